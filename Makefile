@@ -1,0 +1,63 @@
+# Every target sets up what it needs in .venv the first time, and again when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+JOBS   ?= 2
+# Extras to install beside the target's own, such as `make test WITH="torch tensorboard"`.
+WITH   ?=
+# More arguments for pytest, such as `make test ARGS="-x -k hypot"`.
+ARGS   ?=
+
+# One stamp for each extra of pyproject.toml that has been installed.
+has = $(addprefix $(VENV)/.has-,$(1) $(WITH))
+
+# Two installations into one environment must not run side by side.
+.NOTPARALLEL:
+.PHONY: help demo test lint types docs bench notebooks array-api clean
+
+help:
+	@echo "make demo | test | lint | types | docs | bench | notebooks | array-api SUITE=path | clean"
+
+$(VENV)/.created:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "funcgrad needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.has-%: pyproject.toml $(VENV)/.created
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+demo: $(call has,demo)
+	$(BIN)/python examples/demo.py
+
+# Each worker of pytest has a core to itself; threads in BLAS would fight over it.
+test notebooks bench: export OMP_NUM_THREADS := 1
+test notebooks bench: export OPENBLAS_NUM_THREADS := 1
+test notebooks bench: export MKL_NUM_THREADS := 1
+
+test: $(call has,test)
+	$(BIN)/python -m pytest -q -n $(JOBS) --doctest-modules funcgrad tests $(ARGS)
+
+lint: $(call has,dev)
+	$(BIN)/ruff check .
+
+types: $(call has,dev test)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+docs: $(call has,docs)
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(call has,bench)
+	$(BIN)/python -m benchmarks
+
+notebooks: $(call has,notebooks)
+	$(BIN)/python -m pytest -q -n $(JOBS) --nbmake notebooks $(ARGS)
+
+array-api: $(call has,test)
+	@test -d "$(SUITE)/array_api_tests" || { echo "make array-api SUITE=path: path must be a checkout of data-apis/array-api-tests, with its submodules; found '$(SUITE)'" >&2; exit 2; }
+	$(BIN)/python -m pip install --quiet --requirement "$(SUITE)/requirements.txt"
+	cd "$(SUITE)" && ARRAY_API_TESTS_MODULE=funcgrad.numpy "$(CURDIR)/$(BIN)/python" -m pytest -q array_api_tests $(ARGS)
+
+clean:
+	rm -rf $(VENV) docs/_build .pytest_cache .ruff_cache .hypothesis

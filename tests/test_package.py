@@ -1,0 +1,26 @@
+"""What the installed package says of itself."""
+
+import importlib.metadata
+import importlib.resources
+import pathlib
+import re
+
+import funcgrad
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def test_version_is_the_same_wherever_it_is_written():
+    citation = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert citation is not None
+    assert citation[1] == funcgrad.__version__ == importlib.metadata.version("funcgrad")
+
+
+def test_types_are_shipped():
+    assert importlib.resources.files("funcgrad").joinpath("py.typed").is_file()
+
+
+def test_numpy_is_the_only_array_library_required():
+    required = [line for line in importlib.metadata.requires("funcgrad") or [] if "extra ==" not in line]
+    names = {re.split(r"[<>=~! ;\[]", line, maxsplit=1)[0] for line in required}
+    assert names == {"numpy", "typing-extensions"}

@@ -1,0 +1,15 @@
+"""The engine. Read it in this order:
+
+    trace.py       who handles this call? traces, tracers, `bind`
+    methods.py     what makes a tracer look like an ndarray
+    catalogue.py   every NumPy function, once, with its status
+    primitive.py   how a call's arguments are bound; ufunc.py, the same for ufuncs
+    kinds.py       the rule kinds: one derivative, two directions
+    cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
+    reverse.py     the tape and the sweep
+    forward.py     tangents
+    batch.py       vmap
+    lanes.py       the same as bind -> apply -> record, generated, for the calls that hot code makes
+    indexing.py    x[index]
+    declare.py     the verbs that declare rules
+"""

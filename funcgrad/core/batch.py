@@ -1,0 +1,183 @@
+"""vmap's trace: every call runs once for the whole batch, by one of a few strategies.
+
+Axis 0 of a batch tracer's value is the batch (it is moved there once, at the door). `shape` is the shape of *one example*, so
+that user code and rules can't tell. A primitive names its strategy; without one it is run example by example, which is always
+right and slow.
+
+    "aligned"     elementwise: pad the ranks so that the batch axes meet
+    "axis"        a function along an axis (or axes): the axis moves by one
+    "leading"     a function of the last axes (linalg): the batch is one more leading axis
+    a function    (primitive, call, batched, size) -> output with the batch at axis 0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
+from funcgrad.errors import BatchedControlFlowError, user_line
+
+Strategy = Callable[[Primitive, Call, Sequence[bool], int], Any]
+
+
+class BatchTracer(Tracer):
+    """A tracer of a batch trace: `value` holds all examples, along axis 0."""
+
+    __slots__ = ()
+    trace: BatchTrace
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape[1:]
+
+    def _question(self, what: str) -> Any:
+        raise BatchedControlFlowError(
+            f"{what} at {user_line()} needs one value, but under vmap x stands for {self.trace.size} examples at once. "
+            "Write np.where(condition, a, b) instead of `if`, index with np.take_along_axis or x[i] instead of int(i), "
+            "or loop over the examples instead of using vmap."
+        )
+
+
+class BatchTrace(Trace):
+    """Runs each call on all `size` examples."""
+
+    __slots__ = ("size",)
+    transform = "vmap"
+    tracer_type = BatchTracer
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
+
+    def apply(self, primitive: Primitive, call: Call) -> Any:
+        batched = tuple(isinstance(x, Tracer) and x.trace is self for x in call.operands)
+        lowered = call.with_operands([lower(self, x) for x in call.operands])
+        strategy = STRATEGIES.get(primitive.batch, primitive.batch) or one_by_one
+        return self._wrapped(strategy(primitive, lowered, batched, self.size))
+
+    def _wrapped(self, out: Any) -> Any:
+        if isinstance(out, (tuple, list)):
+            return rebuilt(out, [self._wrapped(o) for o in out])
+        return self.wrap(out, None)
+
+    def constant(self, value: Any) -> Any:
+        return value
+
+
+def one_by_one(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """Run the examples one after the other and stack the results: always right."""
+    if size == 0:
+        return _none_at_all(primitive, call, batched)
+    outs = []
+    for k in range(size):
+        operands = [x[k] if is_batched else x for x, is_batched in zip(call.operands, batched, strict=True)]
+        outs.append(bind(primitive, call.with_operands(operands)))
+    return stacked(outs)
+
+
+def stacked(outs: Sequence[Any]) -> Any:
+    """The results of all examples as one array (or one container of arrays)."""
+    if isinstance(outs[0], (tuple, list)):
+        return rebuilt(outs[0], [stacked(list(parts)) for parts in zip(*outs, strict=True)])
+    if len({np.shape(o) for o in outs}) > 1:
+        raise BatchedControlFlowError(
+            f"the examples of a vmap gave results of different shapes ({', '.join(map(str, sorted({np.shape(o) for o in outs})))}) at "
+            f"{user_line()}, as x[mask] does. Write np.where(mask, x, 0) instead, or loop over the examples."
+        )
+    return np.stack(outs)
+
+
+def _none_at_all(primitive: Primitive, call: Call, batched: Sequence[bool]) -> Any:
+    operands = [np.ones(x.shape[1:], x.dtype) if b else x for x, b in zip(call.operands, batched, strict=True)]
+    out = bind(primitive, call.with_operands(operands))
+    if isinstance(out, (tuple, list)):
+        return rebuilt(out, [np.zeros((0, *np.shape(o)), o.dtype) for o in out])
+    return np.zeros((0, *np.shape(out)), out.dtype)
+
+
+def aligned(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """Elementwise: examples of lower rank get axes of length 1 behind the batch axis."""
+    operands = align(call.operands, batched)
+    return bind(primitive, call.with_operands(operands))
+
+
+def align(operands: Sequence[Any], batched: Sequence[bool]) -> list[Any]:
+    """Operands whose batch axes meet under NumPy's broadcasting."""
+    rank = max((np.ndim(x) - b for x, b in zip(operands, batched, strict=True)), default=0)
+    return [_padded(x, rank) if b else x for x, b in zip(operands, batched, strict=True)]
+
+
+def _padded(x: Any, rank: int) -> Any:
+    missing = rank + 1 - x.ndim
+    return x.reshape(x.shape[:1] + (1,) * missing + x.shape[1:]) if missing else x
+
+
+def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """A function along `axis` of its first operand: the axis moves by one. Masks and the like line up with that operand."""
+    x, *rest = call.operands
+    if not batched[0]:
+        x = np.broadcast_to(x, (size, *np.shape(x)))
+    rank = x.ndim - 1
+    if any(b and o.ndim - 1 > rank for o, b in zip(rest, batched[1:], strict=True)):
+        return one_by_one(primitive, call, batched, size)
+    rest = [_padded(o, rank) if b and o.ndim > 1 else o for o, b in zip(rest, batched[1:], strict=True)]
+    if any(b and o.ndim == 1 for o, b in zip(rest, batched[1:], strict=True)):
+        return one_by_one(primitive, call, batched, size)
+    axis = call.params.get("axis", primitive.defaults.get("axis"))
+    if axis is None:
+        if primitive.flattens:
+            x, axis = x.reshape(x.shape[0], -1), 1
+        else:
+            axis = tuple(range(1, x.ndim))
+    elif isinstance(axis, tuple):
+        axis = tuple(a + 1 if a >= 0 else a for a in axis)
+    else:
+        axis = axis + 1 if axis >= 0 else axis
+    return bind(primitive, Call([x, *rest], call.layout, {**call.params, "axis": axis}))
+
+
+def leading(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """A function of the last axes, that broadcasts over the leading ones: the batch is one more of them."""
+    return bind(primitive, call.with_operands(align(call.operands, batched)))
+
+
+STRATEGIES: dict[Any, Strategy] = {"aligned": aligned, "axis": along_axis, "leading": leading, "one by one": one_by_one}
+
+
+def take_along_batch(x: Any, index: Any, x_batched: bool, size: int) -> Any:
+    """x[index] with the batch kept at axis 0, for an index without tracers."""
+    if not x_batched:
+        return x[index]
+    items = index if isinstance(index, tuple) else (index,)
+    out = x[(slice(None), *items)]
+    return np.moveaxis(out, _advanced_rank(items), 0) if _is_split(items) else out
+
+
+def _is_advanced(i: Any) -> bool:
+    return isinstance(i, (int, np.integer, np.ndarray, list)) and not isinstance(i, bool)
+
+
+def _is_split(items: Sequence[Any]) -> bool:
+    """Are there arrays among the indices, separated by slices? NumPy then puts their axes first."""
+    if not any(isinstance(i, (np.ndarray, list)) for i in items):
+        return False
+    where = [k for k, i in enumerate(items) if _is_advanced(i)]
+    return where[-1] - where[0] >= len(where)
+
+
+def _advanced_rank(items: Sequence[Any]) -> int:
+    arrays = [np.asarray(i) for i in items if _is_advanced(i)]
+    return len(np.broadcast_shapes(*[a.nonzero()[0].shape if a.dtype == bool else a.shape for a in arrays]))
+
+
+def batched_getitem(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """x[index]: one read for all examples, unless the index itself differs between them."""
+    if any(batched[1:]):
+        return one_by_one(primitive, call, batched, size)
+    return take_along_batch(call.operands[0], call.params["index"], batched[0], size)
+
+

@@ -1,0 +1,89 @@
+"""The catalogue: every NumPy function the engine knows, once, keyed by the function object, with its status.
+
+Statuses: a `Primitive` (differentiable, or piecewise constant), `Composite` (written in terms of other functions), `Query`
+(answered from shapes and dtypes, or from values that no derivative depends on), `Unsupported` (with the reason and a way out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad.errors import UnsupportedFunctionError, user_line
+
+
+class Function:
+    """An entry of the catalogue: a NumPy function and what funcgrad does when a tracer reaches it."""
+
+    status = "function"
+    kind = ""
+    note = ""
+
+    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+        self.function = function
+        self.name = name or name_of(function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self.status} {self.name}>"
+
+
+CATALOGUE: dict[Any, Function] = {}
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name under which users know a NumPy function, such as 'linalg.norm'."""
+    name = getattr(function, "__name__", repr(function))
+    module = (getattr(function, "__module__", "") or "").split(".")
+    return f"{module[1]}.{name}" if len(module) > 1 and module[1] in ("linalg", "fft") else name
+
+
+def entry(function: Callable[..., Any]) -> Function:
+    """The catalogue's entry for `function`, or an error that says that there is none."""
+    try:
+        return CATALOGUE[function]
+    except (KeyError, TypeError):
+        raise UnsupportedFunctionError(
+            f"np.{name_of(function)} has no derivative rule in funcgrad (called at {user_line()}). Declare one with "
+            "funcgrad.extend, or write the computation with functions that have one."
+        ) from None
+
+
+def register(function: Callable[..., Any], made: Function) -> Function:
+    """Enter `made` into the catalogue; a second entry for one function is a mistake."""
+    if function in CATALOGUE:
+        raise ValueError(f"np.{made.name} is declared twice in the catalogue")
+    CATALOGUE[function] = made
+    return made
+
+
+class Composite(Function):
+    """Written in terms of other functions: `body` has NumPy's signature and calls NumPy."""
+
+    status = "composite"
+    kind = "composite"
+
+    def __init__(self, function: Callable[..., Any], body: Callable[..., Any], note: str = "") -> None:
+        super().__init__(function)
+        self.body, self.note = body, note
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.body(*args, **kwargs)
+
+
+class Unsupported(Function):
+    """Refused, with the reason and what to write instead."""
+
+    status = "unsupported"
+
+    def __init__(self, function: Callable[..., Any], reason: str, instead: str = "") -> None:
+        super().__init__(function)
+        self.reason, self.instead = reason, instead
+        self.note = f"{reason}. {instead}".strip()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise UnsupportedFunctionError(
+            f"np.{self.name} was called on a tracer at {user_line()}: {self.reason}." + (f" {self.instead}" if self.instead else "")
+        )

@@ -1,0 +1,201 @@
+"""What a cotangent (or tangent) may be, and the one place that keeps it fitting the value it belongs to.
+
+The invariant: a cotangent has exactly the shape and dtype of its value. `fit` restores it: the only undoing of broadcasting, of
+dtype promotion and of real-to-complex promotion in the library.
+
+Besides a plain array or a tracer, a cotangent may be
+- `Masked`: an array with a mask of its live positions; the others are zero by structure (a branch that `where` did not take, a
+  row that belongs to another output), and stay zero even where the derivative that multiplies them is inf or NaN;
+- `Read`, `Scatter`: contributions of `x[index]`, added into one buffer, so that reading x element by element stays linear;
+- `Part`: the cotangent of one of several outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.primitive import Spec
+from funcgrad.core.trace import Tracer
+
+ndarray = np.ndarray
+LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
+
+
+class Masked:
+    """`value`, whose positions outside `live` are zero by structure."""
+
+    __slots__ = ("live", "value")
+
+    def __init__(self, value: Any, live: Any) -> None:
+        self.value, self.live = value, live
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value it belongs to."""
+        return self.value.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the value it belongs to."""
+        return self.value.dtype
+
+    def times(self, partial: Any) -> Masked:
+        """The product with a partial derivative, which may be inf or NaN where nothing is live."""
+        with np.errstate(all="ignore"):
+            value = self.value * partial
+        return Masked(np.where(self.live, value, 0), self.live)
+
+    def through(self, linear: Callable[[Any], Any]) -> Any:
+        """Apply a linear function that only moves, copies and sums elements; the mask goes the same way."""
+        value = linear(self.value)
+        live = linear(self.live.astype(_MASK_DTYPES.get(self.value.dtype, np.float64)))
+        if isinstance(value, (tuple, list)):
+            return [_masked(v, m) for v, m in zip(value, live, strict=True)]
+        return _masked(value, live)
+
+
+_MASK_DTYPES = {np.dtype(np.float32): np.float32, np.dtype(np.complex64): np.float32}
+
+
+def _masked(value: Any, weights: Any) -> Any:
+    if value is None:
+        return None
+    value, weights = settled(value), dense(weights)
+    live = weights != 0
+    return Masked(value.value, live & value.live) if type(value) is Masked else Masked(value, live)
+
+
+def select(live: Any, ct: Any) -> Masked:
+    """`ct` where `live`, zero by structure elsewhere: what a branch that was not taken contributes."""
+    return Masked(np.where(live, ct, 0), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)))
+
+
+class Read:
+    """What one `x[index]` contributes to the cotangent of x: `part` at `index`, zero by structure elsewhere."""
+
+    __slots__ = ("dtype", "index", "part", "shape")
+
+    def __init__(self, index: Any, part: Any, x: Any) -> None:
+        self.index, self.part, self.shape, self.dtype = index, part, x.shape, x.dtype
+
+
+class Scatter:
+    """The sum of many `Read`s, in one buffer: reading x element by element costs O(1) each."""
+
+    __slots__ = ("buffer", "dtype", "reads", "shape")
+
+    def __init__(self, read: Read) -> None:
+        self.shape, self.dtype = read.shape, read.dtype
+        self.buffer: Any = np.zeros(read.shape, read.dtype)
+        self.reads: list[tuple[Any, Any]] = []
+        self.add(read)
+
+    def add(self, read: Read) -> None:
+        """Add one more contribution; the indices are kept, for the mask."""
+        part, live = read.part, True
+        if type(part) is Masked:
+            part, live = part.value, part.live
+        self.reads.append((read.index, live))
+        self.buffer = add_at(self.buffer, read.index, part)
+
+    def settled(self) -> Any:
+        """The sum as a Masked, or as a plain array where every position is live."""
+        live: Any = np.zeros(self.shape, bool)
+        for index, part in self.reads:
+            if isinstance(part, Tracer):
+                live = np.logical_or(live, add_at(np.zeros(self.shape), index, part.astype(float)) != 0)
+            elif isinstance(live, Tracer):
+                live = np.logical_or(live, add_at(np.zeros(self.shape), index, np.asarray(part, float)) != 0)
+            else:
+                live[index] |= part
+        if not isinstance(live, Tracer) and live.all():
+            return self.buffer
+        return Masked(self.buffer, live)
+
+
+def add_at(buffer: Any, index: Any, part: Any) -> Any:
+    """`buffer` with `part` added at `index` (repeated indices add up): in place where both are plain."""
+    if isinstance(buffer, Tracer) or isinstance(part, Tracer):
+        return CATALOGUE[add_at](buffer, part, index)
+    if repeats(index):
+        np.add.at(buffer, index, part)
+    else:
+        buffer[index] += part
+    return buffer
+
+
+def repeats(index: Any) -> bool:
+    """May this index name a position twice? Integer arrays may; integers, slices and masks don't."""
+    if isinstance(index, tuple):
+        return any(repeats(i) for i in index)
+    return isinstance(index, (list, np.ndarray)) and np.asarray(index).dtype.kind in "iu"
+
+
+class Part:
+    """The cotangent of one output, `position`, of a node that has several."""
+
+    __slots__ = ("ct", "dtype", "position", "shape")
+
+    def __init__(self, position: int, ct: Any, width: Any) -> None:
+        self.position, self.ct, self.shape, self.dtype = position, ct, width, None
+
+
+def settled(ct: Any) -> Any:
+    """`ct` as a plain array, a tracer or a Masked."""
+    if type(ct) is Read:
+        ct = Scatter(ct)
+    return ct.settled() if type(ct) is Scatter else ct
+
+
+def dense(ct: Any) -> Any:
+    """`ct` as a plain array or a tracer: the structure of its zeros is forgotten."""
+    if type(ct) is Read:
+        ct = Scatter(ct)
+    if type(ct) is Scatter:
+        return ct.buffer
+    return ct.value if type(ct) is Masked else ct
+
+
+def fit(part: Any, to: Any) -> Any:
+    """`part`, a contribution to the cotangent of a value like `to`, with the shape and dtype of that value."""
+    if type(part) is Masked:
+        return part.through(lambda p: fit_shape(p, to.shape)) if part.shape != to.shape else Masked(_cast(part.value, to.dtype), part.live)
+    if not hasattr(part, "shape"):
+        part = np.asarray(part)
+    if part.shape != to.shape:
+        part = fit_shape(part, to.shape)
+    return _cast(part, to.dtype)
+
+
+def _cast(part: Any, dtype: Any) -> Any:
+    if part.dtype == dtype:
+        return part
+    if part.dtype.kind == "c" and dtype.kind != "c":
+        part = part.real
+    return part.astype(dtype)
+
+
+def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
+    """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated (or repeat it)."""
+    if type(part) is Masked:
+        return part.through(lambda p: fit_shape(p, shape))
+    lead = part.ndim - len(shape)
+    if lead < 0 or any(n == 1 and m != 1 for n, m in zip(part.shape[lead:], shape, strict=True)):
+        return broadcast(part, shape)
+    stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 and part.shape[lead + i] != 1)
+    part = part.sum(axis=(*range(lead), *stretched)).reshape(shape)
+    return part
+
+
+def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
+    """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be overwritten."""
+    if isinstance(part, Tracer) or not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
+        return np.broadcast_to(part, shape)
+    filled = np.empty(shape, part.dtype)
+    filled[...] = part
+    return filled

@@ -1,0 +1,129 @@
+"""The verbs that declare rules. Each enters one function into the catalogue and returns the primitive, which can be called.
+
+    elementwise(np.hypot, lambda x, out: x / out, lambda y, out: y / out)
+    linear(np.reshape, lambda ct, a: np.reshape(ct, a.shape), moves=True)
+    multilinear(np.matmul, lambda ct, x, y: ..., lambda ct, x, y: ...)
+    custom(np.linalg.inv, lambda ct, out: -mT(out) @ ct @ mT(out))
+    piecewise_constant(np.floor, np.argmax)         query(np.shape)
+    composite(np.mean, mean)                        unsupported(np.nditer, "reason", "Write ... instead.")
+
+The names of a formula's parameters say what it needs: operands, `out`, parameters of the call. Only that is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.catalogue import Composite, Function, Unsupported, register
+from funcgrad.core.kinds import Custom, Elementwise, Formula, Linear, Multilinear, PiecewiseConstant, Rule, Selection
+from funcgrad.core.primitive import Primitive
+from funcgrad.core.trace import Tracer
+from funcgrad.core.ufunc import Ufunc
+
+Pulls = Formula | dict[str, Formula | None]
+
+
+def _primitive(function: Callable[..., Any], rule: Rule, options: dict[str, Any]) -> Primitive:
+    made = (Ufunc if isinstance(function, np.ufunc) else Primitive)(function, rule, **options)
+    register(function, made)
+    return made
+
+
+def elementwise(function: Callable[..., Any], *partials: Formula | float | None, batch: Any = "aligned", **options: Any) -> Primitive:
+    """An elementwise function: one partial derivative for each operand x, y, z (a number if constant, None if zero)."""
+    return _primitive(function, Elementwise(partials), {"batch": batch, **_operands_xyz(function, options)})
+
+
+def selection(function: Callable[..., Any], *weights: Formula | float | None, batch: Any = "aligned", **options: Any) -> Primitive:
+    """An elementwise choice among operands: a weight for each; what has weight 0 contributes a zero by structure."""
+    return _primitive(function, Selection(weights), {"batch": batch, **_operands_xyz(function, options)})
+
+
+def _operands_xyz(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(function, np.ufunc) or "operands" in options:
+        return options
+    code = function.__code__
+    return {"operands": " ".join(code.co_varnames[: code.co_argcount]), **options}
+
+
+def linear(function: Callable[..., Any], transpose: Pulls, *, moves: bool = False, **options: Any) -> Primitive:
+    """A linear function: its transpose, which sees the Spec of what it is differentiated in, never its value.
+
+    `moves=True` says that it only moves, copies and adds up elements, so that zeros by structure can follow.
+    A dict of transposes by operand name: linear in all of them together, and not differentiable in the others.
+    """
+    return _primitive(function, Linear(_by_name(function, transpose, options), moves=moves), options)
+
+
+def multilinear(function: Callable[..., Any], *transposes: Formula, **options: Any) -> Primitive:
+    """A function linear in each operand: one transpose for each, which sees the Spec of its own operand."""
+    names = [n.removesuffix("*") for n in options.get("operands", "x y z").split()]
+    return _primitive(function, Multilinear(dict(zip(names, transposes, strict=False))), options)
+
+
+def custom(function: Callable[..., Any], pull: Pulls | None = None, *, push: Formula | None = None, joint: Formula | None = None, **options: Any) -> Primitive:
+    """Any other function: `pull` for its operand (a dict by name for several, or `joint`, which returns a tuple for all).
+
+    Without `push`, forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with several operands a
+    dict of tangents by name, None where an operand has none.
+    """
+    if joint is not None:
+        names = [n.removesuffix("*") for n in options["operands"].split()]
+        return _primitive(function, Custom(dict.fromkeys(names), push, joint), options)
+    assert pull is not None
+    return _primitive(function, Custom(_by_name(function, pull, options), push), options)
+
+
+def _by_name(function: Callable[..., Any], pulls: Pulls, options: dict[str, Any]) -> dict[str, Formula | None]:
+    if isinstance(pulls, dict):
+        return pulls
+    if "operands" in options:
+        return {options["operands"].split()[0].removesuffix("*"): pulls}
+    if isinstance(function, np.ufunc):
+        return {"x": pulls}
+    from funcgrad.core.primitive import signature_of
+
+    return {next(iter(signature_of(function, options.get("signature")).parameters)): pulls}
+
+
+def piecewise_constant(*functions: Callable[..., Any], **options: Any) -> None:
+    """Functions without a derivative: their results are constants."""
+    for function in functions:
+        batch = "aligned" if isinstance(function, np.ufunc) else None
+        _primitive(function, PiecewiseConstant(), {"batch": batch, **options})
+
+
+def composite(function: Callable[..., Any], body: Callable[..., Any], note: str = "") -> Function:
+    """A function written in terms of others: `body` has NumPy's signature and calls NumPy."""
+    return register(function, Composite(function, body, note))
+
+
+def unsupported(function: Callable[..., Any], reason: str, instead: str = "") -> Function:
+    """A function that is refused: why, and what to write instead."""
+    return register(function, Unsupported(function, reason, instead))
+
+
+class Query(Function):
+    """Answered from shapes and dtypes alone: tracers are replaced by plain zeros of their shape and dtype."""
+
+    status = "query"
+    kind = "query"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*[stand_in(x) for x in args], **{k: stand_in(x) for k, x in kwargs.items()})
+
+
+def stand_in(x: Any) -> Any:
+    """Zeros like the tracer `x`, which take no memory."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(stand_in(item) for item in x)
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape) if isinstance(x, Tracer) else x
+
+
+def query(*functions: Callable[..., Any]) -> None:
+    """Functions answered from shapes and dtypes."""
+    for function in functions:
+        register(function, Query(function))

@@ -1,0 +1,147 @@
+"""x[index], and its transpose: the two primitives that the engine itself needs."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.batch import batched_getitem
+from funcgrad.core.catalogue import register
+from funcgrad.core.cotangent import Read, add_at
+from funcgrad.core.kinds import Linear
+from funcgrad.core.primitive import Call, Primitive, as_operand
+from funcgrad.core.reverse import ReverseTracer, make_node
+from funcgrad.core.trace import Tracer, bind
+from funcgrad.errors import NonDifferentiableError, user_line
+
+
+class GetItem(Primitive):
+    """x[index]. Tracers among the indices (batches of integers, under vmap) are operands; all else is in the template."""
+
+    def __call__(self, x: Any, index: Any) -> Any:
+        if type(x) is ReverseTracer and x.node is not None and not holds_tracer_index(index):
+            value = x.value[index]
+            return _recorded(x, value, index)
+        return bind(self, self.split((x, index), {}))
+
+    def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
+        x, index = args
+        indices: list[Any] = []
+        template = tuple(_placed(i, indices) for i in (index if isinstance(index, tuple) else (index,)))
+        if not indices:
+            return Call([x], (("x", None),), {"index": index})
+        return Call([x, *indices], (("x", None), ("indices", len(indices))), {"index": template})
+
+    def run(self, call: Call) -> Any:
+        x, *indices = call.operands
+        return x[filled(call.params["index"], indices)]
+
+
+class Slot(int):
+    """Stands for an index that is an operand, in a template."""
+
+
+def _placed(i: Any, indices: list[Any]) -> Any:
+    i = as_operand(i)
+    if not isinstance(i, Tracer):
+        return i
+    if i.dtype.kind not in "iub":
+        raise NonDifferentiableError(f"an index at {user_line()} is a traced array of {i.dtype}: write x[i.astype(int)]")
+    indices.append(i)
+    return Slot(len(indices) - 1)
+
+
+def filled(template: Any, indices: Any) -> Any:
+    """The index that a template and its operands make."""
+    if not indices:
+        return template
+    return tuple(indices[i] if type(i) is Slot else i for i in template)
+
+
+def holds_tracer_index(index: Any) -> bool:
+    """Is there a tracer in this index?"""
+    kind = type(index)
+    if kind is int or kind is slice or kind is np.ndarray:
+        return False
+    if kind is tuple or kind is list:
+        return any(map(holds_tracer_index, index))
+    return isinstance(index, Tracer)
+
+
+def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
+    """The fast lane of x[index]: the node keeps x's node's shape and dtype, and the index."""
+    trace, node = x.trace, x.node
+    assert node is not None
+    made = make_node(next(trace.order), _PLAN, (node, _kept(index)), (node,), value.shape, value.dtype)
+    return trace.wrap(value, made)
+
+
+def _kept(index: Any) -> Any:
+    """An index that the user can't change later: arrays among it are copied."""
+    kind = type(index)
+    if kind is int or kind is slice:
+        return index
+    if kind is tuple:
+        return tuple(map(_kept, index))
+    return np.array(index) if kind is np.ndarray or kind is list else index
+
+
+GETITEM = GetItem(
+    operator.getitem,
+    Linear({"x": lambda ct, x, index, indices=(): Read(filled(index, indices), ct, x)}, moves=True),
+    operands="x indices*",
+    signature="x, index, indices=()",
+    name="getitem",
+    batch=batched_getitem,
+)
+register(operator.getitem, GETITEM)
+
+
+class _ReadPlan:
+    """The plan of the fast lane: `saved` is the node of x, whose shape and dtype stand for x, and the index."""
+
+    primitive = GETITEM
+    slots, keeps = (0,), ("index",)
+
+    @staticmethod
+    def pull(ct: Any, saved: Any) -> tuple[Read]:
+        return (Read(saved[1], ct, saved[0]),)
+
+    pull_masked = pull
+
+
+_PLAN = _ReadPlan()
+
+
+class AddAt(Primitive):
+    """`buffer` with `part` added at `index`, functionally: the transpose of x[index], and its own kind of linear."""
+
+    def __call__(self, buffer: Any, part: Any, index: Any) -> Any:
+        return bind(self, self.split((buffer, part, index), {}))
+
+    def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
+        buffer, part, index = args
+        indices: list[Any] = []
+        template = tuple(_placed(i, indices) for i in (index if isinstance(index, tuple) else (index,)))
+        if not indices:
+            return Call([buffer, part], (("buffer", None), ("part", None)), {"index": index})
+        layout = (("buffer", None), ("part", None), ("indices", len(indices)))
+        return Call([buffer, part, *indices], layout, {"index": template})
+
+    def run(self, call: Call) -> Any:
+        buffer, part, *indices = call.operands
+        return add_at(np.array(buffer, dtype=np.result_type(buffer, part)), filled(call.params["index"], indices), part)
+
+
+ADD_AT = AddAt(
+    add_at,
+    Linear(
+        {"buffer": lambda ct, buffer: ct, "part": lambda ct, part, index, indices=(): ct[filled(index, indices)]}, moves=True
+    ),
+    operands="buffer part indices*",
+    signature="buffer, part, index, indices=()",
+    name="add_at",
+)
+register(add_at, ADD_AT)

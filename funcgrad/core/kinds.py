@@ -1,0 +1,373 @@
+"""The rule kinds: the mathematics of a function picks its kind, the kind does the work.
+
+A rule is a linear map in two directions, `push` (tangents forward) and `pull` (cotangents back). The formulas that declare it
+are plain NumPy, and the *names of their parameters* say what they need: operands, `out`, or a parameter of the call. Only that
+is kept on the tape. So a formula that runs on tracers is itself recorded (higher order is no special case).
+
+    Elementwise         one partial derivative for each operand (x, y, z): push and pull multiply by it
+    Selection           an elementwise choice: weights in [0, 1]; a weight of 0 is a zero by structure
+    Linear              push is the function itself; the transpose sees shapes, never values
+    Multilinear         linear in each operand: one transpose for each
+    Custom              pull is given; push too, or it is pull transposed
+    PiecewiseConstant   no derivative: the result is constant where it is smooth
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import reduce
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from funcgrad.core.cotangent import LARGE, Masked, broadcast, dense, fit, ndarray, select
+from funcgrad.core.primitive import Call, Spec, spec
+from funcgrad.core.trace import bind
+from funcgrad.errors import NonDifferentiableError
+
+if TYPE_CHECKING:
+    from funcgrad.core.primitive import Primitive
+
+Formula = Callable[..., Any]
+
+
+def names_in(formula: Formula) -> tuple[str, ...]:
+    """The parameters of a formula, without the leading `ct` (or `t`)."""
+    names = tuple(inspect.signature(formula).parameters)
+    return names[1:] if names[:1] in (("ct",), ("t",)) else names
+
+
+class Plan:
+    """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
+
+    __slots__ = ("keeps", "lane_save", "primitive", "pull", "pull_masked", "save", "slots")
+
+    def __init__(self, primitive: Primitive, slots: tuple[int, ...]) -> None:
+        self.primitive, self.slots = primitive, slots
+        self.keeps: tuple[str, ...] = ()
+        self.lane_save = ""
+        self.save: Callable[[Call, Any], Any]
+        self.pull: Callable[[Any, Any], Sequence[Any]]
+        self.pull_masked: Callable[[Masked, Any], Sequence[Any]]
+
+
+class Rule:
+    """The derivative of a primitive."""
+
+    kind = ""
+    is_constant = False
+    pushes = True  # False where forward mode has to transpose `pull`
+
+    def check(self, primitive: Primitive) -> None:
+        """Refuse, when it is declared, a rule whose names don't fit its primitive."""
+
+    def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+        """The plan for these traced positions."""
+        raise NotImplementedError
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        """The tangent of `out`, given the tangents of some operands (None if it is zero)."""
+        raise NotImplementedError
+
+
+def scaled(ct: Any, partial: Any) -> Any:
+    """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it (fresh memory costs page faults)."""
+    if (
+        type(partial) is ndarray
+        and getrefcount(ct) <= OWNED[0]
+        and ct.base is None
+        and partial.shape == ct.shape
+        and partial.dtype == ct.dtype
+    ):
+        return np.multiply(ct, partial, out=ct)
+    return ct * partial
+
+
+# The reference count, seen in `scaled`, of a cotangent that only the sweep holds; reverse.py measures it at import.
+OWNED = [0]
+
+
+class Elementwise(Rule):
+    """d out = sum of partial_i * d operand_i. A partial is a formula of x, y, z, out; a number if it is constant; None if 0."""
+
+    kind = "elementwise"
+
+    def __init__(self, partials: Sequence[Formula | float | None]) -> None:
+        self.partials = tuple(partials)
+        self.names = tuple(names_in(p) if callable(p) else () for p in self.partials)
+
+    def check(self, primitive: Primitive) -> None:
+        allowed = (*OPERANDS, "out")
+        for names in self.names:
+            if not set(names) <= set(allowed):
+                raise ValueError(f"{primitive.name}: an elementwise partial may name {allowed}, not {names}")
+
+    def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+        plan = Plan(primitive, slots)
+        plan.keeps = tuple(n for n in (*OPERANDS, "out") if any(n in self.names[i] for i in slots))
+        plan.lane_save = f"({''.join(n + ', ' for n in plan.keeps)})"
+        where = {n: i for i, n in enumerate(OPERANDS)}
+        keeps = plan.keeps
+        plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
+        plan.pull = self._compiled(primitive, slots, keeps)
+        plan.pull_masked = lambda ct, saved: [self.times(ct, self.partial(i, dict(zip(keeps, saved, strict=True)))) for i in slots]
+        return plan
+
+    def partial(self, slot: int, values: dict[str, Any]) -> Any:
+        """The partial derivative in operand `slot`."""
+        p = self.partials[slot]
+        return p(*(values[n] for n in self.names[slot])) if callable(p) else p
+
+    def times(self, ct: Any, partial: Any) -> Any:
+        """A cotangent or tangent times a partial."""
+        if partial is None:
+            return None
+        return ct.times(partial) if type(ct) is Masked else ct * partial
+
+    def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+        """`pull` as a small function of its own, source built from the partials' parameter names."""
+        space: dict[str, Any] = {"scaled": scaled, "ndarray": ndarray}
+        lines, parts = [], []
+        for i in slots:
+            p = self.partials[i]
+            if not callable(p):
+                parts.append({None: "None", 1: "ct", -1: "-ct"}.get(p, f"ct * {p!r}"))
+                continue
+            space[f"partial{i}"] = p
+            value = f"partial{i}({', '.join(self.names[i])})"
+            if i == slots[-1]:  # the last use of ct: its buffer may be overwritten
+                lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}:")
+                parts_large = [*parts, f"scaled(ct, {value})"]
+                lines.append(f"    return ({', '.join(parts_large)},)")
+            parts.append(f"ct * {value}")
+        unpack = f"    ({', '.join(keeps)},) = saved\n" if keeps else ""
+        body = "".join(f"    {line}\n" for line in lines)
+        source = f"def pull(ct, saved):\n{unpack}{body}    return ({', '.join(parts)},)\n"
+        exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
+        return space["pull"]
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        values = {**dict(zip(OPERANDS, call.operands, strict=False)), "out": out}
+        terms = []
+        for i, t in tangents.items():
+            term = self.times(t, self.partial(i, values))
+            if term is None:
+                continue
+            terms.append(term.real if out.dtype.kind == "f" and term.dtype.kind == "c" else term)
+        return total(terms, out)
+
+
+OPERANDS = ("x", "y", "z")
+
+
+class Selection(Elementwise):
+    """A choice among the operands: a weight of 0 means "not taken", and contributes a zero by structure."""
+
+    kind = "selection"
+
+    def times(self, ct: Any, partial: Any) -> Any:
+        if partial is None:
+            return None
+        live = partial != 0
+        if type(ct) is Masked:
+            return Masked(np.where(live, ct.value * partial, 0), np.logical_and(live, ct.live))
+        return select(live, ct * partial)
+
+    def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+        def pull(ct: Any, saved: Any) -> list[Any]:
+            values = dict(zip(keeps, saved, strict=True))
+            return [self.times(ct, self.partial(i, values)) for i in slots]
+
+        return pull
+
+
+class Named(Rule):
+    """A rule whose formulas take arguments by the names of the call; the common part of the kinds below."""
+
+    by_spec = False  # does a formula see only the Spec of the operand that it differentiates in?
+
+    def __init__(self, pulls: dict[str, Formula | None], push: Formula | None = None, joint: Formula | None = None) -> None:
+        self.pulls, self.push_formula, self.joint = pulls, push, joint
+        self.names = {name: names_in(f) for name, f in pulls.items() if f is not None}
+        self.joint_names = names_in(joint) if joint else ()
+        self.push_names = names_in(push) if push else ()
+
+    def check(self, primitive: Primitive) -> None:
+        allowed = {*primitive.signature.parameters, *primitive.operand_names, "out", "wanted"}
+        for name in self.pulls:
+            if name not in primitive.operand_names:
+                raise ValueError(f"{primitive.name}: a pull for {name!r}, which is not among {primitive.operand_names}")
+        for names in (*self.names.values(), self.joint_names):
+            if primitive.open_ended is False and not set(names) <= allowed:
+                raise ValueError(f"{primitive.name}: unknown names {sorted(set(names) - allowed)} in a formula")
+
+    def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+        plan = Plan(primitive, slots)
+        owners = _owners(call)
+        wanted = tuple(dict.fromkeys(owners[i] for i in slots))
+        for name in wanted:
+            if self.joint is None and self.pulls.get(name) is None:
+                raise NonDifferentiableError(
+                    f"np.{primitive.name} has no derivative with respect to {name!r}, and {name!r} depends on a tracer. "
+                    "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
+                )
+        needed = self._needed(wanted)
+        plan.keeps = tuple(needed)
+        plan.save = lambda call, out: self._saved(call, out, needed)
+        positions = [(owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots]
+        plan.pull = lambda ct, saved: self._pulled(ct, saved, wanted, positions)
+        plan.pull_masked = lambda ct, saved: self._pulled_masked(ct, saved, wanted, positions)
+        return plan
+
+    def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
+        """The names to save, and whether the Spec is enough."""
+        if self.joint is not None:
+            return dict.fromkeys(self.joint_names, False)
+        needed: dict[str, bool] = {}
+        for slot in wanted:
+            for name in self.names[slot]:
+                needed[name] = needed.get(name, True) and self.by_spec and name == slot
+        return needed
+
+    def _saved(self, call: Call, out: Any, needed: dict[str, bool]) -> dict[str, Any]:
+        named = call.named(call.operands)
+        saved = {}
+        for name, spec_only in needed.items():
+            if name == "out":
+                saved[name] = out
+            elif name in named:
+                value = named[name]
+                saved[name] = value if not spec_only else [spec(v) for v in value] if type(value) is list else spec(value)
+            elif name in call.params:
+                saved[name] = call.params[name]
+        return saved
+
+    def _one(self, name: str, ct: Any, saved: dict[str, Any]) -> Any:
+        formula = self.pulls[name]
+        assert formula is not None
+        return formula(ct, **{n: saved[n] for n in self.names[name] if n in saved})
+
+    def _pulled(self, ct: Any, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
+        if self.joint is not None:
+            arguments = {n: saved[n] for n in self.joint_names if n in saved}
+            if "wanted" in self.joint_names:
+                arguments["wanted"] = wanted
+            parts = dict(zip(self.pulls, self.joint(ct, **arguments), strict=True))
+        else:
+            parts = {name: self._one(name, ct, saved) for name in wanted}
+        return [parts[name][k] if is_list and parts[name] is not None else parts[name] for name, k, is_list in positions]
+
+    def _pulled_masked(self, ct: Masked, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
+        return self._pulled(ct.value, saved, wanted, positions)
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        raise NotImplementedError
+
+
+def _owners(call: Call) -> list[str]:
+    """The name of each operand, by position."""
+    owners: list[str] = []
+    for name, length in call.layout:
+        owners += [name] * (1 if length is None else length)
+    return owners
+
+
+class Linear(Named):
+    """Linear in all its operands together (as concatenate is): push is the function itself."""
+
+    kind = "linear"
+    by_spec = True
+
+    def __init__(self, pulls: dict[str, Formula | None], *, moves: bool = False) -> None:
+        super().__init__(pulls)
+        self.moves = moves
+
+    def _pulled_masked(self, ct: Masked, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
+        if not self.moves:
+            return self._pulled(ct.value, saved, wanted, positions)
+        return ct.through(lambda c: self._pulled(c, saved, wanted, positions))
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        if self.moves and any(type(t) is Masked for t in tangents.values()):
+            value = self._pushed(primitive, call, {i: dense(t) for i, t in tangents.items()})
+            lives = {i: t.live * 1.0 if type(t) is Masked else np.ones(t.shape) for i, t in tangents.items()}
+            return Masked(value, self._pushed(primitive, call, lives) != 0)
+        return self._pushed(primitive, call, {i: dense(t) for i, t in tangents.items()})
+
+    def _pushed(self, primitive: Primitive, call: Call, tangents: dict[int, Any]) -> Any:
+        owners = _owners(call)
+        operands = [
+            tangents[i] if i in tangents else np.zeros(np.shape(x), np.float32) if owners[i] in self.pulls else x
+            for i, x in enumerate(call.operands)
+        ]
+        return bind(primitive, call.with_operands(operands))
+
+
+class Multilinear(Named):
+    """Linear in each operand: push replaces one operand at a time, pull transposes one at a time."""
+
+    kind = "multilinear"
+    by_spec = True
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        terms = []
+        for i, t in tangents.items():
+            operands = list(call.operands)
+            operands[i] = dense(t)
+            terms.append(bind(primitive, call.with_operands(operands)))
+        return total(terms, out)
+
+
+class Custom(Named):
+    """A pull of its own; push is given, or derived by transposing pull (which is linear in the cotangent)."""
+
+    kind = "custom"
+
+    @property
+    def pushes(self) -> bool:  # type: ignore[override]
+        """Is there a push of its own?"""
+        return self.push_formula is not None
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        assert self.push_formula is not None
+        values = [dense(tangents.get(i)) for i in range(len(call.operands))]
+        named = {**call.named(call.operands), **call.params, "out": out}
+        t = call.named(values)
+        argument = t if len(self.pulls) > 1 else t[next(iter(self.pulls))]
+        return self.push_formula(argument, **{n: named[n] for n in self.push_names if n in named})
+
+
+class PiecewiseConstant(Rule):
+    """No derivative: comparisons, rounding, argmax. Its result is constant wherever it is smooth."""
+
+    kind = "piecewise constant"
+    is_constant = True
+
+
+def total(terms: Sequence[Any], out: Any) -> Any:
+    """The sum of tangent terms, with the shape and dtype of `out`; what all of them mask stays masked."""
+    if not terms:
+        return None
+    if any(type(t) is Masked for t in terms):
+        return reduce(_sum, [fit_tangent(t, out) for t in terms])
+    result = reduce(lambda s, t: s + t, terms)
+    return fit_tangent(result, out)
+
+
+def _sum(s: Any, t: Any) -> Any:
+    if type(s) is Masked and type(t) is Masked:
+        return Masked(s.value + t.value, np.logical_or(s.live, t.live))
+    return dense(s) + dense(t)
+
+
+def fit_tangent(t: Any, out: Any) -> Any:
+    """A tangent with the shape and dtype of its value: broadcast, never summed."""
+    if type(t) is Masked:
+        return Masked(fit_tangent(t.value, out), broadcast(t.live, out.shape) if t.live.shape != out.shape else t.live)
+    if not hasattr(t, "shape"):
+        t = np.asarray(t)
+    if t.shape != out.shape:
+        t = broadcast(t, out.shape)
+    return t if t.dtype == out.dtype else fit(t, Spec(t.shape, out.dtype))

@@ -1,0 +1,140 @@
+"""The fast lane: for ufuncs of one or two operands without keywords, a small function generated from the rule.
+
+The general lane (`bind`) takes any arguments and is the readable one. A lane does exactly what
+`bind -> ReverseTrace.apply -> record` would do, with nothing packed, looked up or bound again: it tests the operands' types,
+runs the operation on their values, and fills the slots of a node. Whatever is not the plain first-order case (another kind of
+tracer, two traces, a list, a value without a derivative) goes to the general lane. A test runs every rule through both.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.reverse import Node, ReverseTracer, plan_of
+
+# The types of constants that a lane takes as they are.
+PLAIN = frozenset(
+    [float, int, bool, complex, np.ndarray, np.float64, np.float32, np.float16, np.int64, np.int32, np.bool_]
+    + [np.complex128, np.complex64]
+)
+
+OPERATORS = {
+    np.add: "x + y", np.subtract: "x - y", np.multiply: "x * y", np.divide: "x / y", np.floor_divide: "x // y",
+    np.remainder: "x % y", np.power: "x ** y", np.matmul: "x @ y", np.negative: "-x", np.positive: "+x",
+    np.absolute: "abs(x)", np.less: "x < y", np.less_equal: "x <= y", np.greater: "x > y", np.greater_equal: "x >= y",
+    np.equal: "x == y", np.not_equal: "x != y",
+}  # fmt: skip
+
+
+COMPARISONS = frozenset([np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal])
+
+_RECORD = """\
+node = new(Node)
+node.order = next(trace.order)
+node.plan = plan_{slots}
+node.saved = {saved}
+node.parents = ({parents})
+node.shape = out.shape
+node.dtype = out.dtype
+tracer = new(Tracer)
+tracer.trace = trace
+tracer.value = out
+tracer.node = node
+return tracer
+"""
+
+_UNARY = """\
+def {name}(x):
+    if type(x) is Tracer:
+        node_x = x.node
+        if node_x is not None:
+            trace = x.trace
+            x = x.value
+            out = {run}
+{record_x}
+    return general(x)
+"""
+
+_BINARY = """\
+def {name}(x, y):
+    if type(x) is Tracer:
+        node_x = x.node
+        if node_x is not None:
+            if type(y) in plain:
+                trace = x.trace
+                x = x.value
+                out = {run}
+{record_x}
+            if type(y) is Tracer:
+                node_y = y.node
+                trace = x.trace
+                if y.trace is trace and node_y is not None:
+                    x = x.value
+                    y = y.value
+                    out = {run}
+{record_xy}
+    elif type(y) is Tracer and type(x) in plain:
+        node_y = y.node
+        if node_y is not None:
+            trace = y.trace
+            y = y.value
+            out = {run}
+{record_y}
+    return general(x, y)
+"""
+
+# The result of a comparison is a concrete mask, so tracers are taken off without being recorded.
+_COMPARISON = """\
+def {name}(x, y):
+    if type(x) is Tracer and x.trace.is_open:
+        x = x.value
+    if type(y) is Tracer and y.trace.is_open:
+        y = y.value
+    if type(x) in plain and type(y) in plain:
+        return {run}
+    return general(x, y)
+"""
+
+_INDENTS = {1: {"x": 12}, 2: {"x": 16, "xy": 20, "y": 12}}
+
+
+def make_lane(primitive: Primitive) -> Callable[..., Any]:
+    """The lane of a ufunc primitive."""
+    operands = ("x", "y", "z")[: len(primitive.operand_names)]
+    run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
+    space: dict[str, Any] = {
+        "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.__call__,
+        "function": primitive.function,
+    }  # fmt: skip
+    if primitive.function in COMPARISONS:
+        return _compiled(_COMPARISON, {"run": run}, primitive, space)
+    if len(operands) > 2 or primitive.rule.is_constant:
+        return primitive.__call__
+    fields = {"run": run}
+    for slots, indent in _INDENTS[len(operands)].items():
+        fields[f"record_{slots}"] = textwrap.indent(_record(primitive, slots, operands, space), " " * indent)
+    return _compiled(_UNARY if len(operands) == 1 else _BINARY, fields, primitive, space)
+
+
+def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:
+    """The lines that record the node when the operands in `slots` ("x", "y" or "xy") are traced."""
+    layout = tuple((name, None) for name in primitive.operand_names)
+    call = Call([np.ones(())] * len(operands), layout, {})
+    plan = plan_of(primitive, tuple(operands.index(name) for name in slots), call)
+    space[f"plan_{slots}"] = plan
+    saved = plan.lane_save
+    if not saved:
+        space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
+        saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
+    return _RECORD.format(slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
+
+
+def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space: dict[str, Any]) -> Callable[..., Any]:
+    name = primitive.name.replace(".", "_")
+    exec(compile(template.format(name=name, **fields), f"<funcgrad lane of {name}>", "exec"), space)
+    return space[name]

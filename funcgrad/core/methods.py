@@ -1,0 +1,286 @@
+"""What makes a tracer look like an ndarray: NumPy's two protocols, the operators, ndarray's methods and attributes.
+
+One declared table (`METHODS`) says which NumPy function a method stands for; what needs more than that is written out below it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.catalogue import CATALOGUE, entry
+from funcgrad.errors import TracerConversionError, user_line
+
+# Filled by `install_lanes` once the rules are declared: ufunc -> the function that runs it on tracers.
+LANES: dict[Any, Callable[..., Any]] = {}
+
+
+class ArrayMethods:
+    """The ndarray side of a tracer; `trace`, `value` and `node` are the engine's."""
+
+    __slots__ = ()
+    value: Any
+    node: Any
+    # pandas then leaves `series * tracer` to us.
+    __pandas_priority__ = 5000
+
+    # ---- NumPy's protocols -------------------------------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            lane = LANES.get(ufunc)
+            if lane is not None:
+                return lane(*args)
+        return call_ufunc(ufunc, method, args, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return entry(function)(*args, **kwargs)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise conversion_error(self, "np.array(x), np.asarray(x) or writing x into a plain array", _INSTEAD_OF_ARRAY)
+
+    # ---- attributes --------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def T(self) -> Any:
+        return CATALOGUE[np.transpose](self)
+
+    @property
+    def mT(self) -> Any:
+        return CATALOGUE[np.matrix_transpose](self)
+
+    @property
+    def real(self) -> Any:
+        return CATALOGUE[np.real](self)
+
+    @property
+    def imag(self) -> Any:
+        return CATALOGUE[np.imag](self)
+
+    @property
+    def flat(self) -> Iterator[Any]:
+        return iter(self.ravel())
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    # ---- Python's questions ------------------------------------------------------------------------------------------
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(CATALOGUE[np.any](self == item))
+
+    def __bool__(self) -> bool:
+        return bool(self._question("bool(x)"))
+
+    def __int__(self) -> int:
+        return int(self._question("int(x)"))
+
+    def __index__(self) -> int:
+        return operator.index(self._question("operator.index(x)"))
+
+    def __float__(self) -> float:
+        if self.node is None and not isinstance(self.value, ArrayMethods):
+            return float(self._question("float(x)"))
+        raise conversion_error(self, "float(x) or a function of the math module", _INSTEAD_OF_FLOAT)
+
+    def __complex__(self) -> complex:
+        raise conversion_error(self, "complex(x) or a function of the cmath module", _INSTEAD_OF_FLOAT)
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: a tracer stands for an array, and arrays can't be hashed; use it as a value, not as a key")
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return int(CATALOGUE[np.round](self)) if ndigits is None else CATALOGUE[np.round](self, ndigits)
+
+    def __trunc__(self) -> int:
+        return int(self)
+
+    def __floor__(self) -> int:
+        return int(CATALOGUE[np.floor](self))
+
+    def __ceil__(self) -> int:
+        return int(CATALOGUE[np.ceil](self))
+
+    def _question(self, what: str) -> Any:
+        """The plain value, for a question whose answer is piecewise constant."""
+        value = self.value
+        return value._question(what) if isinstance(value, ArrayMethods) else value
+
+    # ---- methods that are not just a NumPy function ------------------------------------------------------------------
+    def __getitem__(self, index: Any) -> Any:
+        return CATALOGUE[operator.getitem](self, index)
+
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+        return CATALOGUE[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
+
+    def transpose(self, *axes: Any) -> Any:
+        return CATALOGUE[np.transpose](self, (axes[0] if len(axes) == 1 else axes) if axes else None)
+
+    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+        if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
+            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule {casting!r}")
+        return CATALOGUE[np.astype](self, np.dtype(dtype))
+
+    def copy(self, order: str = "C") -> Any:
+        return CATALOGUE[np.copy](self)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def flatten(self, order: Any = "C") -> Any:
+        return self.reshape(-1, order=order).copy()
+
+    def item(self, *index: Any) -> Any:
+        """The element itself, still traced (ndarray.item would give a Python number and lose the derivative)."""
+        if not index:
+            if self.size != 1:
+                raise ValueError("can only convert an array of size 1 to a Python scalar")
+            return self.reshape(())
+        where = index[0] if len(index) == 1 else index
+        return self[where] if isinstance(where, tuple) else self.reshape(-1)[where]
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        return CATALOGUE[np.clip](self, min, max, out=out, **kwargs)
+
+    def tolist(self) -> Any:
+        """Nested lists of traced elements."""
+        return self if not self.shape else [row.tolist() for row in self]
+
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        raise conversion_error(self, "x.view(...)", "Use x.astype(...), x.real or x.imag.")
+
+    def tobytes(self, *args: Any) -> Any:
+        raise conversion_error(self, "x.tobytes()", "Return the value from the function and convert the result.")
+
+    # ---- text --------------------------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({np.array2string(self._text(), separator=', ', prefix=type(self).__name__ + '(')})"
+
+    def __str__(self) -> str:
+        return str(self._text())
+
+    def __format__(self, form: str) -> str:
+        value = self._text()
+        return format(value[()] if np.ndim(value) == 0 else value, form)
+
+    def _text(self) -> Any:
+        value = self.value
+        return value._text() if isinstance(value, ArrayMethods) else np.asarray(value)
+
+
+_INSTEAD_OF_ARRAY = (
+    "To build an array from tracers write np.stack([x, y]) or funcgrad.numpy.array([x, y]); to fill one step by step, begin with "
+    "np.zeros_like(x), np.zeros(n, like=x) or funcgrad.numpy.zeros(n), not with np.zeros(n)."
+)
+_INSTEAD_OF_FLOAT = (
+    "Use NumPy's function of the same name (np.sin for math.sin), leave float() away, or write "
+    "float(funcgrad.stop_gradient(x)) if the derivative is not meant to count. To write x into an array, begin with "
+    "np.zeros_like(x), np.zeros(n, like=x) or funcgrad.numpy.zeros(n), not with np.zeros(n)."
+)
+
+
+def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError:
+    """The error for a conversion that would lose the derivative."""
+    kind = type(x).__name__
+    return TracerConversionError(
+        f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. {instead}"
+    )
+
+
+METHODS = {
+    "sum": np.sum, "prod": np.prod, "mean": np.mean, "var": np.var, "std": np.std, "max": np.max, "min": np.min,
+    "all": np.all, "any": np.any, "argmax": np.argmax, "argmin": np.argmin, "argsort": np.argsort,
+    "argpartition": np.argpartition, "cumsum": np.cumsum, "cumprod": np.cumprod, "dot": np.dot, "trace": np.trace,
+    "diagonal": np.diagonal, "ravel": np.ravel, "squeeze": np.squeeze, "swapaxes": np.swapaxes, "repeat": np.repeat,
+    "take": np.take, "compress": None, "choose": np.choose, "nonzero": np.nonzero, "round": np.round,
+    "searchsorted": np.searchsorted, "conj": np.conjugate, "conjugate": np.conjugate,
+}  # fmt: skip
+
+
+def _method(name: str, function: Any) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return entry(function)(self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"np.{name} of this array."
+    return method
+
+
+def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return entry(np.compress)(condition, self, axis=axis, out=out)
+
+
+for _name, _function in METHODS.items():
+    setattr(ArrayMethods, _name, _method(_name, _function) if _function else _compress)
+
+BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "divmod": np.divmod,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+}  # fmt: skip
+UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
+COMPARE = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+
+
+def install_lanes(lanes: dict[Any, Callable[..., Any]]) -> None:
+    """Make these functions the ways of the ufuncs, and of the operators that stand for them: no layer lies between."""
+    LANES.update(lanes)
+    for name, ufunc in (*BINARY.items(), *UNARY.items(), *COMPARE.items()):
+        lane = lanes.get(ufunc)
+        if lane is None:
+            continue
+        setattr(ArrayMethods, f"__{name}__", lane)
+        if name in BINARY:
+            setattr(ArrayMethods, f"__r{name}__", _reflected(lane))
+    ArrayMethods.__pow__ = lambda x, y, modulus=None: lanes[np.power](x, y)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda y, x: lane(x, y)
+
+
+def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:
+    """A ufunc with keywords, or one of its methods (reduce, accumulate, outer, ...)."""
+    made = entry(ufunc)
+    return made(*args, **kwargs) if method == "__call__" else made.method(method, *args, **kwargs)

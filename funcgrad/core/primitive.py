@@ -1,0 +1,258 @@
+"""Primitives, and how their arguments are bound.
+
+A primitive is a function that the engine treats as one step. Its arguments are bound once, here, by NumPy's own signature: the
+arrays among them become the `operands` of a `Call`, the rest its `params`, with axes normalised.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from funcgrad.core.catalogue import CATALOGUE, Function
+from funcgrad.core.trace import Tracer, bind
+from funcgrad.errors import TracerWriteError, user_line
+
+if TYPE_CHECKING:
+    from funcgrad.core.kinds import Rule
+
+Layout = tuple[tuple[str, int | None], ...]
+
+
+class Spec(NamedTuple):
+    """The shape and dtype of a value: all that a linear rule may know of what it is differentiated in."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+def spec(x: Any) -> Spec:
+    """The Spec of an array, tracer or Python scalar."""
+    if not hasattr(x, "dtype"):
+        x = np.asarray(x)
+    return Spec(x.shape, x.dtype)
+
+
+class Call:
+    """A call split in two: `operands` (arrays that a trace may care for, flat) and `params` (the rest, by name).
+
+    `layout` names the operands: `("x", None)` is one operand, `("arrays", 3)` a list of three.
+    """
+
+    __slots__ = ("layout", "operands", "params")
+
+    def __init__(self, operands: Sequence[Any], layout: Layout, params: dict[str, Any]) -> None:
+        self.operands, self.layout, self.params = operands, layout, params
+
+    def with_operands(self, operands: Sequence[Any]) -> Call:
+        """The same call on other operands."""
+        return Call(operands, self.layout, self.params)
+
+    def named(self, values: Sequence[Any]) -> dict[str, Any]:
+        """`values`, one for each operand, by the operands' names (lists gathered)."""
+        named: dict[str, Any] = {}
+        at = 0
+        for name, length in self.layout:
+            if length is None:
+                named[name] = values[at]
+                at += 1
+            else:
+                named[name] = list(values[at : at + length])
+                at += length
+        return named
+
+    def slots(self, name: str) -> range:
+        """The positions of the operands called `name`."""
+        at = 0
+        for other, length in self.layout:
+            width = 1 if length is None else length
+            if other == name:
+                return range(at, at + width)
+            at += width
+        return range(0)
+
+
+_ABSENT: Any = np._NoValue  # what NumPy itself uses for "not given"; None means something else in initial=
+
+
+class Primitive(Function):
+    """A function that the engine treats as one step, with its rule and its way of batching.
+
+    `operands` names the parameters that are arrays ("a b", "arrays*" for a list of arrays); by default it is the first one.
+    `signature` replaces NumPy's own where Python can't see it. `axis` says in what an `axis` parameter counts: the first
+    operand ("x"), the output ("out"), or that it is to be left as it is ("as is"). `batch` is the strategy of batch.py for vmap;
+    `flattens` says that axis=None means the flattened array there (as in cumsum), not all axes (as in sum).
+    """
+
+    status = "differentiable"
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        rule: Rule,
+        *,
+        operands: str | None = None,
+        signature: str | None = None,
+        axis: str = "x",
+        batch: Any = None,
+        flattens: bool = False,
+        name: str | None = None,
+        note: str = "",
+    ) -> None:
+        super().__init__(function, name)
+        self.rule, self.batch, self.note, self.axis_of, self.flattens = rule, batch, note, axis, flattens
+        self.kind = rule.kind
+        self.plans: dict[Any, Any] = {}
+        self.signature = signature_of(function, signature)
+        self.bind_arguments = binder(self.name, self.signature)
+        names = (operands or next(iter(self.signature.parameters))).split()
+        self.lists = frozenset(name[:-1] for name in names if name.endswith("*"))
+        self.operand_names = tuple(name.removesuffix("*") for name in names)
+        self.defaults = {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
+        self.leads = self._operands_lead
+        self.open_ended = any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
+        rule.check(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return bind(self, self.split(args, kwargs))
+
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+        """Bind arguments by the function's own signature: an unknown keyword is an error, never swallowed."""
+        arguments = self.bind_arguments(*args, **kwargs)
+        if arguments.pop("out", None) is not None:
+            raise out_refused(self.name)
+        operands: list[Any] = []
+        layout: list[tuple[str, int | None]] = []
+        for name in self.operand_names:
+            value = arguments.pop(name)
+            if value is _ABSENT or (value is None and self.defaults.get(name, _ABSENT) is None):
+                continue
+            if name in self.lists:
+                items = [as_operand(v) for v in value]
+                layout.append((name, len(items)))
+                operands += items
+            else:
+                layout.append((name, None))
+                operands.append(as_operand(value))
+        params = {k: v for k, v in arguments.items() if v is not self.defaults.get(k, _ABSENT)}
+        if "axis" in arguments and arguments["axis"] is not None and self.axis_of != "as is":
+            params["axis"] = self._normalised(arguments["axis"], operands)
+        return Call(operands, tuple(layout), params)
+
+    def _normalised(self, axis: Any, operands: list[Any]) -> Any:
+        """The axis or axes, counted from 0."""
+        ndim = operands[0].ndim if hasattr(operands[0], "ndim") else np.ndim(operands[0])
+        if isinstance(axis, (tuple, list)):
+            return normalize_axis_tuple(axis, ndim + (len(axis) if self.axis_of == "out" else 0))
+        return normalize_axis_index(operator.index(axis), ndim + (self.axis_of == "out"))
+
+    def run(self, call: Call) -> Any:
+        """Call the NumPy function itself: by position what is positional-only, all else by keyword."""
+        layout = call.layout
+        if self.leads and layout and layout[-1][0] == self.operand_names[len(layout) - 1]:
+            return self.function(*call.operands, **call.params)
+        arguments = {**call.named(call.operands), **call.params}
+        args: list[Any] = []
+        for parameter in self.signature.parameters.values():
+            if parameter.name not in arguments:
+                continue
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                args.append(arguments.pop(parameter.name))
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                args += arguments.pop(parameter.name)
+        return self.function(*args, **arguments)
+
+    @property
+    def _operands_lead(self) -> bool:
+        """Do the operands stand at the front of the signature, with only keywords behind them?"""
+        parameters = list(self.signature.parameters.values())
+        n = len(self.operand_names)
+        by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        return (
+            not self.lists
+            and tuple(p.name for p in parameters[:n]) == self.operand_names
+            and all(p.kind in by_keyword for p in parameters[n:])
+        )
+
+
+def out_refused(name: str) -> TracerWriteError:
+    """The error for `out=` beside a tracer."""
+    return TracerWriteError(
+        f"np.{name}(..., out=...) at {user_line()}: the result depends on a tracer and can't be written into out=. "
+        f"Write `result = np.{name}(...)` instead."
+    )
+
+
+def signature_of(function: Callable[..., Any], text: str | None = None) -> inspect.Signature:
+    """The signature by which the arguments of `function` are bound; `text` where Python can't see it."""
+    if text is None:
+        return inspect.signature(function)
+    space: dict[str, Any] = {"absent": _ABSENT}
+    exec(f"def stand_in({text}): pass", space)
+    return inspect.signature(space["stand_in"])
+
+
+def binder(name: str, signature: inspect.Signature) -> Callable[..., dict[str, Any]]:
+    """A function with this signature that returns its arguments by name: Python's own binding, and its error messages."""
+    space: dict[str, Any] = {}
+    parameters = []
+    for p in signature.parameters.values():
+        if p.default is not p.empty:
+            space[f"default_{p.name}"] = p.default
+            p = p.replace(default=_Source(f"default_{p.name}"))
+        parameters.append(p.replace(annotation=p.empty))
+    head = str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+    entries = [f"**{p.name}" if p.kind is p.VAR_KEYWORD else f"'{p.name}': {p.name}" for p in parameters]
+    plain = name.replace(".", "_")
+    exec(compile(f"def {plain}{head}: return {{{', '.join(entries)}}}", "<funcgrad binder>", "exec"), space)
+    return space[plain]
+
+
+class _Source(str):
+    """A string whose repr is itself: stands for a name in generated source."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def as_operand(x: Any) -> Any:
+    """`x` as an array: a (nested) list becomes one, also where it holds tracers."""
+    if type(x) in (list, tuple):
+        return array_of(x)
+    return x
+
+
+def array_of(items: Any) -> Any:
+    """The array of a nested list; where there are tracers in it, a tracer."""
+    if isinstance(items, (list, tuple)):
+        if holds_tracer(items):
+            return CATALOGUE[np.stack]([array_of(item) for item in items])
+        return np.asarray(items)
+    return items
+
+
+def holds_tracer(items: Any) -> bool:
+    """Is there a tracer anywhere in this nested list?"""
+    if isinstance(items, (list, tuple)):
+        return any(holds_tracer(item) for item in items)
+    return isinstance(items, Tracer)

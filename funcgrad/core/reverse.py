@@ -1,0 +1,261 @@
+"""Reverse mode: nodes, the trace that records them, and the sweep that pulls a cotangent back.
+
+Nodes hold data, not closures, and hang off their outputs: there is no list of them anywhere, so a value that nobody needs
+takes its part of the tape with it. The sweep visits nodes newest first and lets go of each as it passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core import kinds
+from funcgrad.core.cotangent import LARGE, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
+from funcgrad.core.kinds import Plan
+from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
+
+_new = object.__new__
+
+
+class Node:
+    """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's shape and dtype.
+
+    A leaf has no plan. `order` falls with time. An output of a call with several is a node of its own, with the plan PICK, whose
+    parent is the call's node (`shape` None, `width` outputs).
+    """
+
+    __slots__ = ("__weakref__", "dtype", "order", "parents", "plan", "saved", "shape")
+    order: int
+    plan: Plan | None
+    saved: Any
+    parents: tuple[Node, ...]
+    shape: Any
+    dtype: Any
+
+
+def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
+    """A new node. (The fast lanes write these lines out.)"""
+    node = _new(Node)
+    node.order, node.plan, node.saved, node.parents, node.shape, node.dtype = order, plan, saved, parents, shape, dtype
+    return node
+
+
+class ReverseTracer(Tracer):
+    """A tracer of a reverse trace: `node` is its place on the tape, None if no derivative flows into it."""
+
+    __slots__ = ()
+    trace: ReverseTrace
+    node: Node | None
+
+
+class ReverseTrace(Trace):
+    """Records each call on its tracers as a node."""
+
+    __slots__ = ()
+    transform = "reverse-mode transform (grad, vjp, jacrev, ...)"
+    tracer_type = ReverseTracer
+
+    def leaf(self, value: Any) -> ReverseTracer:
+        """A tracer to differentiate in."""
+        node = make_node(next(self.order), None, None, (), value.shape, value.dtype)
+        return self.wrap(value, node)
+
+    def apply(self, primitive: Primitive, call: Call) -> Any:
+        operands = list(call.operands)
+        slots, parents = [], []
+        for i, x in enumerate(operands):
+            if type(x) is ReverseTracer and x.trace is self and x.node is not None:
+                slots.append(i)
+                parents.append(x.node)
+            operands[i] = lower(self, x)
+        lowered = call.with_operands(operands)
+        out = bind(primitive, lowered)
+        if not slots or primitive.rule.is_constant:
+            return self.constant(out)
+        return self.record(primitive, lowered, out, tuple(slots), tuple(parents))
+
+    def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
+        """The tracer (or tracers) of `out`, whose node remembers `call`."""
+        if isinstance(out, (tuple, list)):
+            return self._record_many(primitive, call, out, slots, parents)
+        if out.dtype.kind not in "fc":
+            return self.constant(out)
+        plan = plan_of(primitive, slots, call)
+        node = make_node(next(self.order), plan, plan.save(call, out), parents, out.shape, out.dtype)
+        return self.wrap(out, node)
+
+    def _record_many(self, primitive: Primitive, call: Call, out: Any, slots: Any, parents: Any) -> Any:
+        plan = plan_of(primitive, slots, call)
+        node = make_node(next(self.order), plan, plan.save(call, out), parents, len(out), None)
+        tracers = []
+        for position, value in enumerate(out):
+            if value.dtype.kind in "fc":
+                pick = make_node(next(self.order), PICK, position, (node,), value.shape, value.dtype)
+                tracers.append(self.wrap(value, pick))
+            else:
+                tracers.append(self.constant(value))
+        return rebuilt(out, tracers)
+
+
+def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+    """The plan of `primitive` for these slots, made once."""
+    key = (slots, call.layout) if primitive.lists or len(call.layout) > 1 else slots
+    plan = primitive.plans.get(key)
+    if plan is None:
+        plan = primitive.plans[key] = primitive.rule.plan(primitive, slots, call)
+    return plan
+
+
+class _Pick(Plan):
+    """The plan of a node that stands for one output of a call with several."""
+
+    def __init__(self) -> None:
+        self.slots, self.keeps = (0,), ()
+        self.pull = self.pull_masked = lambda ct, position: (Part(position, dense(ct), None),)
+
+
+PICK = _Pick()
+
+
+def sweep(node: Node, ct: Any) -> dict[Node, Any]:
+    """Pull `ct` back from `node`, newest node first; the cotangent of each leaf that it reaches."""
+    return sweep_all([(node, ct)])
+
+
+def sweep_all(seeds: Iterable[tuple[Node, Any]]) -> dict[Node, Any]:
+    """Pull several cotangents back at once."""
+    cts: dict[Node, Any] = {}
+    heap: list[tuple[int, Node]] = []
+    leaves: dict[Node, Any] = {}
+    for node, ct in seeds:
+        if node in cts:
+            cts[node] = merged(cts[node], ct)
+        else:
+            cts[node] = ct
+            heappush(heap, (node.order, node))
+    del seeds
+    while heap:
+        node = heappop(heap)[1]
+        ct = cts.pop(node)
+        plan = node.plan
+        if plan is None:
+            leaves[node] = dense(ct)
+            continue
+        kind = type(ct)
+        if kind is Scatter or kind is Read:
+            ct = settled(ct)
+            kind = type(ct)
+        parts = (plan.pull_masked if kind is Masked else plan.pull)(ct, node.saved)
+        for parent, part in zip(node.parents, parts, strict=True):
+            if part is None:
+                continue
+            kind = type(part)
+            if kind is Part:
+                _gather(cts, heap, parent, part)
+                continue
+            if kind is float or kind is int or part.shape != parent.shape or part.dtype is not parent.dtype:
+                part = fit(part, parent)
+            if parent in cts:
+                held = cts[parent]
+                cts[parent] = merged(held, part)
+            else:
+                cts[parent] = part
+                heappush(heap, (parent.order, parent))
+        parts = part = held = None  # a name left over would look like a second holder
+    return leaves
+
+
+def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, part: Part) -> None:
+    """Put the cotangent of one output into the list that is the cotangent of a node with several."""
+    if parent not in cts:
+        cts[parent] = [None] * parent.shape
+        heappush(heap, (parent.order, parent))
+    cts[parent][part.position] = part.ct
+
+
+# The reference count, seen in `merged`, of a cotangent that only the sweep holds; measured below.
+OWNED = [0]
+
+
+def merged(held: Any, part: Any) -> Any:
+    """The sum of two contributions to one cotangent: in place, if the first is large and nobody else holds it."""
+    if type(held) is ndarray and type(part) is ndarray:
+        if held.size >= LARGE and kinds.getrefcount(held) <= OWNED[0] and held.base is None:
+            held += part
+            return held
+        return held + part
+    if type(part) is Read or type(held) is Read:
+        return _merged_reads(held, part)
+    if type(held) is Scatter or type(part) is Scatter:
+        held, part = settled(held), settled(part)
+    if type(held) is Masked and type(part) is Masked:
+        return Masked(held.value + part.value, np.logical_or(held.live, part.live))
+    return dense(held) + dense(part)
+
+
+def _merged_reads(held: Any, part: Any) -> Any:
+    if type(held) is Read:
+        held = Scatter(held)
+    if type(held) is Scatter and type(part) is Read:
+        held.add(part)
+        return held
+    return merged(held, Scatter(part) if type(part) is Read else part)
+
+
+def _measure_owned() -> None:
+    """Find the two reference counts by which `scaled` and `merged` know that the sweep alone holds a cotangent.
+
+    They depend on the interpreter, so ask it: sweep a tiny graph with growing limits until the buffer is reused. Where an
+    extra holder can't be told from none (no such counts on this interpreter), nothing is ever overwritten.
+    """
+    for owned, probe in ((kinds.OWNED, _reuses_in_scaled), (OWNED, _reuses_in_merged)):
+        for limit in range(1, 9):
+            owned[0] = limit
+            if probe(None):
+                break
+        holders: list[Any] = []
+        if not probe(None) or probe(holders):
+            owned[0] = 0
+
+
+def _reuses_in_scaled(holders: list[Any] | None) -> bool:
+    """Does the sweep overwrite a cotangent that nobody (or: somebody, `holders`) holds, when it is multiplied by a partial?"""
+    fresh: list[int] = []
+    partial = np.ones(LARGE)
+    leaf = _probe_node(0, None, ())
+    scaling = _probe_node(-1, lambda ct, saved: (kinds.scaled(ct, partial),), (leaf,))
+    source = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (scaling,))
+    return id(sweep(source, np.ones(LARGE))[leaf]) == fresh[0]
+
+
+def _reuses_in_merged(holders: list[Any] | None) -> bool:
+    """Does the sweep add in place into a first contribution that nobody (or: somebody, `holders`) holds?"""
+    fresh: list[int] = []
+    leaf = _probe_node(0, None, ())
+    second = _probe_node(-1, lambda ct, saved: (_fresh([], None),), (leaf,))
+    first = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (leaf,))
+    source = _probe_node(-3, lambda ct, saved: (ct, ct), (first, second))
+    return id(sweep(source, np.ones(LARGE))[leaf]) == fresh[0]
+
+
+def _fresh(ids: list[int], holders: list[Any] | None) -> Any:
+    array = np.ones(LARGE)
+    ids.append(id(array))
+    if holders is not None:
+        holders.append(array)
+    return array
+
+
+def _probe_node(order: int, pull: Callable[[Any, Any], Any] | None, parents: tuple[Node, ...]) -> Node:
+    plan = None
+    if pull is not None:
+        plan = _new(Plan)
+        plan.pull = pull
+    return make_node(order, plan, None, parents, (LARGE,), np.dtype(float))
+
+
+_measure_owned()

@@ -1,0 +1,154 @@
+"""Who handles this call? Traces, tracers and `bind`.
+
+A `Trace` is one running transform. A `Tracer` stands for an array inside one trace: its `value` is a plain array or a tracer of
+an outer trace. `bind` gives each call to the innermost trace among the operands; that trace takes the wrapping off its own
+tracers only, and binds again, so that the outer traces see the call next. A level is the next number of one counter: a trace
+that starts later is an inner one. There is no stack and no global state, so threads, asyncio and closures can't be confused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from funcgrad.core.methods import ArrayMethods
+from funcgrad.errors import EscapedTracerError, user_line
+
+if TYPE_CHECKING:
+    from funcgrad.core.primitive import Call, Primitive
+
+_levels = count(1)
+_new = object.__new__
+
+
+class Trace:
+    """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
+
+    __slots__ = ("__weakref__", "level", "order")
+    transform = "a transform"
+    tracer_type: type[Tracer]
+
+    def __init__(self) -> None:
+        self.level: int = next(_levels)
+        # Nodes are numbered downwards, so that a heap hands out the newest first.
+        self.order: Iterator[int] = count(0, -1)
+
+    @property
+    def is_open(self) -> bool:
+        """False once the transform has returned."""
+        return type(self.order) is not _Closed
+
+    def close(self) -> None:
+        """From now on, using one of this trace's tracers is an error: `next(trace.order)` raises it, at no cost before."""
+        self.order = _Closed(self.transform)
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def apply(self, primitive: Primitive, call: Call) -> Any:
+        """Run `call`, some of whose operands are tracers of this trace."""
+        raise NotImplementedError
+
+    def wrap(self, value: Any, node: Any) -> Any:
+        """A tracer of this trace around `value`."""
+        tracer = _new(self.tracer_type)
+        tracer.trace, tracer.value, tracer.node = self, value, node
+        return tracer
+
+    def constant(self, value: Any) -> Any:
+        """`value` as a tracer with no derivative: still an array of this trace, so that it can be assigned into.
+
+        What can't hold a derivative (booleans, integers) stays as it is: masks and indices are concrete.
+        """
+        if isinstance(value, (tuple, list)):
+            return rebuilt(value, [self.constant(v) for v in value])
+        if getattr(value, "dtype", _OBJECT).kind in "fc":
+            return self.wrap(value, None)
+        return value
+
+
+_OBJECT = np.dtype(object)
+
+
+class _Closed:
+    """Takes the place of a closed trace's counter."""
+
+    def __init__(self, transform: str) -> None:
+        self.transform = transform
+
+    def __iter__(self) -> Iterator[int]:
+        return self
+
+    def __next__(self) -> NoReturn:
+        raise escaped("an operation", self.transform)
+
+
+def escaped(operation: str, transform: str) -> EscapedTracerError:
+    """The error for a tracer that outlived its transform."""
+    return EscapedTracerError(
+        f"{operation} at {user_line()} uses a tracer whose {transform} has already returned. It was kept (in a list, a global, "
+        "an attribute or a closure) beyond the function being transformed. Return the value from the function instead, "
+        "for example with has_aux=True."
+    )
+
+
+class Tracer(ArrayMethods):
+    """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it (methods.py).
+
+    `node` is what the trace remembers of the value: the tape's node (reverse), the tangent (forward), nothing (batch);
+    None means that the value has no derivative. `alias` is set only where views exist (see mutation.py).
+    """
+
+    __slots__ = ("__weakref__", "alias", "node", "trace", "value")
+    trace: Trace
+    value: Any
+    node: Any
+
+
+def rebuilt(like: Any, parts: list[Any]) -> Any:
+    """`parts` in a container of the type of `like`: the NamedTuples that NumPy returns are kept."""
+    return like._make(parts) if hasattr(like, "_make") else type(like)(parts)
+
+
+def innermost(operands: Any) -> Trace | None:
+    """The trace that started last among those of `operands`."""
+    trace, level = None, -1
+    for x in operands:
+        if isinstance(x, Tracer) and x.trace.level > level:
+            trace, level = x.trace, x.trace.level
+    return trace
+
+
+def bind(primitive: Primitive, call: Call) -> Any:
+    """Hand `call` to the innermost trace among its operands, or just run it."""
+    trace = innermost(call.operands)
+    if trace is None:
+        return primitive.run(call)
+    if not trace.is_open:
+        raise escaped(primitive.name, trace.transform)
+    return trace.apply(primitive, call)
+
+
+def snapshot(x: Tracer) -> Tracer:
+    """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the user's."""
+    return x.trace.wrap(x.value, x.node)
+
+
+def lower(trace: Trace, x: Any) -> Any:
+    """`x` with the wrapping of `trace` taken off; a tracer of an outer trace is kept as it is now."""
+    if isinstance(x, Tracer):
+        return x.value if x.trace is trace else snapshot(x)
+    return x
+
+
+def concrete(x: Any) -> Any:
+    """The plain value beneath all traces: for questions whose answer no derivative depends on."""
+    while isinstance(x, Tracer):
+        x = x.value
+    return x

@@ -1,0 +1,98 @@
+"""Ufuncs as primitives: operands x, y, z; the options out=, where=, dtype=; and the methods reduce, accumulate, outer, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.kinds import OPERANDS, Rule
+from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.trace import Tracer
+from funcgrad.errors import UnsupportedFunctionError, user_line
+
+# ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
+REDUCTIONS = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.logical_and: np.all, np.logical_or: np.any,
+}  # fmt: skip
+ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
+
+
+class Ufunc(Primitive):
+    """A ufunc."""
+
+    def __init__(self, function: np.ufunc, rule: Rule, *, batch: Any = None, name: str | None = None, note: str = "") -> None:
+        names = OPERANDS[: function.nin] if function.nin <= len(OPERANDS) else tuple(f"x{i}" for i in range(function.nin))
+        options = "/, out=None, *, where=True, dtype=None, casting=None, order='K', subok=True, signature=None, axes=None, axis=None, keepdims=None"
+        super().__init__(
+            function, rule, operands=" ".join(names), signature=f"{', '.join(names)}, {options}", batch=batch, name=name, note=note,
+            axis="as is",
+        )  # fmt: skip
+        self.layout = tuple((name, None) for name in self.operand_names)
+
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+        """Bind `args`; there are no params, since the options are taken apart in `__call__`."""
+        if len(args) != len(self.layout):
+            raise TypeError(f"np.{self.name} takes {len(self.layout)} operands, but {len(args)} were given at {user_line()}")
+        return Call([as_operand(x) for x in args], self.layout, {})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == len(self.layout):
+            return super().__call__(*args)
+        options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
+        operands = args[: len(self.layout)]
+        if any(options[k] is not None for k in ("axes", "axis", "keepdims", "signature")):
+            raise UnsupportedFunctionError(
+                f"np.{self.name} with axes=, axis=, keepdims= or signature= at {user_line()} has no rule: move the axes first with np.moveaxis."
+            )
+        if options["dtype"] is not None:
+            operands = tuple(CATALOGUE[np.astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
+        out = options["out"][0] if isinstance(options["out"], tuple) else options["out"]
+        result = super().__call__(*operands)
+        if options["where"] is not True:
+            result = CATALOGUE[np.where](options["where"], result, 0 if out is None else out)
+        if out is None:
+            return result
+        if not isinstance(out, Tracer):
+            raise out_refused(self.name)
+        out[...] = result
+        return out
+
+    def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """ufunc.reduce, .accumulate, .outer: by the functions that they are; the others are refused."""
+        if method in ("reduce", "accumulate"):
+            table = REDUCTIONS if method == "reduce" else ACCUMULATIONS
+            if self.function in table:
+                x, *rest = args
+                names = ("axis", "dtype", "out", "keepdims", "initial", "where")
+                options = {"axis": 0, **dict(zip(names, rest, strict=False)), **kwargs}
+                out = options.pop("out", None)
+                if out is not None and out != (None,):
+                    raise out_refused(f"{self.name}.{method}")
+                if options.get("dtype", 0) is None:
+                    del options["dtype"]
+                return CATALOGUE[table[self.function]](x, **options)
+        if method == "outer" and not kwargs:
+            x, y = (as_array(a) for a in args)
+            return self(x.reshape(x.shape + (1,) * y.ndim), y)
+        raise UnsupportedFunctionError(
+            f"np.{self.name}.{method} was called with a tracer at {user_line()} and has no rule. "
+            + _INSTEAD.get(method, "Write it with functions that have one.")
+        )
+
+
+_INSTEAD = {
+    "at": "np.ufunc.at writes into an array: use funcgrad.at(a)[index].add(v), which gives a new one.",
+    "reduceat": "Sum the slices one by one, or take differences of np.cumsum.",
+}
+
+
+def as_array(x: Any) -> Any:
+    """`x` as an array or tracer."""
+    x = as_operand(x)
+    return x if isinstance(x, Tracer) else np.asarray(x)
+
+

@@ -1,0 +1,95 @@
+"""Every exception that funcgrad raises on its own account.
+
+    FuncgradError
+    ├── TracerError (TypeError)
+    │   ├── EscapedTracerError          a tracer is used after its transform has returned
+    │   ├── TracerConversionError       float(x), math.sin(x), np.array([x]): the derivative would be lost
+    │   ├── TracerWriteError            a tracer is written into a plain array
+    │   └── BatchedControlFlowError     `if`, int(), a mask: Python asks for one value where vmap has many
+    ├── UnsupportedFunctionError (NotImplementedError)   no rule, and why, and what to write instead
+    ├── NonDifferentiableError (TypeError)               an integer input, an operand without a derivative
+    ├── OutputError (TypeError, ValueError)              the function's output is not what the transform needs
+    ├── ArgumentError (TypeError, ValueError)            argnums, in_axes, tangents, ...: a transform is called wrongly
+    ├── CotangentError (ValueError)                      a cotangent or tangent has the wrong shape, dtype or structure
+    ├── RuleError (TypeError, ValueError)                a rule written by a user gave the wrong thing
+    └── NumericalError (FloatingPointError)              debug.nans() found the first NaN or inf
+
+Each message says what was called, what was found, and what to write instead.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class FuncgradError(Exception):
+    """The common ancestor: `except FuncgradError` catches whatever funcgrad itself refuses."""
+
+
+class TracerError(FuncgradError, TypeError):
+    """A tracer was used in a way that would lose its derivative."""
+
+
+class EscapedTracerError(TracerError):
+    """A tracer was used after the transform that made it had returned."""
+
+
+class TracerConversionError(TracerError):
+    """A tracer was converted to a plain number or array: the derivative would be lost."""
+
+
+class TracerWriteError(TracerError):
+    """A tracer was written into a plain NumPy array: the derivative would be lost."""
+
+
+class BatchedControlFlowError(TracerError, ValueError):
+    """Python needs one concrete value where `vmap` holds one for each example."""
+
+
+class UnsupportedFunctionError(FuncgradError, NotImplementedError, TypeError):
+    """funcgrad has no rule for this function (or for this option of it)."""
+
+
+class NonDifferentiableError(FuncgradError, TypeError):
+    """A derivative was asked for with respect to something that has none."""
+
+
+class OutputError(FuncgradError, TypeError, ValueError):
+    """The output of the differentiated function is not what the transform needs."""
+
+
+class ArgumentError(FuncgradError, TypeError, ValueError):
+    """A transform was called with arguments it can't work with."""
+
+
+class CotangentError(FuncgradError, TypeError, ValueError):
+    """A cotangent or tangent does not match the value it belongs to."""
+
+
+class RuleError(FuncgradError, TypeError, ValueError):
+    """A rule supplied by a user returned something of the wrong structure, shape or dtype."""
+
+
+class NumericalError(FuncgradError, FloatingPointError):
+    """A NaN or inf appeared while `debug.nans()` was watching."""
+
+
+def user_frame() -> FrameType | None:
+    """The innermost running frame that is not funcgrad's own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, "<funcgrad")):
+        frame = frame.f_back
+    return frame
+
+
+def user_line() -> str:
+    """Where the user's code stands now, as 'file.py, line 12, in f'."""
+    frame = user_frame()
+    if frame is None:
+        return "an unknown line"
+    name = os.path.basename(frame.f_code.co_filename)
+    return f"{name}, line {frame.f_lineno}, in {frame.f_code.co_name}"

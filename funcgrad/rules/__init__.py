@@ -1,0 +1,7 @@
+from funcgrad.core import indexing
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.lanes import make_lane
+from funcgrad.core.methods import install_lanes
+from funcgrad.core.ufunc import Ufunc
+from funcgrad.rules import elementwise
+install_lanes({f: make_lane(p) for f, p in CATALOGUE.items() if isinstance(p, Ufunc)})

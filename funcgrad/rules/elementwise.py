@@ -1,0 +1,32 @@
+"""starter"""
+import numpy as np
+from funcgrad.core.declare import elementwise, linear, multilinear, piecewise_constant, composite
+elementwise(np.add, 1, 1)
+elementwise(np.subtract, 1, -1)
+elementwise(np.multiply, lambda y: y, lambda x: x)
+elementwise(np.divide, lambda y: 1 / y, lambda out, y: -out / y)
+elementwise(np.negative, -1)
+elementwise(np.sin, lambda x: np.cos(x))
+elementwise(np.cos, lambda x: -np.sin(x))
+elementwise(np.exp, lambda out: out)
+elementwise(np.tanh, lambda out: 1-out*out)
+elementwise(np.power, lambda x,y: y*x**(y-1), lambda x,y,out: out*np.log(x))
+piecewise_constant(np.less, np.greater, np.equal)
+def _sum_pull(ct, a, axis=None, keepdims=False):
+    if axis is not None and not keepdims and a.ndim:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        ct = ct.reshape([1 if i in axes else n for i, n in enumerate(a.shape)])
+    return ct
+linear(np.sum, _sum_pull, moves=True)
+linear(np.reshape, lambda ct, a: ct.reshape(a.shape), moves=True)
+def _mt(x): return np.swapaxes(x,-1,-2)
+linear(np.transpose, lambda ct, a, axes=None: np.transpose(ct, None if axes is None else np.argsort(axes)), moves=True)
+def mx(ct, x, y):
+    if y.ndim==1: return ct[...,None]*y if x.ndim>1 else ct*y
+    if x.ndim==1: return y@ct
+    return ct @ y.T
+def my(ct, x, y):
+    if x.ndim==1: return x[:,None]*ct if y.ndim>1 else ct*x
+    if y.ndim==1: return x.T@ct
+    return x.T@ct
+multilinear(np.matmul, mx, my)

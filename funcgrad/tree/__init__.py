@@ -1,0 +1,66 @@
+"""Pytrees: nested containers of arrays, taken apart into leaves and put together again.
+
+A container is a list, tuple, named tuple, dict (keys sorted), OrderedDict (order kept), defaultdict (factory kept),
+None (a container of nothing) or an instance of a registered class. Everything else is a leaf. A subclass of a
+container keeps its type if it is a named tuple; any other is a leaf until it is registered, because only its author
+knows how to build it.
+
+In reading order: `keys` (the steps of a path), `containers` (the classes that are taken apart), `registration`
+(classes of one's own), `structures` (a tree without its leaves), `operations` (flatten, unflatten, map, ...),
+`vector` (a tree as one vector).
+
+>>> from funcgrad import tree
+>>> leaves, structure = tree.flatten({"b": [1.0, None], "a": (2.0, 3.0)})
+>>> leaves, structure
+([2.0, 3.0, 1.0], {'a': (*, *), 'b': [*, None]})
+>>> tree.unflatten(structure, [10.0, 20.0, 30.0])
+{'a': (10.0, 20.0), 'b': [30.0, None]}
+"""
+
+from funcgrad.tree.keys import Attr, Child, Entry, Index, Key, Path, keystr
+from funcgrad.tree.operations import (
+    all,
+    broadcast_prefix,
+    flatten,
+    flatten_like,
+    flatten_with_path,
+    leaves,
+    map,
+    map_with_path,
+    reduce,
+    structure,
+    transpose,
+    unflatten,
+)
+from funcgrad.tree.registration import register_dataclass, register_node, register_static
+from funcgrad.tree.structures import LEAF, Structure
+from funcgrad.tree.vector import Unravel, ravel
+
+__all__ = [
+    "LEAF",
+    "Attr",
+    "Child",
+    "Entry",
+    "Index",
+    "Key",
+    "Path",
+    "Structure",
+    "Unravel",
+    "all",
+    "broadcast_prefix",
+    "flatten",
+    "flatten_like",
+    "flatten_with_path",
+    "keystr",
+    "leaves",
+    "map",
+    "map_with_path",
+    "ravel",
+    "reduce",
+    "register_dataclass",
+    "register_node",
+    "register_static",
+    "structure",
+    "transpose",
+    "unflatten",
+]

@@ -1,0 +1,130 @@
+"""The classes of container: how each is taken apart, put together, addressed and written."""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any
+
+from funcgrad.tree.keys import Attr, Entry, Index, Key
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Container:
+    """What there is to know of one class of container.
+
+    `aux` is what a node holds beside its children (keys of a dict, class of a named tuple). Two nodes match if
+    container, aux and number of children do, so it must have `==`, and a hash if structures are to be hashed.
+    """
+
+    cls: type
+    flatten: Callable[[Any], tuple[Sequence[Any], Any]]  # node -> (children, aux)
+    unflatten: Callable[[Any, list[Any]], Any]  # (aux, children) -> node; the list is its own to keep
+    keys: Callable[[Any, int], Sequence[Entry]]  # (aux, number of children) -> one step of a path per child
+    show: Callable[[Any, Sequence[str]], str]  # (aux, texts of the children) -> text of the node
+
+
+CONTAINERS: dict[type, Container] = {}
+
+
+def container_for(cls: type) -> Container | None:
+    """What is known of the class `cls`; None if its instances are leaves."""
+    container = CONTAINERS.get(cls)
+    if container is None and issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return NAMEDTUPLE
+    return container
+
+
+def positions(aux: Any, count: int) -> list[Entry]:
+    """The children by number."""
+    return [Index(i) for i in range(count)]
+
+
+def show_items(keys: Sequence[Any], texts: Sequence[str]) -> str:
+    """The children as the items of a dict."""
+    return "{" + ", ".join([f"{key!r}: {text}" for key, text in zip(keys, texts)]) + "}"
+
+
+def show_fields(name: str, fields: Sequence[str], texts: Sequence[str]) -> str:
+    """The children as the arguments of a call."""
+    return f"{name}({', '.join([f'{field}={text}' for field, text in zip(fields, texts)])})"
+
+
+def sorted_keys(node: dict[Any, Any]) -> list[Any]:
+    """The keys in the order of the leaves: sorted, so that equal dicts have equal structures."""
+    try:
+        return sorted(node)
+    except TypeError as error:
+        one_of_each = {type(key): key for key in node}.values()
+        samples = ", ".join([f"{key!r} ({type(key).__name__})" for key in one_of_each])
+        raise ValueError(
+            f"a {type(node).__name__} in a pytree has its keys sorted, and these cannot be compared: {samples}. "
+            "Write keys of one sortable type, or an OrderedDict, which keeps its order"
+        ) from error
+
+
+def flatten_dict(node: dict[Any, Any]) -> tuple[list[Any], Any]:
+    """Values in the order of the sorted keys; aux: the keys."""
+    keys = sorted_keys(node)
+    return [node[key] for key in keys], tuple(keys)
+
+
+def flatten_defaultdict(node: defaultdict[Any, Any]) -> tuple[list[Any], Any]:
+    """Values in the order of the sorted keys; aux: the factory and the keys."""
+    keys = sorted_keys(node)
+    return [node[key] for key in keys], (node.default_factory, tuple(keys))
+
+
+LIST = Container(
+    cls=list,
+    flatten=lambda node: (node, None),
+    unflatten=lambda aux, children: children,
+    keys=positions,
+    show=lambda aux, texts: "[" + ", ".join(texts) + "]",
+)
+TUPLE = Container(
+    cls=tuple,
+    flatten=lambda node: (node, None),
+    unflatten=lambda aux, children: tuple(children),
+    keys=positions,
+    show=lambda aux, texts: f"({texts[0]},)" if len(texts) == 1 else "(" + ", ".join(texts) + ")",
+)
+DICT = Container(
+    cls=dict,
+    flatten=flatten_dict,
+    unflatten=lambda aux, children: dict(zip(aux, children)),
+    keys=lambda aux, count: [Key(key) for key in aux],
+    show=show_items,
+)
+ORDEREDDICT = Container(
+    cls=OrderedDict,
+    flatten=lambda node: (tuple(node.values()), tuple(node)),
+    unflatten=lambda aux, children: OrderedDict(zip(aux, children)),
+    keys=lambda aux, count: [Key(key) for key in aux],
+    show=lambda aux, texts: f"OrderedDict({show_items(aux, texts)})",
+)
+DEFAULTDICT = Container(
+    cls=defaultdict,
+    flatten=flatten_defaultdict,
+    unflatten=lambda aux, children: defaultdict(aux[0], zip(aux[1], children)),
+    keys=lambda aux, count: [Key(key) for key in aux[1]],
+    show=lambda aux, texts: f"defaultdict({aux[0]!r}, {show_items(aux[1], texts)})",
+)
+NONE = Container(
+    cls=NoneType,
+    flatten=lambda node: ((), None),
+    unflatten=lambda aux, children: None,
+    keys=positions,
+    show=lambda aux, texts: "None",
+)
+# One entry for all named tuples, with their class as aux: classes come and go, and a table would keep each one alive.
+# `_make` builds subclasses too, whatever their `__new__` wants.
+NAMEDTUPLE = Container(
+    cls=tuple,
+    flatten=lambda node: (node, type(node)),
+    unflatten=lambda aux, children: aux._make(children),
+    keys=lambda aux, count: [Attr(field) for field in aux._fields],
+    show=lambda aux, texts: show_fields(aux.__name__, aux._fields, texts),
+)
+
+CONTAINERS.update({container.cls: container for container in (LIST, TUPLE, DICT, ORDEREDDICT, DEFAULTDICT, NONE)})

@@ -18,9 +18,7 @@ def _sum_pull(ct, a, axis=None, keepdims=False):
         ct = ct.reshape([1 if i in axes else n for i, n in enumerate(a.shape)])
     return ct
 linear(np.sum, _sum_pull, moves=True)
-linear(np.reshape, lambda ct, a: ct.reshape(a.shape), moves=True)
 def _mt(x): return np.swapaxes(x,-1,-2)
-linear(np.transpose, lambda ct, a, axes=None: np.transpose(ct, None if axes is None else np.argsort(axes)), moves=True)
 def mx(ct, x, y):
     if y.ndim==1: return ct[...,None]*y if x.ndim>1 else ct*y
     if x.ndim==1: return y@ct

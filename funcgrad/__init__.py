@@ -1,3 +1,13 @@
-"""funcgrad: automatic differentiation for the NumPy code that you already have."""
+"""funcgrad differentiates the NumPy code that you already have.
+
+>>> import numpy as np
+>>> from funcgrad import grad
+>>> grad(lambda x: np.sum(np.sin(x) ** 2))(np.array([0.0, 0.5]))
+array([0.        , 0.84147098])
+"""
+
+import funcgrad.rules
+from funcgrad import tree
+from funcgrad.transforms.derivatives import elementwise_grad, grad, jvp, stop_gradient, value_and_grad, vjp
 
 __version__ = "0.1.0.dev0"

@@ -34,6 +34,9 @@ class BatchTracer(Tracer):
     def shape(self) -> tuple[int, ...]:
         return self.value.shape[1:]
 
+    def __float__(self) -> float:
+        return self._question("float(x)")
+
     def _question(self, what: str) -> Any:
         raise BatchedControlFlowError(
             f"{what} at {user_line()} needs one value, but under vmap x stands for {self.trace.size} examples at once. "

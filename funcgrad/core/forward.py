@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.core.cotangent import Masked, dense, fit
 from funcgrad.core.kinds import fit_tangent
 from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep_all
+from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 
 
@@ -71,6 +71,6 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
             part = dense(part)
             if type(part) is ReverseTracer and part.trace is trace and part.node is not None:
                 seeds.append((part.node, fit(tangents[i], part)))
-    leaves: dict[Node, Any] = sweep_all(seeds)
+    leaves: dict[Node, Any] = sweep(seeds)
     pushed = [None if ct is None else leaves.get(ct.node) for ct in cts]
     return pushed if many else pushed[0]

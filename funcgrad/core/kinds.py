@@ -214,7 +214,7 @@ class Named(Rule):
                     "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
                 )
         needed = self._needed(wanted)
-        plan.keeps = tuple(needed)
+        plan.keeps = tuple(name for name, spec_only in needed.items() if not spec_only)
         plan.save = lambda call, out: self._saved(call, out, needed)
         positions = [(owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots]
         plan.pull = lambda ct, saved: self._pulled(ct, saved, wanted, positions)

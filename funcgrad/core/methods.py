@@ -117,9 +117,9 @@ class ArrayMethods:
         return operator.index(self._question("operator.index(x)"))
 
     def __float__(self) -> float:
-        if self.node is None and not isinstance(self.value, ArrayMethods):
-            return float(self._question("float(x)"))
-        raise conversion_error(self, "float(x) or a function of the math module", _INSTEAD_OF_FLOAT)
+        if self.node is not None:
+            raise conversion_error(self, "float(x) or a function of the math module", _INSTEAD_OF_FLOAT)
+        return float(self.value)  # a constant: no derivative is lost
 
     def __complex__(self) -> complex:
         raise conversion_error(self, "complex(x) or a function of the cmath module", _INSTEAD_OF_FLOAT)

@@ -121,13 +121,11 @@ class _Pick(Plan):
 PICK = _Pick()
 
 
-def sweep(node: Node, ct: Any) -> dict[Node, Any]:
-    """Pull `ct` back from `node`, newest node first; the cotangent of each leaf that it reaches."""
-    return sweep_all([(node, ct)])
+def sweep(seeds: Iterable[tuple[Node, Any]], *, release: bool = False) -> dict[Node, Any]:
+    """Pull cotangents back from nodes, newest node first; the cotangent of each leaf that they reach.
 
-
-def sweep_all(seeds: Iterable[tuple[Node, Any]]) -> dict[Node, Any]:
-    """Pull several cotangents back at once."""
+    `release` lets go of what a node has saved as soon as it is passed: for a tape that is swept only once.
+    """
     cts: dict[Node, Any] = {}
     heap: list[tuple[int, Node]] = []
     leaves: dict[Node, Any] = {}
@@ -137,7 +135,6 @@ def sweep_all(seeds: Iterable[tuple[Node, Any]]) -> dict[Node, Any]:
         else:
             cts[node] = ct
             heappush(heap, (node.order, node))
-    del seeds
     while heap:
         node = heappop(heap)[1]
         ct = cts.pop(node)
@@ -150,7 +147,10 @@ def sweep_all(seeds: Iterable[tuple[Node, Any]]) -> dict[Node, Any]:
             ct = settled(ct)
             kind = type(ct)
         parts = (plan.pull_masked if kind is Masked else plan.pull)(ct, node.saved)
-        for parent, part in zip(node.parents, parts, strict=True):
+        parents = node.parents
+        if release:
+            node.saved, node.parents = None, ()
+        for parent, part in zip(parents, parts, strict=True):
             if part is None:
                 continue
             kind = type(part)
@@ -229,7 +229,7 @@ def _reuses_in_scaled(holders: list[Any] | None) -> bool:
     leaf = _probe_node(0, None, ())
     scaling = _probe_node(-1, lambda ct, saved: (kinds.scaled(ct, partial),), (leaf,))
     source = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (scaling,))
-    return id(sweep(source, np.ones(LARGE))[leaf]) == fresh[0]
+    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
 
 
 def _reuses_in_merged(holders: list[Any] | None) -> bool:
@@ -239,7 +239,7 @@ def _reuses_in_merged(holders: list[Any] | None) -> bool:
     second = _probe_node(-1, lambda ct, saved: (_fresh([], None),), (leaf,))
     first = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (leaf,))
     source = _probe_node(-3, lambda ct, saved: (ct, ct), (first, second))
-    return id(sweep(source, np.ones(LARGE))[leaf]) == fresh[0]
+    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
 
 
 def _fresh(ids: list[int], holders: list[Any] | None) -> Any:

@@ -1,0 +1,1 @@
+"""Functions on functions: derivatives, matrices of derivatives, vectorisation."""

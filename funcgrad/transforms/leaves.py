@@ -1,0 +1,170 @@
+"""From a user's arguments to leaves of a trace, and back from cotangents to gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.core.cotangent import LARGE, Masked, dense
+from funcgrad.core.reverse import Node
+from funcgrad.core.trace import Trace, Tracer, snapshot
+from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
+
+# The dtype of the "derivative" with respect to an integer: it holds nothing.
+float0 = np.dtype([("float0", np.void, 0)])
+
+_PROMOTED: dict[type, Callable[[Any], Any]] = {float: np.float64, int: np.float64, complex: np.complex128}
+
+
+def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> Any:
+    """An input leaf as a NumPy scalar, array or tracer of a floating dtype; integers stay where they are allowed."""
+    kind = type(x)
+    if kind is np.ndarray:
+        if x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub":
+            return x
+    elif kind in _PROMOTED:
+        return _PROMOTED[kind](x)
+    elif isinstance(x, Tracer):
+        if x.dtype.kind in "fc" or allow_int:
+            return snapshot(x)
+    elif getattr(x, "dtype", None) is not None and hasattr(x, "shape") and (x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub"):
+        return x
+    raise _not_differentiable(x, where())
+
+
+def _not_differentiable(x: Any, where: str) -> NonDifferentiableError:
+    dtype = getattr(x, "dtype", None)
+    if isinstance(x, (bool, np.bool_)) or dtype is not None and dtype.kind in "iub":
+        found = f"of integer dtype {dtype}" if dtype is not None and dtype.kind in "iu" else "boolean (an integer type)"
+        return NonDifferentiableError(
+            f"{where} is {found}, and has no derivative. Write 1.0 for 1, or x.astype(float), or pass allow_int=True to grad "
+            "(the derivative is then an empty placeholder of dtype float0)."
+        )
+    what = f"an array of dtype {dtype}" if dtype is not None else f"a {type(x).__name__}"
+    return NonDifferentiableError(
+        f"{where} is {what}, which can't be differentiated. Use numbers or floating arrays in lists, tuples and dicts "
+        "(register your own classes with funcgrad.tree.register_node), or leave this argument out of argnums."
+    )
+
+
+def argument_leaves(arg: Any, transform: str, number: int, *, allow_int: bool = False) -> tuple[list[Any], tree.Structure]:
+    """The leaves of one argument, ready to be traced, and its structure."""
+    if type(arg) is np.ndarray or type(arg) is float:  # the common case, without a walk
+        return [as_value(arg, lambda: f"{transform}: argument {number}", allow_int=allow_int)], tree.LEAF
+    found, structure = tree.flatten(arg)
+    values = []
+    for position, leaf in enumerate(found):
+        values.append(as_value(leaf, lambda p=position: _place(arg, transform, number, p), allow_int=allow_int))
+    return values, structure
+
+
+def _place(arg: Any, transform: str, number: int, position: int) -> str:
+    path = tree.keystr(tree.flatten_with_path(arg)[0][position][0])
+    return f"{transform}: argument {number}" + (f" at {path}" if path else "")
+
+
+def traced(value: Any, make: Callable[[Any], Any]) -> Any:
+    """A leaf of a trace; integers go in as they are."""
+    return make(value) if value.dtype.kind in "fc" else value
+
+
+def lowered(trace: Trace, out: Any) -> Any:
+    """An output (a pytree) with the tracers of this trace replaced by their values."""
+    if type(out) is trace.tracer_type:
+        return out.value if out.trace is trace else out
+    return tree.map(lambda x: lower_leaf(trace, x), out)
+
+
+def lower_leaf(trace: Trace, x: Any) -> Any:
+    """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an error."""
+    if isinstance(x, Tracer):
+        if x.trace is trace:
+            return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
+        return x
+    if getattr(x, "dtype", None) == object and hides_tracer(x):
+        raise OutputError(
+            "the output is an object array that holds tracers, through which no derivative can be followed. "
+            "Build it with np.stack([...]) or funcgrad.numpy.array([...]) instead of np.array([...], dtype=object)."
+        )
+    return x
+
+
+def hides_tracer(x: Any) -> bool:
+    """Does this object array hold a tracer?"""
+    return any(isinstance(item, Tracer) for item in np.ravel(x))
+
+
+def aux_split(result: Any, transform: str, fun_name: str) -> tuple[Any, Any]:
+    """(out, aux) of a function that was said to return both."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise OutputError(
+            f"{transform} with has_aux=True: {fun_name} must return a pair (output, aux), but it returned "
+            f"{_described(result)}. Return both, or leave has_aux out."
+        )
+    return result[0], result[1]
+
+
+def _described(x: Any) -> str:
+    if isinstance(x, (tuple, list)):
+        return f"a {type(x).__name__} of {len(x)}"
+    if hasattr(x, "shape"):
+        return f"an array of shape {x.shape}"
+    return f"a {type(x).__name__}"
+
+
+def gradient(leaves: dict[Node, Any], traced_leaf: Any, value: Any) -> Any:
+    """The gradient for one input leaf: zeros where nothing came, else an array that belongs to the caller alone."""
+    if not isinstance(traced_leaf, Tracer):
+        return np.zeros(np.shape(value), float0)
+    ct = leaves.pop(traced_leaf.node, None)
+    if ct is None:
+        return np.zeros(value.shape, value.dtype)[()] if value.shape == () else np.zeros(value.shape, value.dtype)
+    return own(ct)
+
+
+def _exclusive_count() -> int:
+    ct = np.ones(3)
+    return getrefcount(ct)
+
+
+_EXCLUSIVE = _exclusive_count() + 1  # the name in `own`, and the one in its caller
+
+
+def own(ct: Any) -> Any:
+    """`ct` as an array that nobody else holds or looks into, so that the caller may write to it."""
+    if isinstance(ct, Tracer):
+        return snapshot(ct)
+    if type(ct) is not np.ndarray:
+        return dense(ct) if type(ct) is Masked else ct
+    if ct.base is None and ct.flags.writeable and ct.size >= LARGE and getrefcount(ct) <= _EXCLUSIVE:
+        return ct
+    return ct.copy()
+
+
+def fitted_direction(given: Any, value: Any, what: str) -> Any:
+    """A tangent or cotangent given by a user, checked against the value it belongs to."""
+    if value.dtype.kind not in "fc":
+        return None
+    if given is None:
+        return None
+    if not isinstance(given, Tracer) and not hasattr(given, "dtype"):
+        given = np.asarray(given)
+    if given.dtype == float0 or given.dtype.kind not in "fciub":
+        raise CotangentError(f"{what} has dtype {given.dtype}, but its value has dtype {value.dtype}; give numbers of that dtype")
+    if given.shape != value.shape:
+        raise CotangentError(
+            f"{what} has shape {given.shape}, but its value has shape {value.shape}; give an array of exactly that shape"
+        )
+    if given.dtype.kind == "c" and value.dtype.kind != "c":
+        raise CotangentError(f"{what} has dtype {given.dtype}, but its value is real ({value.dtype}); give its real part")
+    return given if given.dtype == value.dtype else given.astype(value.dtype)
+
+
+def one_for_each(name: str, items: Sequence[Any]) -> None:
+    """Refuse what is not a tuple or list."""
+    if not isinstance(items, (tuple, list)):
+        raise ArgumentError(f"{name} must be a tuple or list with one entry for each argument, not {type(items).__name__}; write ({name[:-1]},)")

@@ -1,0 +1,75 @@
+"""What all transforms share: the wrapper that keeps a function's identity, and the reading of `argnums`."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.errors import ArgumentError
+
+
+class Transformed:
+    """A transformed function: called like the original, with its name, docstring and signature; picklable if that is."""
+
+    transform = "transform"
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        if not callable(fun):
+            raise ArgumentError(f"{self.transform} takes a function, not {type(fun).__name__}: pass the function itself, not its result")
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self.transform} of {name_of(self.fun)}>"
+
+    def __reduce__(self) -> Any:
+        # `fun` may be known to pickle by the very name that the transform now has (a decorated function): by attributes then.
+        return _rebuild, (type(self), {k: v for k, v in self.__dict__.items() if k != "__wrapped__"})
+
+
+def _rebuild(cls: type, attributes: dict[str, Any]) -> Any:
+    made = cls.__new__(cls)
+    made.__dict__.update(attributes, __wrapped__=attributes["fun"])
+    return made
+
+
+def name_of(fun: Any) -> str:
+    """A function's name, for messages."""
+    return getattr(fun, "__name__", None) or type(fun).__name__
+
+
+def checked_argnums(argnums: Any, transform: str) -> int | tuple[int, ...]:
+    """`argnums` as an int or a tuple of ints, or an error that says what it should be."""
+    if isinstance(argnums, (int, np.integer)) and not isinstance(argnums, (bool, np.bool_)):
+        return operator.index(argnums)
+    if isinstance(argnums, (tuple, list)):
+        if not argnums:
+            raise ArgumentError(f"{transform}: argnums is empty; name at least one argument, for example argnums=0")
+        return tuple(checked_argnums(a, transform) for a in argnums)  # type: ignore[return-value]
+    raise ArgumentError(f"{transform}: argnums must be an int or a tuple of ints, not {argnums!r} ({type(argnums).__name__})")
+
+
+def positions(argnums: int | tuple[int, ...], args: Sequence[Any], transform: str, fun: Any) -> tuple[int, ...]:
+    """The positions that `argnums` names among `args`, counted from 0."""
+    found = []
+    for a in argnums if isinstance(argnums, tuple) else (argnums,):
+        if not -len(args) <= a < len(args):
+            raise ArgumentError(
+                f"{transform}: argnums={argnums!r} asks for positional argument {a}, but {name_of(fun)} was called with "
+                f"{len(args)} positional argument{'s' * (len(args) != 1)}; pass what is differentiated by position"
+            )
+        found.append(a % len(args))
+    if len(set(found)) < len(found):
+        raise ArgumentError(f"{transform}: argnums={argnums!r} names an argument twice")
+    return tuple(found)

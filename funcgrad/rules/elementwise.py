@@ -12,12 +12,6 @@ elementwise(np.exp, lambda out: out)
 elementwise(np.tanh, lambda out: 1-out*out)
 elementwise(np.power, lambda x,y: y*x**(y-1), lambda x,y,out: out*np.log(x))
 piecewise_constant(np.less, np.greater, np.equal)
-def _sum_pull(ct, a, axis=None, keepdims=False):
-    if axis is not None and not keepdims and a.ndim:
-        axes = axis if isinstance(axis, tuple) else (axis,)
-        ct = ct.reshape([1 if i in axes else n for i, n in enumerate(a.shape)])
-    return ct
-linear(np.sum, _sum_pull, moves=True)
 def _mt(x): return np.swapaxes(x,-1,-2)
 def mx(ct, x, y):
     if y.ndim==1: return ct[...,None]*y if x.ndim>1 else ct*y

@@ -1,0 +1,155 @@
+"""Sums, means, extremes and spreads along axes. (Products are in products.py.)
+
+What a mask (`where=`) leaves out, and what a maximum does not choose, contributes zeros by structure.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.cotangent import select
+from funcgrad.core.declare import custom, elementwise, linear
+from funcgrad.core.trace import Tracer
+from funcgrad.rules.axes import Axis, count_along, expanded, reversed_along
+
+# ---- sums and means --------------------------------------------------------------------------------------------------
+
+
+def _sum_pull(ct, a, axis=None, keepdims=False, where=None):
+    ct = expanded(ct, a.shape, axis, keepdims)
+    return ct if where is None else select(where, ct)
+
+
+def _cumsum_pull(ct, a, axis=None):
+    if axis is None:
+        return reversed_along(reversed_along(ct, 0).cumsum(), 0).reshape(a.shape)
+    return reversed_along(reversed_along(ct, axis).cumsum(axis=axis), axis)
+
+
+def _mean_pull(ct, a, axis=None, keepdims=False, where=None):
+    ct = expanded(ct, a.shape, axis, keepdims)
+    if where is None:
+        # Multiplied by 1 / n, since n itself may be too large for a float16.
+        return ct * (1.0 / (count_along(a.shape, axis) or 1))
+    return select(where, ct / _taken(where, a.shape, axis))
+
+
+def _taken(where: Any, shape: tuple[int, ...], axis: Axis) -> Any:
+    """How many elements `where` leaves to each result, with the reduced axes kept."""
+    return np.broadcast_to(where, shape).sum(axis=axis, keepdims=True)
+
+
+_initial_pull = lambda ct, initial: ct
+
+linear(np.sum, {"a": _sum_pull, "initial": _initial_pull}, operands="a where initial", moves=True, batch="axis")
+linear(np.mean, {"a": _mean_pull}, operands="a where", moves=True, batch="axis")
+linear(np.cumsum, _cumsum_pull, moves=True, batch="axis", flattens=True)
+
+# ---- maximum and minimum: ties share evenly, also with `initial` -----------------------------------------------------
+
+
+def _chosen(a: Any, out: Any, axis: Axis, keepdims: bool, where: Any, initial: Any) -> tuple[Any, Any, Any]:
+    """Where `a` is the extreme, whether `initial` is, and how many they are."""
+    chosen, initial_chosen, count = _equal(a, expanded(out, a.shape, axis, keepdims), axis, where, initial, False)
+    if isinstance(count, Tracer) or not count.all():  # NaN is the extreme, but equals nothing
+        return _equal(a, expanded(out, a.shape, axis, keepdims), axis, where, initial, True)
+    return chosen, initial_chosen, count
+
+
+def _equal(a: Any, out: Any, axis: Axis, where: Any, initial: Any, nan: bool) -> tuple[Any, Any, Any]:
+    chosen = (a == out) | (a != a) if nan else a == out
+    if where is not None:
+        chosen = np.logical_and(chosen, where)
+    count = chosen.sum(axis=axis, keepdims=True)
+    if initial is None:
+        return chosen, None, count
+    initial_chosen = (initial == out) | (initial != initial) if nan else initial == out
+    return chosen, initial_chosen, count + initial_chosen
+
+
+def _extreme_pull(ct, a, out, axis=None, keepdims=False, where=None, initial=None):
+    chosen, _, count = _chosen(a, out, axis, keepdims, where, initial)
+    return select(chosen, expanded(ct, a.shape, axis, keepdims) / count)
+
+
+def _extreme_pull_initial(ct, a, out, axis=None, keepdims=False, where=None, initial=None):
+    _, initial_chosen, count = _chosen(a, out, axis, keepdims, where, initial)
+    return select(initial_chosen, expanded(ct, a.shape, axis, keepdims) / count)
+
+
+def _extreme_push(t, a, out, axis=None, keepdims=False, where=None, initial=None):
+    chosen, initial_chosen, count = _chosen(a, out, axis, keepdims, where, initial)
+    terms = []
+    if t["a"] is not None:
+        terms.append(np.where(chosen, t["a"], 0).sum(axis=axis, keepdims=True))
+    if t.get("initial") is not None:
+        terms.append(np.where(initial_chosen, t["initial"], 0))
+    return (sum(terms[1:], terms[0]) / count).reshape(out.shape)
+
+
+for _function in (np.max, np.min):
+    _pulls = {"a": _extreme_pull, "initial": _extreme_pull_initial}
+    custom(_function, _pulls, push=_extreme_push, operands="a where initial", batch="axis")
+
+# ---- variance and standard deviation ---------------------------------------------------------------------------------
+
+
+def _ratio(x: Any, y: Any) -> Any:
+    """x / y, with the value 0 and no derivative where y is 0: the slope of a standard deviation without spread."""
+    return np.where(y == 0, 0, x / np.where(y == 0, 1, y))
+
+
+_ratio = elementwise(
+    _ratio,
+    lambda y: 1 / np.where(y == 0, np.nan, y),
+    lambda y, out: -out / np.where(y == 0, np.nan, y),
+)
+
+
+def _deviations(a: Any, axis: Axis, dtype: Any, where: Any, mean: Any) -> Any:
+    """a - mean (of the complex conjugates); half precision is worked out in single."""
+    if mean is None:
+        options = {} if where is None else {"where": where}
+        dtype = np.float32 if dtype is None and a.dtype == np.float16 else dtype
+        mean = np.mean(a, axis=axis, dtype=dtype, keepdims=True, **options)
+    deviations = a - mean
+    return deviations.conj() if deviations.dtype.kind == "c" else deviations
+
+
+def _degrees(shape: tuple[int, ...], axis: Axis, where: Any, ddof: Any) -> Any:
+    """What the sum of squares is divided by: the number of elements less `ddof`, and at least 0."""
+    if where is None:
+        return max(count_along(shape, axis) - ddof, 0)
+    return np.maximum(_taken(where, shape, axis) - ddof, 0)
+
+
+def _declare_spread(function: Any, slope: Any) -> None:
+    """Declare var or std; `slope` is the derivative of the result in each deviation from the mean."""
+
+    def partial(a, out, axis=None, dtype=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
+        degrees = _degrees(a.shape, axis, where, ddof if correction is None else correction)
+        return slope(_deviations(a, axis, dtype, where, mean), degrees, expanded(out, a.shape, axis, keepdims))
+
+    @wraps(partial)
+    def pull(ct, a, axis=None, keepdims=False, where=None, **rest):
+        ct = expanded(ct, a.shape, axis, keepdims) * partial(a, axis=axis, keepdims=keepdims, where=where, **rest)
+        return ct if where is None else select(where, ct)
+
+    @wraps(partial)
+    def pull_mean(ct, **saved):
+        return pull(-ct, **saved)
+
+    @wraps(partial)
+    def push(t, axis=None, keepdims=False, where=None, **rest):
+        moved = -t["mean"] if t["a"] is None else t["a"] if t.get("mean") is None else t["a"] - t["mean"]
+        terms = (moved * partial(axis=axis, keepdims=keepdims, where=where, **rest)).real
+        return terms.sum(axis=axis, keepdims=keepdims, **({} if where is None else {"where": where}))
+
+    custom(function, {"a": pull, "mean": pull_mean}, push=push, operands="a where mean", batch="axis")
+
+
+_declare_spread(np.var, lambda deviations, degrees, out: deviations * 2 / degrees)
+_declare_spread(np.std, lambda deviations, degrees, out: _ratio(deviations, out * degrees))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.primitive import Call, Primitive, spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.errors import BatchedControlFlowError, user_line
 
@@ -86,9 +86,10 @@ def stacked(outs: Sequence[Any]) -> Any:
     """The results of all examples as one array (or one container of arrays)."""
     if isinstance(outs[0], (tuple, list)):
         return rebuilt(outs[0], [stacked(list(parts)) for parts in zip(*outs, strict=True)])
-    if len({np.shape(o) for o in outs}) > 1:
+    shapes = sorted({spec(o).shape for o in outs})
+    if len(shapes) > 1:
         raise BatchedControlFlowError(
-            f"the examples of a vmap gave results of different shapes ({', '.join(map(str, sorted({np.shape(o) for o in outs})))}) at "
+            f"the examples of a vmap gave results of different shapes ({', '.join(map(str, shapes))}) at "
             f"{user_line()}, as x[mask] does. Write np.where(mask, x, 0) instead, or loop over the examples."
         )
     return np.stack(outs)
@@ -110,8 +111,13 @@ def aligned(primitive: Primitive, call: Call, batched: Sequence[bool], size: int
 
 def align(operands: Sequence[Any], batched: Sequence[bool]) -> list[Any]:
     """Operands whose batch axes meet under NumPy's broadcasting."""
-    rank = max((np.ndim(x) - b for x, b in zip(operands, batched, strict=True)), default=0)
+    rank = max((ndim_of(x) - b for x, b in zip(operands, batched, strict=True)), default=0)
     return [_padded(x, rank) if b else x for x, b in zip(operands, batched, strict=True)]
+
+
+def ndim_of(x: Any) -> int:
+    """How many axes `x` has, a Python number included."""
+    return x.ndim if hasattr(x, "ndim") else np.ndim(x)
 
 
 def _padded(x: Any, rank: int) -> Any:
@@ -123,7 +129,7 @@ def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: 
     """A function along `axis` of its first operand: the axis moves by one. Masks and the like line up with that operand."""
     x, *rest = call.operands
     if not batched[0]:
-        x = np.broadcast_to(x, (size, *np.shape(x)))
+        x = np.broadcast_to(x, (size, *spec(x).shape))
     rank = x.ndim - 1
     if any(b and o.ndim - 1 > rank for o, b in zip(rest, batched[1:], strict=True)):
         return one_by_one(primitive, call, batched, size)

@@ -299,7 +299,7 @@ class Linear(Named):
     def _pushed(self, primitive: Primitive, call: Call, tangents: dict[int, Any]) -> Any:
         owners = _owners(call)
         operands = [
-            tangents[i] if i in tangents else np.zeros(np.shape(x), np.float32) if owners[i] in self.pulls else x
+            tangents[i] if i in tangents else np.zeros(spec(x).shape, np.float32) if owners[i] in self.pulls else x
             for i, x in enumerate(call.operands)
         ]
         return bind(primitive, call.with_operands(operands))

@@ -1,0 +1,335 @@
+"""Jacobians, Hessians and products with them. All rows (or columns) are computed in one batched sweep (or push)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.core.batch import BatchTrace, BatchTracer
+from funcgrad.core.cotangent import Masked, dense
+from funcgrad.core.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.reverse import sweep
+from funcgrad.core.trace import Tracer, concrete
+from funcgrad.errors import ArgumentError, NonDifferentiableError, OutputError
+from funcgrad.transforms.derivatives import Pullback, grad, jvp, output_value, record
+from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own, traced
+from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, positions
+
+
+class Jacobian(Transformed):
+    """What jacrev and jacfwd share: the options, the chosen arguments, and the nesting of the result."""
+
+    transform = "jacobian"
+
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        argnums: Any = 0,
+        *,
+        has_aux: bool = False,
+        holomorphic: bool = False,
+        allow_int: bool = False,
+        chunk_size: int | None = None,
+    ) -> None:
+        super().__init__(fun)
+        self.argnums = checked_argnums(argnums, self.transform)
+        self.has_aux, self.holomorphic, self.allow_int, self.chunk_size = has_aux, holomorphic, allow_int, chunk_size
+        if chunk_size is not None and chunk_size < 1:
+            raise ArgumentError(f"{self.transform}: chunk_size must be at least 1, not {chunk_size}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        where = positions(self.argnums, args, self.transform, self.fun)
+
+        def of_chosen(*given: Any) -> Any:
+            full = list(args)
+            for i, x in zip(where, given, strict=True):
+                full[i] = x
+            return self.fun(*full, **kwargs)
+
+        chosen = [args[i] for i in where]
+        for i, x in zip(where, chosen, strict=True):
+            for value in argument_leaves(x, self.transform, i, allow_int=self.allow_int)[0]:
+                self._check_input(value)
+        blocks, out_structure, aux = self._blocks(of_chosen, chosen)
+        # blocks[k] holds, for output leaf k, one pytree for each chosen argument
+        pick = tuple if isinstance(self.argnums, tuple) else (lambda parts: parts[0])
+        result = tree.unflatten(out_structure, [pick(parts) for parts in blocks])
+        return (result, aux) if self.has_aux else result
+
+    def _blocks(self, fun: Callable[..., Any], chosen: Sequence[Any]) -> tuple[list[Any], tree.Structure, Any]:
+        raise NotImplementedError
+
+    def _check_input(self, value: Any) -> None:
+        if self.holomorphic and value.dtype.kind != "c":
+            raise NonDifferentiableError(f"{self.transform} with holomorphic=True needs complex inputs, not {value.dtype}; pass x + 0j")
+
+    def _check_output(self, value: Any) -> None:
+        if value.dtype.kind == "c" and not self.holomorphic:
+            raise OutputError(
+                f"{self.transform}: {name_of(self.fun)} returned complex numbers. Pass holomorphic=True (complex inputs), or return "
+                "the real and imaginary parts, for example np.stack([out.real, out.imag])."
+            )
+
+
+def chunks(n: int, size: int | None) -> Iterator[slice]:
+    """Slices that cover range(n), `size` at a time."""
+    step = size or max(n, 1)
+    for start in range(0, max(n, 1), step):
+        yield slice(start, min(start + step, n))
+
+
+def is_finite(*results: Any) -> bool:
+    """Are all numbers beneath these results finite?"""
+    return all(np.isfinite(concrete(r)).all() for r in tree.leaves(results) if concrete(r).dtype.kind in "fc")
+
+
+def seed(trace: BatchTrace, rows: Any, shape: tuple[int, ...], dtype: Any, *, masked: bool) -> Any:
+    """Rows of the identity as a batch of cotangents or tangents; `masked`: its zeros are zeros by structure."""
+    value = trace.wrap(rows.reshape(-1, *shape).astype(dtype), None)
+    return Masked(value, trace.wrap(rows.reshape(-1, *shape) != 0, None)) if masked else value
+
+
+class JacRev(Jacobian):
+    """See `jacrev`."""
+
+    transform = "jacrev"
+
+    def _blocks(self, fun: Callable[..., Any], chosen: Sequence[Any]) -> tuple[list[Any], tree.Structure, Any]:
+        out, pullback, aux = record(fun, chosen, {}, has_aux=self.has_aux, transform=self.transform)
+        for value in tree.leaves(out):
+            self._check_output(value)
+        return [self._rows(pullback, node, value) for node, value in pullback.ends], pullback.structure, aux
+
+    def _rows(self, pullback: Pullback, node: Any, value: Any) -> list[Any]:
+        """All rows for one output leaf. If a number in them is not finite, once more with masks: a zero of the identity
+        times an infinite derivative must not spoil the other rows."""
+        rows = self._swept(pullback, node, value, masked=False)
+        if node is not None and value.shape != () and not is_finite(rows):
+            rows = self._swept(pullback, node, value, masked=True)
+        return rows
+
+    def _swept(self, pullback: Pullback, node: Any, value: Any, *, masked: bool) -> list[Any]:
+        parts = []
+        for rows in chunks(value.size, self.chunk_size):
+            parts.append(self._chunk(pullback, node, value, rows, masked=masked))
+        return [
+            tree.map(lambda x, *more: joined([x, *more]).reshape(value.shape + x.shape[1:]), first, *rest)
+            for first, *rest in zip(*parts, strict=True)
+        ]
+
+    def _chunk(self, pullback: Pullback, node: Any, value: Any, rows: slice, *, masked: bool) -> list[Any]:
+        n = rows.stop - rows.start
+        if value.shape == () and node is not None:
+            cts = sweep([(node, np.ones((), value.dtype)[()])])
+            return self._gathered(pullback, lambda ct: ct.reshape(1, *ct.shape), cts, n)
+        with BatchTrace(n) as trace:
+            identity = np.eye(value.size)[rows]
+            cts = sweep([(node, seed(trace, identity, value.shape, value.dtype, masked=masked))]) if node is not None else {}
+            return self._gathered(pullback, lambda ct: unbatched(trace, ct), cts, n)
+
+    def _gathered(self, pullback: Pullback, take: Callable[[Any], Any], cts: dict[Any, Any], n: int) -> list[Any]:
+        results = []
+        for values, leaves, structure in pullback.arguments:
+            found = []
+            for v, leaf in zip(values, leaves, strict=True):
+                ct = cts.get(leaf.node) if isinstance(leaf, Tracer) else None
+                if ct is None:
+                    found.append(np.zeros((n, *v.shape), v.dtype if isinstance(leaf, Tracer) else float0))
+                else:
+                    found.append(own(take(dense(ct))))
+            results.append(tree.unflatten(structure, found))
+        return results
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Chunks put together again."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def unbatched(trace: BatchTrace, x: Any) -> Any:
+    """The value of a batch tracer; what does not depend on the batch is repeated."""
+    if isinstance(x, BatchTracer) and x.trace is trace:
+        return x.value
+    return np.broadcast_to(x, (trace.size, *np.shape(x)))
+
+
+class JacFwd(Jacobian):
+    """See `jacfwd`."""
+
+    transform = "jacfwd"
+
+    def _check_input(self, value: Any) -> None:
+        super()._check_input(value)
+        if value.dtype.kind == "c" and not self.holomorphic:
+            raise NonDifferentiableError("jacfwd of a complex input needs holomorphic=True; or write the function of two real arrays")
+
+    def _blocks(self, fun: Callable[..., Any], chosen: Sequence[Any]) -> tuple[list[Any], tree.Structure, Any]:
+        columns, structure, aux = self._columns(fun, chosen, masked=False)
+        if not is_finite([c for c in columns if c is not None]):
+            columns, structure, aux = self._columns(fun, chosen, masked=True)
+        return columns, structure, aux
+
+    def _columns(self, fun: Callable[..., Any], chosen: Sequence[Any], *, masked: bool) -> tuple[list[Any], tree.Structure, Any]:
+        flat = [argument_leaves(x, self.transform, i, allow_int=self.allow_int) for i, x in enumerate(chosen)]
+        sizes = [v.size if v.dtype.kind in "fc" else 0 for values, _ in flat for v in values]
+        total = sum(sizes)
+        parts, structure, aux, outs = [], tree.LEAF, None, []
+        for rows in chunks(total, self.chunk_size):
+            tangents, outs, structure, aux = self._pushed(fun, flat, sizes, rows, masked=masked)
+            parts.append(tangents)
+        blocks = []
+        for k, out in enumerate(outs):
+            whole = joined([tangents[k] for tangents in parts])
+            blocks.append(self._split(whole, out, flat, sizes))
+        return blocks, structure, aux
+
+    def _pushed(self, fun: Any, flat: Any, sizes: list[int], rows: slice, *, masked: bool) -> tuple[list[Any], list[Any], Any, Any]:
+        """The tangents of all output leaves, batched along axis 0, for some rows of the identity over all inputs."""
+        identity = np.eye(sum(sizes))[rows]
+        with BatchTrace(rows.stop - rows.start) as batch, ForwardTrace() as trace:
+            args, start = [], 0
+            for values, structure in flat:
+                leaves = []
+                for v in values:
+                    if v.dtype.kind not in "fc":
+                        leaves.append(v)
+                        continue
+                    t = seed(batch, identity[:, start : start + v.size], v.shape, v.dtype, masked=masked)
+                    leaves.append(trace.wrap(v, t))
+                    start += v.size
+                args.append(tree.unflatten(structure, leaves))
+            out, aux = fun(*args), None
+            if self.has_aux:
+                out, aux = aux_split(out, self.transform, name_of(self.fun))
+                aux = lowered(trace, aux)
+            leaves, structure = tree.flatten(out)
+            outs = [output_value(lower_leaf(trace, o), self.fun, self.transform) for o in leaves]
+            for value in outs:
+                self._check_output(value)
+            tangents = [self._tangent(trace, batch, o, value) for o, value in zip(leaves, outs, strict=True)]
+        return tangents, outs, structure, aux
+
+    def _tangent(self, trace: ForwardTrace, batch: BatchTrace, o: Any, value: Any) -> Any:
+        t = dense(o.node) if isinstance(o, ForwardTracer) and o.trace is trace else None
+        if t is None:
+            return np.zeros((batch.size, *value.shape), value.dtype if value.dtype.kind in "fc" else np.float64)
+        return unbatched(batch, t)
+
+    def _split(self, whole: Any, out: Any, flat: Any, sizes: list[int]) -> list[Any]:
+        """Cut the columns of one output leaf into blocks, one for each input leaf, and move the columns to the end."""
+        at, blocks, k = 0, [], 0
+        for values, structure in flat:
+            found = []
+            for v in values:
+                if v.dtype.kind in "fc":
+                    block = np.moveaxis(whole[at : at + sizes[k]], 0, -1).reshape(out.shape + v.shape)
+                    found.append(own(block if block.dtype == v.dtype else block.astype(v.dtype)))
+                else:
+                    found.append(np.zeros(out.shape + v.shape, float0))
+                at += sizes[k]
+                k += 1
+            blocks.append(tree.unflatten(structure, found))
+        return blocks
+
+
+def jacrev(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
+    allow_int: bool = False, chunk_size: int | None = None,
+) -> Any:  # fmt: skip
+    """The Jacobian by reverse mode: one batched sweep for all outputs. Best for few outputs and many inputs.
+
+    Args:
+        fun: the function; inputs and output are pytrees of arrays.
+        argnums: the argument(s) to differentiate in, as in `grad`.
+        has_aux: `fun` returns (output, aux); the result is then (jacobian, aux).
+        holomorphic: complex in, complex out, and holomorphic.
+        allow_int: integer leaves are allowed, and get float0.
+        chunk_size: how many rows to compute at a time, to bound memory; all of them by default.
+
+    Returns:
+        A function that returns the Jacobian: the structure of the output, in each leaf the structure of the argument (a tuple of
+        them for several argnums), in each of those an array of shape out.shape + in.shape and the input's dtype.
+
+    Raises:
+        as `grad`; OutputError for complex outputs without `holomorphic`.
+
+    Rows are independent: an infinite derivative in one does not reach another.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> fg.jacrev(lambda x: x ** 2)(np.array([1.0, 3.0]))
+    array([[2., 0.],
+           [0., 6.]])
+    """
+    options = {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int, "chunk_size": chunk_size}
+    return (lambda f: JacRev(f, **options)) if fun is None else JacRev(fun, **options)
+
+
+def jacfwd(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any:  # fmt: skip
+    """The Jacobian by forward mode: one batched push for all inputs. Best for few inputs and many outputs.
+
+    Arguments, result and errors are those of `jacrev`; `chunk_size` counts columns.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> fg.jacfwd(lambda t: np.stack([t, t * t, t ** 3]))(2.0)
+    array([ 1.,  4., 12.])
+    """
+    options = {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "chunk_size": chunk_size}
+    return (lambda f: JacFwd(f, **options)) if fun is None else JacFwd(fun, **options)
+
+
+jacobian = jacrev
+
+
+class Hessian(Jacobian):
+    """See `hessian`."""
+
+    transform = "hessian"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        options = {"has_aux": self.has_aux, "holomorphic": self.holomorphic}
+        inner = JacRev(self.fun, self.argnums, **options)
+        return JacFwd(inner, self.argnums, chunk_size=self.chunk_size, **options)(*args, **kwargs)
+
+
+def hessian(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Any:  # fmt: skip
+    """The matrix of second derivatives, forward over reverse: `jacfwd(jacrev(fun))`, batched.
+
+    Returns:
+        A function that returns the Hessian: for a scalar output and an array of shape s, an array of shape s + s; for pytrees
+        the structure of the argument, in each leaf the structure of the argument again.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> fg.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    """
+    options = {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "chunk_size": chunk_size}
+    return (lambda f: Hessian(f, **options)) if fun is None else Hessian(fun, **options)
+
+
+def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The Hessian of a scalar function times a vector, forward over reverse: the cost of a few gradients, and no matrix.
+
+    Args:
+        fun: the function, with one number as output.
+        primals: a tuple of its arguments, where the Hessian is taken.
+        tangents: a tuple of directions with the structure of the primals.
+
+    Returns:
+        With one primal, the product with the structure of that argument; with several, a tuple of products with respect to all.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> fg.hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), (np.array([1.0, -1.0]),))
+    array([  6., -12.])
+    """
+    argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    return jvp(grad(fun, argnums), primals, tangents)[1]

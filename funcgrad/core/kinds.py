@@ -59,6 +59,7 @@ class Rule:
     kind = ""
     is_constant = False
     pushes = True  # False where forward mode has to transpose `pull`
+    ignores: frozenset[int] = frozenset()  # positions of operands on which the result depends only piecewise constantly
 
     def check(self, primitive: Primitive) -> None:
         """Refuse, when it is declared, a rule whose names don't fit its primitive."""
@@ -97,18 +98,20 @@ class Elementwise(Rule):
     def __init__(self, partials: Sequence[Formula | float | None]) -> None:
         self.partials = tuple(partials)
         self.names = tuple(names_in(p) if callable(p) else () for p in self.partials)
+        self.ignores = frozenset(i for i, p in enumerate(self.partials) if p is None)
 
     def check(self, primitive: Primitive) -> None:
-        allowed = (*OPERANDS, "out")
+        allowed = (*primitive.operand_names, "out")
         for names in self.names:
             if not set(names) <= set(allowed):
                 raise ValueError(f"{primitive.name}: an elementwise partial may name {allowed}, not {names}")
 
     def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
         plan = Plan(primitive, slots)
-        plan.keeps = tuple(n for n in (*OPERANDS, "out") if any(n in self.names[i] for i in slots))
+        operands = primitive.operand_names
+        plan.keeps = tuple(n for n in (*operands, "out") if any(n in self.names[i] for i in slots))
         plan.lane_save = f"({''.join(n + ', ' for n in plan.keeps)})"
-        where = {n: i for i, n in enumerate(OPERANDS)}
+        where = {n: i for i, n in enumerate(operands)}
         keeps = plan.keeps
         plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
         plan.pull = self._compiled(primitive, slots, keeps)
@@ -149,7 +152,7 @@ class Elementwise(Rule):
         return space["pull"]
 
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
-        values = {**dict(zip(OPERANDS, call.operands, strict=False)), "out": out}
+        values = {**dict(zip(primitive.operand_names, call.operands, strict=True)), "out": out}
         terms = []
         for i, t in tangents.items():
             term = self.times(t, self.partial(i, values))
@@ -170,6 +173,8 @@ class Selection(Elementwise):
     def times(self, ct: Any, partial: Any) -> Any:
         if partial is None:
             return None
+        if partial.dtype == bool and type(ct) is not Masked:
+            return select(partial, ct)
         live = partial != 0
         if type(ct) is Masked:
             return Masked(np.where(live, ct.value * partial, 0), np.logical_and(live, ct.live))

@@ -113,7 +113,7 @@ def make_lane(primitive: Primitive) -> Callable[..., Any]:
     }  # fmt: skip
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, space)
-    if len(operands) > 2 or primitive.rule.is_constant:
+    if len(operands) > 2 or primitive.function.nout > 1 or primitive.rule.is_constant:
         return primitive.__call__
     fields = {"run": run}
     for slots, indent in _INDENTS[len(operands)].items():

@@ -67,8 +67,9 @@ class ReverseTrace(Trace):
     def apply(self, primitive: Primitive, call: Call) -> Any:
         operands = list(call.operands)
         slots, parents = [], []
+        ignores = primitive.rule.ignores
         for i, x in enumerate(operands):
-            if type(x) is ReverseTracer and x.trace is self and x.node is not None:
+            if type(x) is ReverseTracer and x.trace is self and x.node is not None and i not in ignores:
                 slots.append(i)
                 parents.append(x.node)
             operands[i] = lower(self, x)

@@ -1,7 +1,20 @@
-from funcgrad.core import indexing
+"""The rules: one chapter of NumPy's manual in each file. Importing them fills the catalogue."""
+
+from funcgrad.core import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.lanes import make_lane
 from funcgrad.core.methods import install_lanes
 from funcgrad.core.ufunc import Ufunc
-from funcgrad.rules import choices, elementwise, joining, plain, products, reductions, shapes
+from funcgrad.rules import (  # noqa: F401
+    choices,
+    elementwise,
+    indexing,
+    joining,
+    padding,
+    plain,
+    products,
+    reductions,
+    shapes,
+)
+
 install_lanes({f: make_lane(p) for f, p in CATALOGUE.items() if isinstance(p, Ufunc)})

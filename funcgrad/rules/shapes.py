@@ -1,17 +1,22 @@
-"""Functions that change an array's shape or the order of its elements: NumPy's chapter on array manipulation."""
+"""Functions that change an array's shape, the order of its axes or elements, or repeat its elements.
+
+A few primitives move elements; the rest is written in terms of them. (padding.py has np.pad.)
+"""
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from funcgrad.core.batch import Strategy
-from funcgrad.core.declare import linear
-from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.trace import bind
+from funcgrad.core.batch import Strategy, along_axis, one_by_one
+from funcgrad.core.declare import composite, linear
+from funcgrad.core.primitive import Call, Primitive, as_operand
+from funcgrad.core.trace import Tracer, bind, concrete
 
 # ---- how these functions meet a batch --------------------------------------------------------------------------------
 
@@ -19,8 +24,7 @@ from funcgrad.core.trace import bind
 def batched_reshape(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """A function that only reshapes: NumPy says to what shape it brings one example."""
     x = call.operands[0]
-    example = np.broadcast_to(np.zeros((), x.dtype), x.shape[1:])
-    shape = primitive.run(call.with_operands([example])).shape
+    shape = primitive.run(call.with_operands([_empty_like(x.shape[1:])])).shape
     if call.params.get("order", "C") == "C":
         return x.reshape((size, *shape))
     # In Fortran order the first axis runs fastest, so the batch has to wait as the last one.
@@ -28,8 +32,13 @@ def batched_reshape(primitive: Primitive, call: Call, batched: Sequence[bool], s
     return turned.transpose(-1, *range(len(shape)))
 
 
+def _empty_like(shape: tuple[int, ...]) -> Any:
+    """An array of this shape which takes no memory: NumPy's own functions tell from it what shapes they give."""
+    return np.broadcast_to(np.zeros(()), shape)
+
+
 def shifted(*names: str) -> Strategy:
-    """The strategy of a function whose parameters `names` count axes from the front: each moves by one."""
+    """The strategy of a function whose parameters `names` count axes: each moves by one."""
 
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
         params = dict(call.params)
@@ -41,16 +50,34 @@ def shifted(*names: str) -> Strategy:
     return strategy
 
 
-def _behind(axis: int) -> int:
+def _behind(axis: Any) -> int:
     """`axis` when there is one more axis in front."""
+    axis = operator.index(axis)
     return axis + 1 if axis >= 0 else axis
 
 
 def batched_transpose(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """The batch stays in front."""
     x = call.operands[0]
-    axes = call.params.get("axes") or range(x.ndim - 2, -1, -1)
-    return x.transpose(0, *map(_behind, axes))
+    axes = call.params.get("axes")
+    return x.transpose(0, *map(_behind, range(x.ndim - 2, -1, -1) if axes is None else axes))
+
+
+def batched_broadcast(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """The batch stays in front of the new axes."""
+    x = call.operands[0]
+    shape = np.broadcast_to(0, call.params["shape"]).shape
+    x = x.reshape((size,) + (1,) * (len(shape) + 1 - x.ndim) + x.shape[1:])
+    return bind(primitive, Call([x], call.layout, {**call.params, "shape": (size, *shape)}))
+
+
+def batched_roll(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """One shift for all examples, unless the shift itself differs between them."""
+    x = call.operands[0]
+    if batched[1]:
+        return one_by_one(primitive, call, batched, size)
+    rolled = along_axis(primitive, call, batched, size)
+    return rolled.reshape(x.shape) if call.params.get("axis") is None else rolled
 
 
 # ---- shapes ----------------------------------------------------------------------------------------------------------
@@ -61,39 +88,143 @@ def _reshaped_back(ct: Any, a: Any, order: Any = "C") -> Any:
 
 
 linear(np.reshape, _reshaped_back, moves=True, batch=batched_reshape)
-linear(np.ravel, _reshaped_back, moves=True, batch=batched_reshape)
 linear(np.squeeze, lambda ct, a: ct.reshape(a.shape), moves=True, batch=batched_reshape)
 linear(np.expand_dims, lambda ct, a: ct.reshape(a.shape), axis="out", moves=True, batch=batched_reshape)
+linear(np.copy, lambda ct, a: ct, moves=True, batch="leading")
 
 
-# ---- orders of axes --------------------------------------------------------------------------------------------------
+def _ravel(a: Any, order: Any = "C") -> Any:
+    a = as_operand(a)
+    if order == "K":  # the order in memory: the axis with the largest stride is the slowest
+        strides = np.abs(concrete(a).strides[concrete(a).ndim - a.ndim :])
+        a, order = a.transpose(*np.argsort(-strides, stable=True)), "C"
+    return a.reshape(-1, order=order)
+
+
+def _atleast(function: Any) -> Any:
+    """np.atleast_1d and its siblings: NumPy says to what shape they bring each array."""
+
+    def body(*arys: Any) -> Any:
+        operands = [as_operand(x) for x in arys]
+        outs = [
+            np.reshape(x, function(_empty_like(x.shape)).shape) if isinstance(x, Tracer) else function(x)
+            for x in operands
+        ]
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    return body
+
+
+composite(np.ravel, _ravel)
+for _function in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    composite(_function, _atleast(_function))
+
+
+# ---- the order of axes -----------------------------------------------------------------------------------------------
 
 
 def _transposed_back(ct: Any, a: Any, axes: Any = None) -> Any:
     if axes is None:
         return ct.transpose()
     axes = normalize_axis_tuple(axes, a.ndim)
-    return ct.transpose(*(axes.index(i) for i in range(a.ndim)))
+    return ct.transpose(*map(axes.index, range(a.ndim)))
+
+
+def _rollaxis(a: Any, axis: Any, start: int = 0) -> Any:
+    a = as_operand(a)
+    axis = normalize_axis_index(axis, a.ndim)
+    start = normalize_axis_index(start, a.ndim + 1) if start >= 0 else normalize_axis_index(start, a.ndim)
+    return np.moveaxis(a, axis, start - 1 if axis < start else start)
 
 
 linear(np.transpose, _transposed_back, moves=True, batch=batched_transpose)
 linear(np.matrix_transpose, lambda ct, x: ct.swapaxes(-1, -2), moves=True, batch="leading")
-linear(np.swapaxes, lambda ct, a, axis1, axis2: ct.swapaxes(axis1, axis2), moves=True, batch=shifted("axis1", "axis2"))
 linear(
-    np.moveaxis, lambda ct, a, source, destination: np.moveaxis(ct, destination, source), moves=True,
+    np.swapaxes,
+    lambda ct, a, axis1, axis2: ct.swapaxes(axis1, axis2),
+    moves=True,
+    batch=shifted("axis1", "axis2"),
+)
+linear(
+    np.moveaxis,
+    lambda ct, a, source, destination: np.moveaxis(ct, destination, source),
+    moves=True,
     batch=shifted("source", "destination"),
-)  # fmt: skip
+)
+composite(np.rollaxis, _rollaxis)
+
+
+# ---- the order of elements -------------------------------------------------------------------------------------------
+
+
+linear(np.flip, lambda ct, m, axis=None: np.flip(ct, axis), moves=True, batch="axis")
+linear(
+    np.roll,
+    {"a": lambda ct, a, shift, axis=None: np.roll(ct, -shift, axis)},
+    operands="a shift",
+    moves=True,
+    flattens=True,
+    batch=batched_roll,
+)
+linear(
+    np.rot90,
+    lambda ct, m, k=1, axes=(0, 1): np.rot90(ct, -k, axes),
+    moves=True,
+    batch=shifted("axes"),
+)
+composite(np.fliplr, lambda m: np.flip(as_operand(m), 1))
+composite(np.flipud, lambda m: np.flip(as_operand(m), 0))
 
 
 # ---- repetition ------------------------------------------------------------------------------------------------------
 
 
-def batched_broadcast(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    """The batch stays in front of the new axes."""
-    x = call.operands[0]
-    shape = np.broadcast_to(np.zeros(()), call.params["shape"]).shape
-    x = x.reshape((size,) + (1,) * (len(shape) + 1 - x.ndim) + x.shape[1:])
-    return bind(primitive, Call([x], call.layout, {**call.params, "shape": (size, *shape)}))
+def _broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    operands = [as_operand(x) for x in args]
+    shape = np.broadcast_shapes(*map(np.shape, operands))
+    return tuple(np.broadcast_to(x, shape) for x in operands)
+
+
+def _tile(A: Any, reps: Any) -> Any:
+    x = as_operand(A)
+    counts = tuple(map(operator.index, reps)) if np.ndim(reps) else (operator.index(reps),)
+    rank = max(np.ndim(x), len(counts))
+    counts = (1,) * (rank - len(counts)) + counts
+    shape = (1,) * (rank - np.ndim(x)) + np.shape(x)
+    return _repeated(x, shape, counts, in_front=True)
+
+
+def _repeated(x: Any, shape: Sequence[int], counts: Sequence[int], *, in_front: bool) -> Any:
+    """`x`, of this shape, each axis repeated: as a whole (`in_front`) or element by element."""
+    pairs = list(zip(counts, shape)) if in_front else list(zip(shape, counts))
+    apart = [n for k, size in zip(counts, shape) for n in ((1, size) if in_front else (size, 1))]
+    stretched = np.broadcast_to(np.reshape(x, apart), [n for pair in pairs for n in pair])
+    return stretched.reshape([k * size for k, size in pairs])
+
+
+def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    a = as_operand(a)
+    if axis is None:
+        a, axis = np.reshape(a, -1), 0
+    axis = normalize_axis_index(axis, a.ndim)
+    if np.size(repeats) == 1:
+        count = operator.index(np.reshape(repeats, ())[()])
+        if count < 0:
+            raise ValueError("repeats may not contain negative values.")
+        return _repeated(a, a.shape, [count if i == axis else 1 for i in range(a.ndim)], in_front=False)
+    return np.take(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
+
+
+def _resize(a: Any, new_shape: Any) -> Any:
+    flat = np.reshape(as_operand(a), -1)
+    shape = np.broadcast_to(0, new_shape).shape
+    if not flat.size:
+        return np.broadcast_to(flat.sum(), shape)  # of nothing, NumPy makes zeros
+    return np.tile(flat, -(-math.prod(shape) // flat.size))[: math.prod(shape)].reshape(shape)
 
 
 linear(np.broadcast_to, lambda ct, array: ct, moves=True, batch=batched_broadcast)
+composite(np.broadcast_arrays, _broadcast_arrays)
+composite(np.tile, _tile)
+composite(np.repeat, _repeat)
+composite(np.resize, _resize)

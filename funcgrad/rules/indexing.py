@@ -1,0 +1,156 @@
+"""Functions that read elements by position: all of them are x[index] in the end, except those that write.
+
+x[index] itself is in core/indexing.py, x with some elements changed in at.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from funcgrad.core.declare import composite, piecewise_constant, query
+from funcgrad.core.indexing import ADD_AT, GETITEM
+from funcgrad.core.primitive import as_operand, out_refused
+from funcgrad.core.trace import Tracer
+from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+
+# ---- taking ----------------------------------------------------------------------------------------------------------
+
+
+def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    if out is not None:
+        raise out_refused("take")
+    a, indices = as_operand(a), as_operand(indices)
+    if axis is None:
+        a, axis = np.reshape(a, -1), 0
+    axis = normalize_axis_index(axis, np.ndim(a))
+    if mode == "wrap":
+        indices = np.mod(indices, a.shape[axis])
+    elif mode == "clip":
+        indices = np.clip(indices, 0, a.shape[axis] - 1)
+    return GETITEM(a, (slice(None),) * axis + (indices,))
+
+
+def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    arr, indices = as_operand(arr), as_operand(indices)
+    if axis is None:
+        return GETITEM(np.reshape(arr, -1), indices)
+    axis = normalize_axis_index(axis, arr.ndim)
+    if indices.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    grid = np.ogrid[tuple(slice(n) for n in arr.shape)]
+    return GETITEM(arr, (*grid[:axis], indices, *grid[axis + 1 :]))
+
+
+def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    if out is not None:
+        raise out_refused("compress")
+    if np.ndim(condition) != 1:
+        raise ValueError("condition must be a 1-d array")
+    return np.take(a, np.nonzero(condition)[0], axis)
+
+
+def _extract(condition: Any, arr: Any) -> Any:
+    return np.take(np.reshape(arr, -1), np.nonzero(np.reshape(condition, -1))[0])
+
+
+composite(np.take, _take)
+composite(np.take_along_axis, _take_along_axis)
+composite(np.compress, _compress)
+composite(np.extract, _extract)
+
+
+# ---- diagonals and triangles -----------------------------------------------------------------------------------------
+
+
+def _steps(rows: int, columns: int, offset: int) -> slice:
+    """Where a diagonal lies in a matrix that is stored row by row: at every (columns + 1)-th element."""
+    if offset >= 0:
+        start, count = offset, min(rows, columns - offset)
+    else:
+        start, count = -offset * columns, min(rows + offset, columns)
+    return slice(start, start + max(count, 0) * (columns + 1), columns + 1)
+
+
+def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    a = as_operand(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    if (axis1 - axis2) % a.ndim == 0:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    a = np.moveaxis(a, (axis1, axis2), (-2, -1))
+    rows, columns = a.shape[-2:]
+    return a.reshape(*a.shape[:-2], rows * columns)[..., _steps(rows, columns, offset)]
+
+
+def _diag(v: Any, k: int = 0) -> Any:
+    v = as_operand(v)
+    if v.ndim == 2:
+        return np.diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    size = v.shape[0] + abs(k)
+    return ADD_AT(np.zeros(size * size, v.dtype), v, _steps(size, size, k)).reshape(size, size)
+
+
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+    if out is not None:
+        raise out_refused("trace")
+    return np.sum(np.diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
+
+
+def _tril(m: Any, k: int = 0) -> Any:
+    m = as_operand(m)
+    return np.where(np.tri(*m.shape[-2:], k=k, dtype=bool), m, np.zeros(1, m.dtype))
+
+
+def _triu(m: Any, k: int = 0) -> Any:
+    m = as_operand(m)
+    return np.where(np.tri(*m.shape[-2:], k=k - 1, dtype=bool), np.zeros(1, m.dtype), m)
+
+
+composite(np.diagonal, _diagonal)
+composite(np.diag, _diag)
+composite(np.diagflat, lambda v, k=0: np.diag(np.reshape(as_operand(v), -1), k))
+composite(np.trace, _trace)
+composite(np.tril, _tril)
+composite(np.triu, _triu)
+query(np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)
+
+
+# ---- positions -------------------------------------------------------------------------------------------------------
+
+piecewise_constant(np.unravel_index, signature="indices, shape, order='C'")
+piecewise_constant(
+    np.ravel_multi_index, operands="multi_index*", signature="multi_index, dims, mode='raise', order='C'"
+)
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _writes(function: Callable[..., Any], instead: str) -> None:
+    """A function that writes into its first argument: refused, with what makes a new array instead."""
+    name = function.__name__
+
+    def body(*args: Any, **kwargs: Any) -> Any:
+        target = args[0] if args else next(iter(kwargs.values()))
+        if isinstance(target, Tracer):
+            raise UnsupportedFunctionError(f"np.{name} on a tracer at {user_line()} has no rule. Write {instead}.")
+        raise TracerWriteError(
+            f"np.{name} at {user_line()} would write a tracer into a plain array of shape {np.shape(target)} and "
+            f"lose its derivative. Write {instead}, which makes a new array."
+        )
+
+    composite(function, body, note=f"Write {instead} instead.")
+
+
+_writes(np.copyto, "np.where(mask, values, a)")
+_writes(np.putmask, "np.where(mask, values, a)")
+_writes(np.place, "funcgrad.at(a)[mask].set(values)")
+_writes(np.put, "funcgrad.at(a.ravel())[indices].set(values).reshape(a.shape)")
+_writes(np.put_along_axis, "funcgrad.at(a)[index].set(values)")
+_writes(np.fill_diagonal, "funcgrad.at(a)[np.diag_indices_from(a)].set(values)")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -270,10 +271,15 @@ def install_lanes(lanes: dict[Any, Callable[..., Any]]) -> None:
         lane = lanes.get(ufunc)
         if lane is None:
             continue
-        setattr(ArrayMethods, f"__{name}__", lane)
+        setattr(ArrayMethods, f"__{name}__", lane if isinstance(lane, FunctionType) else _as_function(lane))
         if name in BINARY:
             setattr(ArrayMethods, f"__r{name}__", _reflected(lane))
     ArrayMethods.__pow__ = lambda x, y, modulus=None: lanes[np.power](x, y)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _as_function(lane: Callable[..., Any]) -> Callable[..., Any]:
+    """A bound method, as the lanes of constants are, would not be given the tracer as its first operand."""
+    return lambda *operands: lane(*operands)
 
 
 def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:

@@ -7,6 +7,8 @@ from funcgrad.core.methods import install_lanes
 from funcgrad.core.ufunc import Ufunc
 from funcgrad.rules import (  # noqa: F401
     choices,
+    contractions,
+    einsum,
     elementwise,
     indexing,
     joining,

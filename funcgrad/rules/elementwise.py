@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from funcgrad.core.declare import custom, elementwise, linear, multilinear
+from funcgrad.core.declare import custom, elementwise, linear
 
 LN2, LN10 = math.log(2), math.log(10)
 
@@ -68,15 +68,3 @@ linear(np.imag, lambda ct, val: ct * -1j if val.dtype.kind == "c" else None, bat
 
 # ---- copies and casts ------------------------------------------------------------------------------------------------
 linear(np.astype, lambda ct: ct, moves=True, batch="aligned")
-
-
-def _mt(x): return np.swapaxes(x,-1,-2)
-def mx(ct, x, y):
-    if y.ndim==1: return ct[...,None]*y if x.ndim>1 else ct*y
-    if x.ndim==1: return y@ct
-    return ct @ y.T
-def my(ct, x, y):
-    if x.ndim==1: return x[:,None]*ct if y.ndim>1 else ct*x
-    if y.ndim==1: return x.T@ct
-    return x.T@ct
-multilinear(np.matmul, mx, my)

@@ -1,0 +1,370 @@
+"""Contractions: sums of products. (einsum.py has np.einsum.)
+
+Each is linear in each operand, so its transpose in one operand is a contraction of the cotangent with the other operand. No
+cotangent is conjugated for its own sake; where the function itself conjugates an operand (vdot, vecdot, vecmat), so does the
+transpose. A stack of matrices that meets one matrix or vector is contracted over the whole stack in one product.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from funcgrad.core.batch import Strategy
+from funcgrad.core.declare import composite, multilinear
+from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.trace import bind
+
+# ---- matmul, matvec, vecmat, vecdot ----------------------------------------------------------------------------------
+
+
+def mT(x: Any) -> Any:
+    """The transpose of a matrix, or of each in a stack."""
+    return x.swapaxes(-1, -2)
+
+
+def _all_but(x: Any, axis: int) -> tuple[int, ...]:
+    """The axes of `x` without this negative one."""
+    return (*range(x.ndim + axis), *range(x.ndim + axis + 1, x.ndim))
+
+
+def _matmul_x(ct, x, y):
+    if y.ndim == 2 and x.ndim > 1:
+        return ct @ y.T
+    if y.ndim == 1:
+        return ct[..., None] * y
+    if x.ndim == 1:
+        return np.tensordot(y, ct, (_all_but(y, -2), range(ct.ndim)))
+    if x.ndim == 2:
+        return np.tensordot(ct, y, (_all_but(ct, -2), _all_but(y, -2)))
+    return ct @ mT(y)
+
+
+def _matmul_y(ct, x, y):
+    if x.ndim == 2 and y.ndim < 3:
+        return x.T @ ct
+    if x.ndim == 1:
+        return x[:, None] * ct[..., None, :] if y.ndim > 1 else x * ct
+    if y.ndim < 3:
+        return np.tensordot(x, ct, (_all_but(x, -1), range(x.ndim - 1)))
+    return mT(x) @ ct
+
+
+def over_stacks(*cores: int) -> Strategy:
+    """The strategy of a function of the last axes of its operands, `cores` many of each, that broadcasts over the others."""
+
+    def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+        stacks = [x.ndim - b - core for x, b, core in zip(call.operands, batched, cores, strict=True)]
+        operands = [
+            x.reshape((size,) + (1,) * (max(stacks) - stack) + x.shape[1:]) if b and stack < max(stacks) else x
+            for x, b, stack in zip(call.operands, batched, stacks, strict=True)
+        ]
+        return bind(primitive, call.with_operands(operands))
+
+    return strategy
+
+
+def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    (x, y), (x_batched, y_batched) = call.operands, batched
+    x_rank, y_rank = x.ndim - x_batched, y.ndim - y_batched
+    if x_rank == 1 and x_batched and y_rank <= 2 and not y_batched:
+        return x @ y
+    if y_rank == 1 and y_batched and x_rank <= 2 and not x_batched:
+        return y @ (x.T if x_rank == 2 else x)
+    if x_rank == 1:
+        x = x[..., None, :]
+    if y_rank == 1:
+        y = y[..., None]
+    out = over_stacks(2, 2)(primitive, call.with_operands([x, y]), batched, size)
+    if y_rank == 1:
+        out = out[..., 0]
+    return out[..., 0, :] if x_rank == 1 and y_rank > 1 else out[..., 0] if x_rank == 1 else out
+
+
+multilinear(np.matmul, _matmul_x, _matmul_y, batch=_batched_matmul)
+multilinear(
+    np.vecdot,
+    lambda ct, x, y: np.conjugate(ct[..., None] * y),
+    lambda ct, x, y: ct[..., None] * np.conjugate(x),
+    batch=over_stacks(1, 1),
+)
+if hasattr(np, "matvec"):  # NumPy 2.2
+    multilinear(
+        np.matvec,
+        lambda ct, x, y: ct[..., None] * y[..., None, :],
+        lambda ct, x, y: np.matvec(mT(x), ct),
+        batch=over_stacks(2, 1),
+    )
+    multilinear(
+        np.vecmat,
+        lambda ct, x, y: np.conjugate(np.matvec(y, ct)),
+        lambda ct, x, y: np.conjugate(x)[..., None] * ct[..., None, :],
+        batch=over_stacks(1, 2),
+    )
+
+
+# ---- tensordot, dot, inner: sums over pairs of axes ------------------------------------------------------------------
+Pairs = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _rank(x: Any) -> int:
+    return getattr(x, "ndim", 0)
+
+
+def _tensordot_pairs(a: Any, b: Any, axes: Any = 2) -> Pairs:
+    """The axes of `a` and those of `b` that np.tensordot sums over, in pairs."""
+    if not isinstance(axes, (tuple, list, np.ndarray)):
+        n = operator.index(axes)
+        return tuple(range(_rank(a) - n, _rank(a))), tuple(range(n))
+    of_a, of_b = axes
+    return normalize_axis_tuple(of_a, _rank(a)), normalize_axis_tuple(of_b, _rank(b))
+
+
+def _dot_pairs(a: Any, b: Any) -> Pairs:
+    if not _rank(a) or not _rank(b):
+        return (), ()
+    return (_rank(a) - 1,), (max(_rank(b) - 2, 0),)
+
+
+def _inner_pairs(a: Any, b: Any) -> Pairs:
+    if not _rank(a) or not _rank(b):
+        return (), ()
+    return (_rank(a) - 1,), (_rank(b) - 1,)
+
+
+def _free(x: Any, taken: Sequence[int]) -> list[int]:
+    return [i for i in range(_rank(x)) if i not in taken]
+
+
+def _arranged(part: Any, axes: Sequence[int]) -> Any:
+    """`part`, whose axes are now in this order, with its axes in order."""
+    return part if list(axes) == sorted(axes) else part.transpose([axes.index(i) for i in range(len(axes))])
+
+
+def _by_partner(axes: Sequence[int], partners: Sequence[int]) -> list[int]:
+    """`axes` in the order in which their partners stand in the other operand."""
+    return [axis for _, axis in sorted(zip(partners, axes, strict=True))]
+
+
+def _pair_a(ct: Any, a: Any, b: Any, pairs: Pairs) -> Any:
+    """The transpose in `a` of the sum over these pairs of axes of `a` and `b`."""
+    free = _free(a, pairs[0])
+    part = np.tensordot(ct, b, (range(len(free), ct.ndim), _free(b, pairs[1])))
+    return _arranged(part, [*free, *_by_partner(*pairs)])
+
+
+def _pair_b(ct: Any, a: Any, b: Any, pairs: Pairs) -> Any:
+    """The transpose in `b` of the sum over these pairs of axes of `a` and `b`."""
+    free = _free(a, pairs[0])
+    part = np.tensordot(a, ct, (free, range(len(free))))
+    return _arranged(part, [*_by_partner(pairs[1], pairs[0]), *_free(b, pairs[1])])
+
+
+def _dot_a(ct, a, b):
+    if 0 < a.ndim < 3 and 0 < _rank(b) < 3:
+        return _matmul_x(ct, a, b)
+    return _pair_a(ct, a, b, _dot_pairs(a, b))
+
+
+def _dot_b(ct, a, b):
+    if 0 < _rank(a) < 3 and 0 < b.ndim < 3:
+        return _matmul_y(ct, a, b)
+    return _pair_b(ct, a, b, _dot_pairs(a, b))
+
+
+def _batched_pair(pairs_of: Callable[..., Pairs]) -> Strategy:
+    """The strategy of a sum over pairs of axes: one product for all examples."""
+
+    def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+        a, b = (_Rank(_rank(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True))
+        of_a, of_b = pairs_of(a, b, **call.params)
+        return _one_product(call.operands, batched, (of_a, of_b), _free(a, of_a), _free(b, of_b))
+
+    return strategy
+
+
+class _Rank:
+    """Stands for one example of a batch where only its rank counts."""
+
+    def __init__(self, ndim: int) -> None:
+        self.ndim = ndim
+
+
+def _one_product(operands: Sequence[Any], batched: Sequence[bool], pairs: Pairs, free_a: list[int], free_b: list[int]) -> Any:
+    a, b = operands
+    of_a, of_b = ([i + is_batched for i in axes] for axes, is_batched in zip(pairs, batched, strict=True))
+    if not batched[1]:
+        return np.tensordot(a, b, (of_a, of_b))
+    if not batched[0]:
+        return np.moveaxis(np.tensordot(a, b, (of_a, of_b)), len(free_a), 0)
+    a = a.transpose(0, *(i + 1 for i in free_a), *of_a)
+    b = b.transpose(0, *of_b, *(i + 1 for i in free_b))
+    size, kept_a, kept_b = a.shape[0], a.shape[1 : 1 + len(free_a)], b.shape[1 + len(of_b) :]
+    summed = _product(a.shape[1 + len(free_a) :])
+    product = a.reshape(size, _product(kept_a), summed) @ b.reshape(size, summed, _product(kept_b))
+    return product.reshape((size, *kept_a, *kept_b))
+
+
+def _product(shape: Sequence[int]) -> int:
+    n = 1
+    for size in shape:
+        n *= size
+    return n
+
+
+multilinear(
+    np.tensordot,
+    lambda ct, a, b, axes=2: _pair_a(ct, a, b, _tensordot_pairs(a, b, axes)),
+    lambda ct, a, b, axes=2: _pair_b(ct, a, b, _tensordot_pairs(a, b, axes)),
+    operands="a b",
+    batch=_batched_pair(_tensordot_pairs),
+)
+multilinear(np.dot, _dot_a, _dot_b, operands="a b", signature="a, b, out=None", batch=_batched_pair(_dot_pairs))
+multilinear(
+    np.inner,
+    lambda ct, a, b: _pair_a(ct, a, b, _inner_pairs(a, b)),
+    lambda ct, a, b: _pair_b(ct, a, b, _inner_pairs(a, b)),
+    operands="a b",
+    signature="a, b, /",
+    batch=_batched_pair(_inner_pairs),
+)
+
+
+# ---- products of flattened operands ----------------------------------------------------------------------------------
+
+
+def _flat(x: Any) -> Any:
+    return x.reshape(-1) if _rank(x) else np.reshape(x, 1)
+
+
+def _batched_flat(function: Callable[[Any, Any], Any]) -> Strategy:
+    """The strategy of a function that flattens its operands: `function` of vectors with the batch in front."""
+
+    def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+        return function(*(x.reshape(size, -1) if b else _flat(x) for x, b in zip(call.operands, batched, strict=True)))
+
+    return strategy
+
+
+multilinear(
+    np.vdot,
+    lambda ct, a, b: np.conjugate(ct * _flat(b)).reshape(a.shape),
+    lambda ct, a, b: (ct * np.conjugate(_flat(a))).reshape(b.shape),
+    operands="a b",
+    signature="a, b, /",
+    batch=_batched_flat(np.vecdot),
+)
+multilinear(
+    np.outer,
+    lambda ct, a, b: (ct @ _flat(b)).reshape(a.shape),
+    lambda ct, a, b: (_flat(a) @ ct).reshape(b.shape),
+    operands="a b",
+    batch=_batched_flat(lambda a, b: a[..., None] * b[..., None, :]),
+)
+
+
+def _kron(a: Any, b: Any) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    rank = max(np.ndim(a), np.ndim(b))
+    shape_a, shape_b = ((1,) * (rank - np.ndim(x)) + np.shape(x) for x in (a, b))
+    apart_a = [n for size in shape_a for n in (size, 1)]
+    apart_b = [n for size in shape_b for n in (1, size)]
+    product = np.reshape(a, apart_a) * np.reshape(b, apart_b)
+    return product.reshape([m * n for m, n in zip(shape_a, shape_b, strict=True)])
+
+
+def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = np.moveaxis(as_operand(a), axisa, -1), np.moveaxis(as_operand(b), axisb, -1)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    (a0, a1, *a2), (b0, b1, *b2) = ([x[..., i] for i in range(x.shape[-1])] for x in (a, b))
+    last = a0 * b1 - a1 * b0
+    if not a2 and not b2:
+        return last
+    first = a1 * b2[0] - a2[0] * b1 if a2 and b2 else a1 * b2[0] if b2 else -a2[0] * b1
+    middle = a2[0] * b0 - a0 * b2[0] if a2 and b2 else -a0 * b2[0] if b2 else a2[0] * b0
+    return np.stack([first, middle, last], axis=normalize_axis_index(axisc, last.ndim + 1))
+
+
+composite(np.kron, _kron)
+composite(np.cross, _cross)
+
+
+# ---- the names in np.linalg ------------------------------------------------------------------------------------------
+
+
+def _linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    x1, x2 = as_operand(x1), as_operand(x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, "
+            f"but they are {x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
+        )
+    return np.cross(x1, x2, axis=axis)
+
+
+def _linalg_outer(x1: Any, x2: Any, /) -> Any:
+    x1, x2 = as_operand(x1), as_operand(x2)
+    if _rank(x1) != 1 or _rank(x2) != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={_rank(x1)} and x2.ndim={_rank(x2)}.")
+    return np.outer(x1, x2)
+
+
+def _linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    return np.tensordot(x1, x2, axes=axes)
+
+
+def _linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return np.vecdot(np.moveaxis(as_operand(x1), axis, -1), np.moveaxis(as_operand(x2), axis, -1))
+
+
+def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+    if out is not None:
+        raise out_refused("linalg.multi_dot")
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    factors = [as_operand(x) for x in arrays]
+    if any(x.ndim != 2 for x in factors[1:-1]) or not {factors[0].ndim, factors[-1].ndim} <= {1, 2}:
+        raise np.linalg.LinAlgError("multi_dot takes matrices; only the first and the last array may be vectors")
+    rows = 1 if factors[0].ndim == 1 else factors[0].shape[0]
+    columns = 1 if factors[-1].ndim == 1 else factors[-1].shape[1]
+    sizes = [rows, *(x.shape[0] for x in factors[1:]), columns]
+    cuts = _cheapest_cuts(sizes)
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return factors[i]
+        return np.dot(product(i, cuts[i, j]), product(cuts[i, j] + 1, j))
+
+    return product(0, len(factors) - 1)
+
+
+def _cheapest_cuts(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Where to cut a chain of matrices, sizes[i] by sizes[i + 1], so that the fewest numbers are multiplied: the product of the
+    matrices i to j is that of i to cuts[i, j] times that of the others (Cormen et al., Introduction to Algorithms, 15.2)."""
+    cuts: dict[tuple[int, int], int] = {}
+    cost = {(i, i): 0 for i in range(len(sizes) - 1)}
+    for length in range(1, len(sizes) - 1):
+        for i in range(len(sizes) - 1 - length):
+            j = i + length
+            costs = {k: cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)}
+            cuts[i, j] = min(costs, key=costs.__getitem__)
+            cost[i, j] = costs[cuts[i, j]]
+    return cuts
+
+
+composite(np.linalg.multi_dot, _multi_dot)
+composite(np.linalg.matmul, lambda x1, x2, /: np.matmul(x1, x2))
+composite(np.linalg.outer, _linalg_outer)
+composite(np.linalg.tensordot, _linalg_tensordot)
+composite(np.linalg.vecdot, _linalg_vecdot)
+composite(np.linalg.cross, _linalg_cross)
+composite(np.linalg.trace, lambda x, /, *, offset=0, dtype=None: np.trace(x, offset, -2, -1, dtype))
+composite(np.linalg.diagonal, lambda x, /, *, offset=0: np.diagonal(x, offset, -2, -1))
+composite(np.linalg.matrix_transpose, lambda x, /: np.matrix_transpose(x))

@@ -1,0 +1,182 @@
+"""np.einsum: brought to one canonical form, `a,b,...->out` with a letter for each axis, then linear in each operand.
+
+The transpose in one operand is the einsum of the cotangent with the other operands onto the letters of that operand. Three things
+need care: a letter that no other operand and no output has (its axis was summed: the cotangent is repeated along it), a letter
+that an operand has twice (its cotangent lives on the diagonal), and an axis of length 1 that met a longer one (summed back).
+"""
+
+from __future__ import annotations
+
+import string
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.cotangent import select
+from funcgrad.core.declare import composite, query
+from funcgrad.core.kinds import Formula, Multilinear
+from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.trace import bind
+
+LETTERS = string.ascii_uppercase + string.ascii_lowercase
+WORTH_BLAS = 20_000  # multiplications, from where on the search for a better way to contract pays
+
+
+# ---- the canonical form ----------------------------------------------------------------------------------------------
+
+
+def _einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: str = "K", casting: str = "safe") -> Any:
+    if out is not None:
+        raise out_refused("einsum")
+    subscripts, arrays = _text_form(operands)
+    if dtype is not None:
+        arrays = [_cast(x, np.dtype(dtype), casting) for x in arrays]
+    terms = canonical(subscripts, tuple(np.ndim(x) for x in arrays))
+    return contraction(len(arrays))(*arrays, subscripts=terms, optimize=optimize)
+
+
+def _cast(x: Any, dtype: Any, casting: Any) -> Any:
+    if not np.can_cast(x.dtype, dtype, casting):
+        raise TypeError(f"np.einsum: cannot cast an operand from {x.dtype} to {dtype} according to the rule {casting!r}")
+    return x.astype(dtype)
+
+
+def _text_form(operands: Sequence[Any]) -> tuple[str, list[Any]]:
+    """The subscripts and the arrays, where `einsum(a, [0, 1], b, [1, 2], [0, 2])` is written as text."""
+    if not operands:
+        raise ValueError("must specify the einstein sum subscripts string and at least one operand")
+    if isinstance(operands[0], str):
+        return operands[0], [as_operand(x) for x in operands[1:]]
+    pairs = len(operands) // 2
+    text = ",".join(_letters(operands[2 * i + 1]) for i in range(pairs))
+    if len(operands) % 2:
+        text += "->" + _letters(operands[-1])
+    return text, [as_operand(x) for x in operands[0 : 2 * pairs : 2]]
+
+
+def _letters(sublist: Sequence[Any]) -> str:
+    return "".join("..." if i is Ellipsis else LETTERS[i] for i in sublist)
+
+
+@lru_cache(maxsize=1024)
+def canonical(subscripts: str, ranks: tuple[int, ...]) -> str:
+    """`subscripts` with an explicit output, without blanks, and with letters for the axes of `...`."""
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ranks):
+        raise ValueError(f"np.einsum: {subscripts!r} names {len(terms)} operands, but {len(ranks)} were given")
+    free = [c for c in LETTERS if c not in text]
+    spans = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks, strict=True) if "..." in term]
+    span = max(spans, default=0)
+    if span > len(free):
+        raise ValueError(f"np.einsum: {subscripts!r} needs more than {len(LETTERS)} letters")
+    dots = "".join(free[:span])
+    if arrow and dots and "..." not in right:
+        raise ValueError(f"np.einsum: {subscripts!r} has operands with '...', so its output must have '...' too")
+    if not arrow:
+        counts = Counter(left.replace("...", "").replace(",", ""))
+        right = "..." + "".join(c for c in sorted(counts) if counts[c] == 1)
+    full = [
+        term.replace("...", dots[span - (rank - len(term) + 3) :] if rank - len(term) + 3 else "")
+        for term, rank in zip(terms, ranks, strict=True)
+    ]
+    for term, rank in zip(full, ranks, strict=True):
+        if len(term) != rank or not set(term) <= set(LETTERS):
+            raise ValueError(f"np.einsum: {subscripts!r} doesn't fit operands with {', '.join(map(str, ranks))} axes")
+    return f"{','.join(full)}->{right.replace('...', dots)}"
+
+
+# ---- the contraction as a primitive ----------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=None)
+def contraction(n: int) -> Primitive:
+    """The primitive that contracts `n` operands x0, x1, ... by canonical subscripts."""
+    names = [f"x{i}" for i in range(n)]
+
+    def einsum(*operands: Any, subscripts: str, optimize: Any = False) -> Any:
+        return np.einsum(subscripts, *operands, optimize=optimize)
+
+    rule = Multilinear({name: _transpose(i, names) for i, name in enumerate(names)})
+    signature = f"{', '.join(names)}, *, subscripts, optimize=False"
+    return Primitive(einsum, rule, operands=" ".join(names), signature=signature, batch=_batched)
+
+
+def _transpose(i: int, names: Sequence[str]) -> Formula:
+    """The transpose in operand `i`: a formula that names all operands."""
+
+    def transpose(ct: Any, subscripts: str, optimize: Any = False, **operands: Any) -> Any:
+        terms, out = _split(subscripts)
+        others = [(terms[k], operands[name]) for k, name in enumerate(names) if k != i]
+        return _onto(terms[i], operands[names[i]].shape, [(out, ct), *others], optimize)
+
+    parameters = [Parameter(name, Parameter.KEYWORD_ONLY) for name in ("ct", "subscripts", "optimize", *names)]
+    transpose.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return transpose
+
+
+def _split(subscripts: str) -> tuple[list[str], str]:
+    left, _, out = subscripts.partition("->")
+    return left.split(","), out
+
+
+def _onto(term: str, shape: tuple[int, ...], factors: Sequence[tuple[str, Any]], optimize: Any) -> Any:
+    """The product of the factors, summed onto the letters of `term`, as an array that broadcasts to `shape`."""
+    known = set().union(*(letters for letters, _ in factors))
+    sizes = dict(zip(term, shape, strict=True))
+    kept = "".join(c for c in sizes if c in known and sizes[c] != 1)
+    subscripts = f"{','.join(letters for letters, _ in factors)}->{kept}"
+    part = np.einsum(subscripts, *(x for _, x in factors), optimize=_plan(factors, optimize))
+    found = dict(zip(kept, part.shape, strict=True))
+    part = part.reshape([found.get(c, 1) for c in sizes])
+    return part if len(sizes) == len(term) else _on_diagonal(part, term, shape)
+
+
+def _plan(factors: Sequence[tuple[str, Any]], optimize: Any) -> Any:
+    """The user's choice, unless that is a path (which is one for the forward direction); by size where nothing was chosen."""
+    if optimize is not False:
+        return optimize if isinstance(optimize, str) else True
+    sizes: dict[str, int] = {}
+    for letters, x in factors:
+        for c, n in zip(letters, np.shape(x), strict=True):
+            sizes[c] = max(n, sizes.get(c, 1))
+    work = 1
+    for n in sizes.values():
+        work *= n
+    return len(factors) > 1 and work >= WORTH_BLAS
+
+
+def _on_diagonal(part: Any, term: str, shape: tuple[int, ...]) -> Any:
+    """`part`, which has one axis for each letter of `term`, put on the diagonal of the letters that occur more than once."""
+    distinct = "".join(dict.fromkeys(term))
+    live = np.ones(shape, bool)
+    for axis, c in enumerate(term):
+        first = term.index(c)
+        if first != axis:
+            live &= _range(shape, axis) == _range(shape, first)
+    seen = [part.shape[distinct.index(c)] if term.index(c) == axis else 1 for axis, c in enumerate(term)]
+    return select(live, part.reshape(seen))
+
+
+def _range(shape: tuple[int, ...], axis: int) -> Any:
+    return np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+
+
+def _batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """The batch is one more letter: on the batched operands, and in front of the output."""
+    terms, out = _split(call.params["subscripts"])
+    letter = next((c for c in LETTERS if c not in call.params["subscripts"]), "")
+    if not letter:
+        raise ValueError("np.einsum under vmap: all 52 letters are taken, none is left for the batch")
+    terms = [letter + term if is_batched else term for term, is_batched in zip(terms, batched, strict=True)]
+    params = {**call.params, "subscripts": f"{','.join(terms)}->{letter}{out}"}
+    return bind(primitive, Call(call.operands, call.layout, params))
+
+
+composite(np.einsum, _einsum)
+query(np.einsum_path)

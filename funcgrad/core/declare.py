@@ -64,17 +64,26 @@ def multilinear(function: Callable[..., Any], *transposes: Formula, **options: A
     return _primitive(function, Multilinear(dict(zip(names, transposes, strict=False))), options)
 
 
-def custom(function: Callable[..., Any], pull: Pulls | None = None, *, push: Formula | None = None, joint: Formula | None = None, **options: Any) -> Primitive:
+def custom(
+    function: Callable[..., Any],
+    pull: Pulls | None = None,
+    *,
+    push: Formula | None = None,
+    joint: Formula | None = None,
+    reach: Formula | None = None,
+    **options: Any,
+) -> Primitive:
     """Any other function: `pull` for its operand (a dict by name for several, or `joint`, which returns a tuple for all).
 
     Without `push`, forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with several operands a
-    dict of tangents by name, None where an operand has none.
+    dict of tangents by name, None where an operand has none. `reach(ct, ...)` says on which elements of the first operand an
+    output depends (a sum along an axis reaches the same as any other reduction along it), so that zeros by structure can follow.
     """
     if joint is not None:
         names = [n.removesuffix("*") for n in options["operands"].split()]
-        return _primitive(function, Custom(dict.fromkeys(names), push, joint), options)
+        return _primitive(function, Custom(dict.fromkeys(names), push, joint, reach), options)
     assert pull is not None
-    return _primitive(function, Custom(_by_name(function, pull, options), push), options)
+    return _primitive(function, Custom(_by_name(function, pull, options), push, reach=reach), options)
 
 
 def _by_name(function: Callable[..., Any], pulls: Pulls, options: dict[str, Any]) -> dict[str, Formula | None]:

@@ -326,9 +326,38 @@ class Multilinear(Named):
 
 
 class Custom(Named):
-    """A pull of its own; push is given, or derived by transposing pull (which is linear in the cotangent)."""
+    """A pull of its own; push is given, or derived by transposing pull (which is linear in the cotangent).
+
+    `reach` sends weights of outputs to the elements of the first operand that they depend on (as the pull of a sum does): so
+    zeros by structure can follow, as in the rows of a reduction along an axis.
+    """
 
     kind = "custom"
+
+    def __init__(
+        self,
+        pulls: dict[str, Formula | None],
+        push: Formula | None = None,
+        joint: Formula | None = None,
+        reach: Formula | None = None,
+    ) -> None:
+        super().__init__(pulls, push, joint)
+        self.reach, self.reach_names = reach, names_in(reach) if reach else ()
+
+    def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
+        return {**super()._needed(wanted), **dict.fromkeys(self.reach_names, False)}
+
+    def _pulled_masked(self, ct: Masked, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
+        if self.reach is None:
+            return self._pulled(ct.value, saved, wanted, positions)
+        with np.errstate(all="ignore"):
+            parts = self._pulled(ct.value, saved, wanted, positions)
+        first = next(iter(self.pulls))
+        live = dense(self.reach(ct.live * 1.0, **{n: saved[n] for n in self.reach_names if n in saved})) != 0
+        return [
+            _limited(part, live) if name == first and part is not None else part
+            for part, (name, _, _) in zip(parts, positions, strict=True)
+        ]
 
     @property
     def pushes(self) -> bool:  # type: ignore[override]
@@ -342,6 +371,11 @@ class Custom(Named):
         t = call.named(values)
         argument = t if len(self.pulls) > 1 else t[next(iter(self.pulls))]
         return self.push_formula(argument, **{n: named[n] for n in self.push_names if n in named})
+
+
+def _limited(part: Any, live: Any) -> Masked:
+    """`part` where `live`, zero by structure elsewhere, and where it was so before."""
+    return select(np.logical_and(live, part.live), part.value) if type(part) is Masked else select(live, part)
 
 
 class PiecewiseConstant(Rule):

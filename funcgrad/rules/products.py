@@ -9,7 +9,8 @@ import numpy as np
 from funcgrad.core.cotangent import select
 from funcgrad.core.declare import custom
 from funcgrad.core.trace import Tracer
-from funcgrad.rules.axes import Axis, expanded, merged, unmerged
+from funcgrad.rules.axes import Axis, expanded, merged, reversed_along, unmerged
+from funcgrad.rules.reductions import cumsum_pull, sum_pull
 
 
 def _divides(out: Any) -> bool:
@@ -35,8 +36,8 @@ def _others(x: Any) -> Any:
         pairs = np.concatenate([pairs, x[..., -1:]], axis=-1)
     others = _others(pairs)
     inner = others[..., : n // 2]
-    out = np.stack([inner * odd, inner * even], axis=-1).reshape((*x.shape[:-1], n - n % 2))
-    return np.concatenate([out, others[..., n // 2 :]], axis=-1) if n % 2 else out
+    even_others = np.concatenate([inner * odd, others[..., n // 2 :]], axis=-1)
+    return _interleaved(even_others, inner * even)
 
 
 def _prod_partial(a: Any, out: Any, axis: Axis, keepdims: bool, where: Any, initial: Any) -> Any:
@@ -73,4 +74,43 @@ def _prod_push(t, a, out, axis=None, keepdims=False, where=None, initial=None):
 
 
 _prod_pulls = {"a": _prod_pull, "initial": _prod_pull_initial}
-custom(np.prod, _prod_pulls, push=_prod_push, operands="a where initial", batch="axis")
+custom(np.prod, _prod_pulls, push=_prod_push, reach=sum_pull, operands="a where initial", batch="axis")
+
+# ---- running products ------------------------------------------------------------------------------------------------
+
+
+def _recurrence(a: Any, b: Any) -> Any:
+    """h with h[k] = a[k] * h[k - 1] + b[k] (and h[0] = b[0]) along the last axis: O(n), by halving, without a division.
+
+    Two steps make one step with the factor a[k] * a[k - 1]; so the odd positions are a recurrence half as long.
+    """
+    n = b.shape[-1]
+    if n < 2:
+        return b
+    a_even, a_odd = a[..., 0 : n - 1 : 2], a[..., 1::2]
+    odd = _recurrence(a_odd * a_even, a_odd * b[..., 0 : n - 1 : 2] + b[..., 1::2])
+    later = a[..., 2::2] * odd[..., : (n - 1) // 2] + b[..., 2::2]
+    return _interleaved(np.concatenate([b[..., :1], later], axis=-1), odd)
+
+
+def _interleaved(even: Any, odd: Any) -> Any:
+    """even[0], odd[0], even[1], odd[1], ... along the last axis; `even` may be longer by one."""
+    n = odd.shape[-1]
+    pairs = np.stack([even[..., :n], odd], axis=-1).reshape((*odd.shape[:-1], 2 * n))
+    return pairs if even.shape[-1] == n else np.concatenate([pairs, even[..., n:]], axis=-1)
+
+
+def _cumprod_pull(ct, a, out, axis=None):
+    if axis is None:
+        return _cumprod_pull(ct, a.reshape(-1), out, 0).reshape(a.shape)
+    if not isinstance(a, Tracer) and _divides(out):
+        return reversed_along(reversed_along(ct * out, axis).cumsum(axis=axis), axis) / a
+    ct, a, out = (np.moveaxis(x, axis, -1) for x in (ct, a, out))
+    before = np.concatenate([np.ones_like(out[..., :1]), out[..., :-1]], axis=-1)
+    # What follows element k grows backwards: after[k] = ct[k] + a[k + 1] * after[k + 1].
+    factors = np.concatenate([np.ones_like(a[..., :1]), a[..., :0:-1]], axis=-1)
+    after = _recurrence(factors, ct[..., ::-1])[..., ::-1]
+    return np.moveaxis(before * after, -1, axis)
+
+
+custom(np.cumprod, _cumprod_pull, reach=cumsum_pull, batch="axis", flattens=True)

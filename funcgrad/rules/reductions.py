@@ -18,12 +18,14 @@ from funcgrad.rules.axes import Axis, count_along, expanded, reversed_along
 # ---- sums and means --------------------------------------------------------------------------------------------------
 
 
-def _sum_pull(ct, a, axis=None, keepdims=False, where=None):
+def sum_pull(ct, a, axis=None, keepdims=False, where=None):
+    """The transpose of a sum; any reduction along `axis` depends on the elements that this reaches."""
     ct = expanded(ct, a.shape, axis, keepdims)
     return ct if where is None else select(where, ct)
 
 
-def _cumsum_pull(ct, a, axis=None):
+def cumsum_pull(ct, a, axis=None):
+    """The transpose of a running sum; any running reduction depends on the elements that this reaches."""
     if axis is None:
         return reversed_along(reversed_along(ct, 0).cumsum(), 0).reshape(a.shape)
     return reversed_along(reversed_along(ct, axis).cumsum(axis=axis), axis)
@@ -44,9 +46,9 @@ def _taken(where: Any, shape: tuple[int, ...], axis: Axis) -> Any:
 
 _initial_pull = lambda ct, initial: ct
 
-linear(np.sum, {"a": _sum_pull, "initial": _initial_pull}, operands="a where initial", moves=True, batch="axis")
+linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", moves=True, batch="axis")
 linear(np.mean, {"a": _mean_pull}, operands="a where", moves=True, batch="axis")
-linear(np.cumsum, _cumsum_pull, moves=True, batch="axis", flattens=True)
+linear(np.cumsum, cumsum_pull, moves=True, batch="axis", flattens=True)
 
 # ---- maximum and minimum: ties share evenly, also with `initial` -----------------------------------------------------
 
@@ -92,7 +94,7 @@ def _extreme_push(t, a, out, axis=None, keepdims=False, where=None, initial=None
 
 for _function in (np.max, np.min):
     _pulls = {"a": _extreme_pull, "initial": _extreme_pull_initial}
-    custom(_function, _pulls, push=_extreme_push, operands="a where initial", batch="axis")
+    custom(_function, _pulls, push=_extreme_push, reach=sum_pull, operands="a where initial", batch="axis")
 
 # ---- variance and standard deviation ---------------------------------------------------------------------------------
 
@@ -148,7 +150,7 @@ def _declare_spread(function: Any, slope: Any) -> None:
         terms = (moved * partial(axis=axis, keepdims=keepdims, where=where, **rest)).real
         return terms.sum(axis=axis, keepdims=keepdims, **({} if where is None else {"where": where}))
 
-    custom(function, {"a": pull, "mean": pull_mean}, push=push, operands="a where mean", batch="axis")
+    custom(function, {"a": pull, "mean": pull_mean}, push=push, reach=sum_pull, operands="a where mean", batch="axis")
 
 
 _declare_spread(np.var, lambda deviations, degrees, out: deviations * 2 / degrees)

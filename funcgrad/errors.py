@@ -12,7 +12,8 @@
     ├── ArgumentError (TypeError, ValueError)            argnums, in_axes, tangents, ...: a transform is called wrongly
     ├── CotangentError (ValueError)                      a cotangent or tangent has the wrong shape, dtype or structure
     ├── RuleError (TypeError, ValueError)                a rule written by a user gave the wrong thing
-    └── NumericalError (FloatingPointError)              debug.nans() found the first NaN or inf
+    ├── NumericalError (FloatingPointError)              debug.nans() found the first NaN or inf
+    └── GradientCheckError (AssertionError)              funcgrad.testing found a wrong derivative
 
 Each message says what was called, what was found, and what to write instead.
 """
@@ -76,6 +77,10 @@ class RuleError(FuncgradError, TypeError, ValueError):
 
 class NumericalError(FuncgradError, FloatingPointError):
     """A NaN or inf appeared while `debug.nans()` was watching."""
+
+
+class GradientCheckError(FuncgradError, AssertionError):
+    """A derivative differs from finite differences, or a vmap from a loop."""
 
 
 def user_frame() -> FrameType | None:

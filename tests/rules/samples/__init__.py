@@ -1,4 +1,4 @@
-"""Samples: calls of NumPy functions that test_sweep.py puts through every check. One file for each chapter of funcgrad/rules.
+"""Samples: calls of NumPy functions that test_sweep.py puts through every check. One file for each chapter of rules.
 
 A chapter's file ends in `SAMPLES = [...]`, and most entries are one line, written as the call itself:
 
@@ -13,8 +13,8 @@ A chapter's file ends in `SAMPLES = [...]`, and most entries are one line, writt
         S(np.sum, A(0, 3), axis=0), S(np.sin, A()),                       # empty, 0-d
     ]
 
-Each is run with and without tracing, in both modes, to second order, in single precision, in both lanes and under vmap; so choose
-operands in the inside of the domain, away from kinks (ties and other special values belong into tests/rules/test_<chapter>.py).
+Each is run with and without tracing, in both modes, to second order, in single precision, in both lanes and under vmap;
+so choose operands inside the domain, away from kinks. Ties and other special values belong into test_<chapter>.py.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ class Sample:
     def is_wrt(self, place: int | str, leaf: Any) -> bool:
         """Is this leaf of the argument at `place` differentiated?"""
         wanted = isinstance(place, int) if self.wrt is None else place in self.wrt
-        return wanted and isinstance(leaf, (float, complex, np.ndarray, np.generic)) and np.asarray(leaf).dtype.kind in "fc"
+        return wanted and np.asarray(leaf).dtype.kind in "fc"
 
     def leaves(self, also: tuple[int | str, ...] = ()) -> tuple[list[Any], Callable[..., Any]]:
-        """The differentiated leaves (and all arrays of the arguments in `also`), and the call as a function of these alone."""
+        """The differentiated leaves (and the arrays of the arguments in `also`), and the call as a function of them."""
         found, structure = tree.flatten((self.args, self.kwargs))
         chosen = []
         for i, path in enumerate(structure.paths()):
@@ -133,7 +133,7 @@ def _frames() -> Iterator[str]:
 
 
 def A(*shape: int, low: float = -1.0, high: float = 1.0) -> Any:
-    """An array of distinct numbers between `low` and `high`, none close to another or to the bounds, in random order."""
+    """Distinct numbers between `low` and `high`, none close to another or to the bounds, in random order."""
     rng = _random()
     size = int(np.prod(shape, dtype=int))
     cells = np.arange(size) + rng.uniform(0.3, 0.7, size)

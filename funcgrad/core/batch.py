@@ -12,6 +12,7 @@ right and slow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -190,3 +191,51 @@ def batched_getitem(primitive: Primitive, call: Call, batched: Sequence[bool], s
     return take_along_batch(call.operands[0], call.params["index"], batched[0], size)
 
 
+def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """The index and the value of a write `x[index] = v`, for a whole batch of arrays of this shape (batch axis first)."""
+    items = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(i, BatchTracer) and i.trace is trace for i in items):
+        grid = full_grid(trace, items, shape)
+        rank = max(i.ndim for i in grid)
+        index = (np.arange(trace.size).reshape((-1,) + (1,) * (rank - 1)), *grid)
+        rank -= 1
+    else:
+        region = np.broadcast_to(np.zeros(()), shape)[index]
+        rank = region.ndim
+        if _is_split(items):
+            index = np.unravel_index(np.arange(math.prod(shape)).reshape(shape)[index], shape)
+        index = (slice(None), *(index if isinstance(index, tuple) else (index,)))
+    if isinstance(v, BatchTracer) and v.trace is trace:
+        v = v.value
+        if v.ndim - 1 > rank:  # leading axes of length 1 are dropped, as NumPy does
+            v = v.reshape(v.shape[0], *v.shape[v.ndim - rank :])
+        return index, _padded(v, rank)
+    return index, v
+
+
+def full_grid(trace: BatchTrace, items: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
+    """An index with batched integers as one integer array for each axis, which broadcast to the region that is meant."""
+    if any(i is None or getattr(i, "dtype", None) == bool for i in items):
+        raise BatchedControlFlowError(
+            f"x[index] = v at {user_line()}: under vmap, an index that differs between the examples can't be combined with None, "
+            "and can't be a mask. Write x = np.where(mask, v, x) instead."
+        )
+    if any(i is Ellipsis for i in items):
+        k = next(k for k, i in enumerate(items) if i is Ellipsis)
+        items = (*items[:k], *[slice(None)] * (len(shape) - len(items) + 1), *items[k + 1 :])
+    items = (*items, *[slice(None)] * (len(shape) - len(items)))
+    arrays = [ndim_of(i) for i in items if not isinstance(i, slice)]
+    width, slices = max(arrays), sum(isinstance(i, slice) for i in items)
+    where = [k for k, i in enumerate(items) if not isinstance(i, slice)]
+    before = 0 if where[-1] - where[0] >= len(where) else sum(isinstance(i, slice) for i in items[: where[0]])
+    grid, seen = [], 0
+    for i, n in zip(items, shape, strict=True):
+        if isinstance(i, slice):
+            at = seen if seen < before else seen + width
+            grid.append(np.arange(n)[i].reshape((-1,) + (1,) * (width + slices - at - 1)))
+            seen += 1
+        else:
+            i = i if isinstance(i, Tracer) else np.asarray(i)
+            grid.append(i.reshape(i.shape + (1,) * (slices - before)))
+    rank = width + slices
+    return [_padded(g.value, rank) if isinstance(g, BatchTracer) and g.trace is trace else g for g in grid]

@@ -27,12 +27,12 @@ LARGE = 2048  # elements; from here on a fresh array costs more than finding out
 
 
 class Masked:
-    """`value`, whose positions outside `live` are zero by structure."""
+    """`value`, whose positions outside `live` are zero by structure. `owned` buffers may be written into by the sweep."""
 
-    __slots__ = ("live", "value")
+    __slots__ = ("live", "owned", "value")
 
-    def __init__(self, value: Any, live: Any) -> None:
-        self.value, self.live = value, live
+    def __init__(self, value: Any, live: Any, *, owned: bool = False) -> None:
+        self.value, self.live, self.owned = value, live, owned
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -43,6 +43,14 @@ class Masked:
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the value it belongs to."""
         return self.value.dtype
+
+    def add(self, read: Read) -> bool:
+        """Add a plain contribution into its own buffers, if they are plain too: did it?"""
+        if type(read.part) is Masked or any(isinstance(x, Tracer) for x in (read.part, self.value, self.live)):
+            return False
+        add_at(self.value, read.index, read.part)
+        self.live[read.index] = True
+        return True
 
     def times(self, partial: Any) -> Masked:
         """The product with a partial derivative, which may be inf or NaN where nothing is live."""
@@ -115,7 +123,7 @@ class Scatter:
                 live[index] |= part
         if not isinstance(live, Tracer) and live.all():
             return self.buffer
-        return Masked(self.buffer, live)
+        return Masked(self.buffer, live, owned=True)
 
 
 def add_at(buffer: Any, index: Any, part: Any) -> Any:

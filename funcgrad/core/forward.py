@@ -31,7 +31,7 @@ class ForwardTrace(Trace):
         operands = list(call.operands)
         tangents: dict[int, Any] = {}
         for i, x in enumerate(operands):
-            if type(x) is ForwardTracer and x.trace is self and x.node is not None:
+            if isinstance(x, ForwardTracer) and x.trace is self and x.node is not None:
                 tangents[i] = x.node
             operands[i] = lower(self, x)
         lowered = call.with_operands(operands)

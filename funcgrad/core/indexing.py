@@ -14,6 +14,7 @@ from funcgrad.core.kinds import Linear
 from funcgrad.core.primitive import Call, Primitive, as_operand
 from funcgrad.core.reverse import ReverseTracer, make_node
 from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.views import Step, note_view
 from funcgrad.errors import NonDifferentiableError, user_line
 
 
@@ -22,21 +23,39 @@ class GetItem(Primitive):
 
     def __call__(self, x: Any, index: Any) -> Any:
         if type(x) is ReverseTracer and x.node is not None and not holds_tracer_index(index):
-            value = x.value[index]
-            return _recorded(x, value, index)
-        return bind(self, self.split((x, index), {}))
+            out = _recorded(x, x.value[index], index)
+            if type(out.value) is not np.ndarray or out.value.base is None:
+                return out
+            call = Call([x], _LAYOUT, {"index": index})
+        else:
+            call = self.split((x, index), {})
+            out = bind(self, call)
+        if len(call.operands) == 1 and isinstance(out, Tracer):
+            _note_view(x, out, Step(self, call))
+        return out
 
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
-        x, index = args
+        x, index = as_operand(args[0]), args[1]
         indices: list[Any] = []
         template = tuple(_placed(i, indices) for i in (index if isinstance(index, tuple) else (index,)))
         if not indices:
-            return Call([x], (("x", None),), {"index": index})
+            return Call([x], _LAYOUT, {"index": index})
         return Call([x, *indices], (("x", None), ("indices", len(indices))), {"index": template})
 
     def run(self, call: Call) -> Any:
         x, *indices = call.operands
         return x[filled(call.params["index"], indices)]
+
+
+_LAYOUT = (("x", None),)
+
+
+def _note_view(x: Any, out: Any, step: Step) -> None:
+    """Note that `out` is a view of x; of an array that is being filled it is given a copy of its own, so that the residuals
+    that it ends up in don't hold the whole buffer, which the next write would then have to copy."""
+    note_view(x, out, step)
+    if x.alias is not None and x.alias.written and type(out.value) is np.ndarray and out.value.base is not None:
+        out.value = out.value.copy()
 
 
 class Slot(int):

@@ -45,6 +45,7 @@ tracer = new(Tracer)
 tracer.trace = trace
 tracer.value = out
 tracer.node = node
+tracer.alias = None
 return tracer
 """
 

@@ -16,6 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.catalogue import CATALOGUE, Function
 from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.views import Step, note_view
 from funcgrad.errors import TracerWriteError, user_line
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class Primitive(Function):
     ) -> None:
         super().__init__(function, name)
         self.rule, self.batch, self.note, self.axis_of, self.flattens = rule, batch, note, axis, flattens
+        self.may_view = getattr(rule, "moves", False)
         self.kind = rule.kind
         self.plans: dict[Any, Any] = {}
         self.signature = signature_of(function, signature)
@@ -132,7 +134,11 @@ class Primitive(Function):
         rule.check(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return bind(self, self.split(args, kwargs))
+        call = self.split(args, kwargs)
+        out = bind(self, call)
+        if self.may_view and isinstance(out, Tracer):
+            note_view(call.operands[0], out, Step(self, call))
+        return out
 
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """Bind arguments by the function's own signature: an unknown keyword is an error, never swallowed."""
@@ -236,8 +242,10 @@ class _Source(str):
 
 
 def as_operand(x: Any) -> Any:
-    """`x` as an array: a (nested) list becomes one, also where it holds tracers."""
-    if type(x) in (list, tuple):
+    """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew (mutation.py)."""
+    if isinstance(x, Tracer):
+        x.node  # noqa: B018
+    elif type(x) in (list, tuple):
         return array_of(x)
     return x
 

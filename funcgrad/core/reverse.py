@@ -204,6 +204,8 @@ def _merged_reads(held: Any, part: Any) -> Any:
     if type(held) is Scatter and type(part) is Read:
         held.add(part)
         return held
+    if type(held) is Masked and held.owned and type(part) is Read and held.add(part):
+        return held
     return merged(held, Scatter(part) if type(part) is Read else part)
 
 

@@ -58,7 +58,7 @@ class Trace:
     def wrap(self, value: Any, node: Any) -> Any:
         """A tracer of this trace around `value`."""
         tracer = _new(self.tracer_type)
-        tracer.trace, tracer.value, tracer.node = self, value, node
+        tracer.trace, tracer.value, tracer.node, tracer.alias = self, value, node, None
         return tracer
 
     def constant(self, value: Any) -> Any:
@@ -102,13 +102,14 @@ class Tracer(ArrayMethods):
     """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it (methods.py).
 
     `node` is what the trace remembers of the value: the tape's node (reverse), the tangent (forward), nothing (batch);
-    None means that the value has no derivative. `alias` is set only where views exist (see mutation.py).
+    None means that the value has no derivative. `alias` tells views and their root (see mutation.py).
     """
 
     __slots__ = ("__weakref__", "alias", "node", "trace", "value")
     trace: Trace
     value: Any
     node: Any
+    alias: Any
 
 
 def rebuilt(like: Any, parts: list[Any]) -> Any:
@@ -137,7 +138,8 @@ def bind(primitive: Primitive, call: Call) -> Any:
 
 def snapshot(x: Tracer) -> Tracer:
     """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the user's."""
-    return x.trace.wrap(x.value, x.node)
+    value, node = x.value, x.node  # asked first: a stale view looks anew, and may have moved to another trace
+    return x.trace.wrap(value, node)
 
 
 def lower(trace: Trace, x: Any) -> Any:

@@ -4,19 +4,23 @@ from funcgrad.core import indexing as _x_at_index  # noqa: F401  (x[index] is de
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.lanes import make_lane
 from funcgrad.core.methods import install_lanes
+from funcgrad.core.mutation import install_mutation
 from funcgrad.core.ufunc import Ufunc
 from funcgrad.rules import (  # noqa: F401
     choices,
     contractions,
+    differences,
     einsum,
     elementwise,
     indexing,
     joining,
     padding,
     plain,
+    powers,
     products,
     reductions,
     shapes,
 )
 
 install_lanes({f: make_lane(p) for f, p in CATALOGUE.items() if isinstance(p, Ufunc)})
+install_mutation()

@@ -58,9 +58,10 @@ class ValueAndGrad(Transformed):
         with ReverseTrace() as trace:
             for i in where:
                 values, structure = argument_leaves(args[i], self.transform, i, allow_int=self.allow_int)
-                leaves = [traced(v, trace.leaf) for v in values]
+                leaves, nodes = traced(trace, values)
                 traced_args[i] = tree.unflatten(structure, leaves)
-                arguments.append((values, leaves, structure))
+                arguments.append((values, nodes, structure))
+                del leaves
             self._check_inputs(arguments)
             # The function is given the only reference to its tracers: what it lets go of is freed at once.
             out = _called(self.fun, traced_args, kwargs)
@@ -72,8 +73,8 @@ class ValueAndGrad(Transformed):
         cts = sweep(_seeds(node, seed), release=True) if node is not None else {}
         del node
         gradients = [
-            tree.unflatten(structure, [gradient(cts, leaf, v) for v, leaf in zip(values, leaves, strict=True)])
-            for values, leaves, structure in arguments
+            tree.unflatten(structure, [gradient(cts, n, v) for v, n in zip(values, nodes, strict=True)])
+            for values, nodes, structure in arguments
         ]
         result = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
         return ((out, aux), result) if self.has_aux else (out, result)
@@ -240,8 +241,8 @@ class Pullback:
         """Pull seeds back to the arguments; nothing is checked, and the tape is kept."""
         cts = sweep(seeds)
         return tuple(
-            tree.unflatten(structure, [gradient(cts, leaf, v) for v, leaf in zip(values, leaves, strict=True)])
-            for values, leaves, structure in self.arguments
+            tree.unflatten(structure, [gradient(cts, n, v) for v, n in zip(values, nodes, strict=True)])
+            for values, nodes, structure in self.arguments
         )
 
 
@@ -253,9 +254,10 @@ def record(
         arguments, traced_args = [], []
         for i, primal in enumerate(primals):
             values, structure = argument_leaves(primal, transform, i, allow_int=True)
-            leaves = [traced(v, trace.leaf) for v in values]
-            arguments.append((values, leaves, structure))
+            leaves, nodes = traced(trace, values)
+            arguments.append((values, nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))
+            del leaves
         out, aux = _called(fun, traced_args, kwargs), None
         if has_aux:
             out, aux = aux_split(out, transform, name_of(fun))

@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.cotangent import LARGE, Masked, dense
-from funcgrad.core.reverse import Node
+from funcgrad.core.reverse import Node, ReverseTrace
 from funcgrad.core.trace import Trace, Tracer, snapshot
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 
@@ -67,9 +67,10 @@ def _place(arg: Any, transform: str, number: int, position: int) -> str:
     return f"{transform}: argument {number}" + (f" at {path}" if path else "")
 
 
-def traced(value: Any, make: Callable[[Any], Any]) -> Any:
-    """A leaf of a trace; integers go in as they are."""
-    return make(value) if value.dtype.kind in "fc" else value
+def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[Node | None]]:
+    """The leaves of a trace, and their nodes (the function may assign into its arguments); integers go in as they are."""
+    leaves = [trace.leaf(v) if v.dtype.kind in "fc" else v for v in values]
+    return leaves, [leaf.node if isinstance(leaf, Tracer) and leaf.trace is trace else None for leaf in leaves]
 
 
 def lowered(trace: Trace, out: Any) -> Any:
@@ -116,11 +117,11 @@ def _described(x: Any) -> str:
     return f"a {type(x).__name__}"
 
 
-def gradient(leaves: dict[Node, Any], traced_leaf: Any, value: Any) -> Any:
+def gradient(cts: dict[Node, Any], node: Node | None, value: Any) -> Any:
     """The gradient for one input leaf: zeros where nothing came, else an array that belongs to the caller alone."""
-    if not isinstance(traced_leaf, Tracer):
+    if node is None:
         return np.zeros(np.shape(value), float0)
-    ct = leaves.pop(traced_leaf.node, None)
+    ct = cts.pop(node, None)
     if ct is None:
         return np.zeros(value.shape, value.dtype)[()] if value.shape == () else np.zeros(value.shape, value.dtype)
     return own(ct)

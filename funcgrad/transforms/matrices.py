@@ -12,10 +12,10 @@ from funcgrad.core.batch import BatchTrace, BatchTracer
 from funcgrad.core.cotangent import Masked, dense
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.reverse import sweep
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.trace import concrete
 from funcgrad.errors import ArgumentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Pullback, grad, jvp, output_value, record
-from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own, traced
+from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, positions
 
 
@@ -132,12 +132,12 @@ class JacRev(Jacobian):
 
     def _gathered(self, pullback: Pullback, take: Callable[[Any], Any], cts: dict[Any, Any], n: int) -> list[Any]:
         results = []
-        for values, leaves, structure in pullback.arguments:
+        for values, nodes, structure in pullback.arguments:
             found = []
-            for v, leaf in zip(values, leaves, strict=True):
-                ct = cts.get(leaf.node) if isinstance(leaf, Tracer) else None
+            for v, node in zip(values, nodes, strict=True):
+                ct = cts.get(node) if node is not None else None
                 if ct is None:
-                    found.append(np.zeros((n, *v.shape), v.dtype if isinstance(leaf, Tracer) else float0))
+                    found.append(np.zeros((n, *v.shape), float0 if node is None else v.dtype))
                 else:
                     found.append(own(take(dense(ct))))
             results.append(tree.unflatten(structure, found))

@@ -1,0 +1,110 @@
+"""x[index] under vmap: an index into one example becomes an index into the whole batch.
+
+Integers and integer arrays that differ between the examples are gathered in one go, with a column of batch positions beside
+them. NumPy's rule for where the axes of index arrays go depends on their places among the slices, and the batch is one more
+of these places: so the axes are told where they belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad.core.batch import _padded, ndim_of
+from funcgrad.core.trace import Tracer
+
+
+class BatchIndex(NamedTuple):
+    """An index into the batch, and where NumPy puts the axes that belong elsewhere.
+
+    Axis `source[i]` of batch[index] belongs at `destination[i]`, so that the batch comes first and one example's axes behind it, of
+    which there are `rank`.
+    """
+
+    index: tuple[Any, ...]
+    source: tuple[int, ...]
+    destination: tuple[int, ...]
+    rank: int
+
+    def arranged(self, out: Any) -> Any:
+        """batch[index], its axes brought to where they belong."""
+        return out if self.source == self.destination else np.moveaxis(out, self.source, self.destination)
+
+    def disarranged(self, part: Any, *, is_batched: bool) -> Any:
+        """The reverse, for what is put at batch[index]: an example's part may have fewer axes than `rank`, as in broadcasting."""
+        if self.source == self.destination and not is_batched:
+            return part
+        shape = np.shape(part)
+        front = shape[:1] if is_batched else (1,)
+        part = np.reshape(part, (*front, *(1,) * (self.rank + is_batched - len(shape)), *shape[is_batched:]))
+        return part if self.source == self.destination else np.moveaxis(part, self.destination, self.source)
+
+
+def batch_index(
+    items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int], size: int, *, x_batched: bool
+) -> BatchIndex | None:
+    """The index into the batch for x[items], where one example of x has this shape; None if it takes one example by one.
+
+    `batched` says which of the items differ between the examples (their axis 0 is the batch).
+    """
+    expanded = _expanded(items, batched, shape)
+    if expanded is None:
+        return None
+    items, batched = expanded
+    places = [k for k, i in enumerate(items) if not (i is None or isinstance(i, slice))]
+    block = max((ndim_of(items[k]) - batched[k] for k in places), default=0)  # axes that the index arrays make
+    rank = len(items) - len(places) + block
+    # Index arrays side by side leave their axes where they stand; with a slice between, NumPy puts the axes first.
+    together = not places or places[-1] - places[0] < len(places)
+    front = places[0] if places and together else 0
+    if not any(batched):
+        index = (slice(None), *items) if x_batched else tuple(items)
+        return (
+            BatchIndex(index, (block,), (0,), rank) if x_batched and not together else BatchIndex(index, (), (), rank)
+        )
+    padded = [_padded(i, block) if b else i for i, b in zip(items, batched, strict=True)]
+    belongs = (0, *range(front + 1, front + 1 + block))
+    if not x_batched:
+        return BatchIndex(tuple(padded), tuple(range(front, front + block + 1)), belongs, rank)
+    column = np.arange(size).reshape((-1,) + (1,) * block)
+    return BatchIndex((column, *padded), tuple(range(block + 1)), belongs, rank)
+
+
+def _expanded(
+    items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int]
+) -> tuple[list[Any], list[bool]] | None:
+    """The items, one for each axis of x (and None): Ellipsis as slices, masks as integers; None where masks can't be that."""
+    out: list[Any] = []
+    flags: list[bool] = []
+    missing = len(shape) - sum(_axes_of(i, b) for i, b in zip(items, batched, strict=True))
+    axis = 0
+    for i, b in zip(items, batched, strict=True):
+        if i is Ellipsis:
+            new: list[Any] = [slice(None)] * missing
+        elif _is_mask(i):
+            mask = np.asarray(i) if isinstance(i, list) else i
+            if b or isinstance(i, Tracer) or not mask.ndim or mask.shape != tuple(shape[axis : axis + mask.ndim]):
+                return None
+            new = list(np.nonzero(mask))
+        else:
+            new = [np.asarray(i, None if i else np.intp) if isinstance(i, list) else i]
+        axis += missing if i is Ellipsis else _axes_of(i, b)
+        out += new
+        flags += [b] * len(new)
+    trailing = len(shape) - axis
+    return out + [slice(None)] * trailing, flags + [False] * trailing
+
+
+def _is_mask(i: Any) -> bool:
+    return (
+        isinstance(i, (bool, np.bool_)) or (np.asarray(i) if isinstance(i, list) else getattr(i, "dtype", None)) == bool
+    )
+
+
+def _axes_of(i: Any, is_batched: bool) -> int:
+    """How many axes of x an item takes up."""
+    if i is None or i is Ellipsis:
+        return 0
+    return np.ndim(i) - is_batched if _is_mask(i) else 1

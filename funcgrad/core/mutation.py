@@ -1,0 +1,383 @@
+"""Item assignment, in-place operators and views: tracers are mutable, as arrays are.
+
+A tracer is a cell: a write puts a new value and a new node into it, so that every name of the array sees the write. What is on
+the tape already keeps the old content, because a buffer is written in place only if the cell alone holds it (the interpreter's
+reference count tells), and copied before otherwise. So filling an array of n elements costs O(n), and nothing saved is spoiled.
+
+A view (`x[1:]`, `x.T`, ...) remembers its root and the steps that lead from there to it. A write to any member of such a family
+is a write to the root, through the steps. It makes the other members stale: their class is switched to one whose `value` and
+`node` are looked up anew from the root when they are next asked for. Until something is written, views cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import getrefcount
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from funcgrad.core.batch import BatchTrace, BatchTracer, to_batch_index
+from funcgrad.core.cotangent import Masked, repeats, select
+from funcgrad.core.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.methods import LANES, ArrayMethods
+from funcgrad.core.primitive import as_operand, spec
+from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
+from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, lower, snapshot
+from funcgrad.core.views import Alias, Step
+
+# ---- places ----------------------------------------------------------------------------------------------------------
+
+
+class Place:
+    """Where in an array a write goes: `index` in the view at the end of `steps`."""
+
+    __slots__ = ("index", "steps")
+
+    def __init__(self, steps: tuple[Step, ...], index: Any) -> None:
+        self.steps, self.index = steps, index
+
+    def read(self, x: Any) -> Any:
+        """The elements of `x` at this place."""
+        for step in self.steps:
+            x = step(x)
+        return x[self.index]
+
+    def write(self, buffer: Any, v: Any) -> None:
+        """Put `v` there; `buffer` is a plain array that may be overwritten."""
+        view = buffer
+        for step in self.steps:
+            view = step(view)
+        if view is not buffer and not np.may_share_memory(view, buffer):
+            # The layout of this buffer does not allow the view: find the positions instead.
+            buffer.reshape(-1)[self.positions(buffer.shape)] = np.broadcast_to(v, self.read(buffer).shape)
+        else:
+            view[self.index] = v
+
+    def positions(self, shape: tuple[int, ...]) -> Any:
+        """The flat position of each element, in the array's own order."""
+        return self.read(np.arange(int(np.prod(shape))).reshape(shape))
+
+    def winners(self, shape: tuple[int, ...]) -> Any:
+        """Which of the elements written stay: all (None), or a mask where an index names a position twice (the last one wins)."""
+        indices = self.index if isinstance(self.index, tuple) else (self.index,)
+        if not repeats(self.index) and not any(isinstance(i, Tracer) for i in indices):
+            return None
+        positions = self.positions(shape)
+        order = np.arange(positions.size, dtype=float).reshape(positions.shape)
+        last: Any = np.zeros(int(np.prod(shape)))
+        if isinstance(positions, Tracer):  # the indices differ between the examples of a batch
+            last = put(last, Place((), positions), order)
+        else:
+            last[positions] = order
+        winners = last[positions] == order
+        return None if not isinstance(winners, Tracer) and winners.all() else winners
+
+
+# ---- stale views -----------------------------------------------------------------------------------------------------
+
+
+class _Stale:
+    """A view whose root was written since: `value` and `node` are looked up anew. Mixed into the tracer classes."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Any:
+        return refreshed(self).value
+
+    @property
+    def node(self) -> Any:
+        return refreshed(self).node
+
+
+class StaleReverse(_Stale, ReverseTracer):
+    """A stale view in a reverse trace."""
+
+    __slots__ = ()
+
+
+class StaleForward(_Stale, ForwardTracer):
+    """A stale view in a forward trace."""
+
+    __slots__ = ()
+
+
+class StaleBatch(_Stale, BatchTracer):
+    """A stale view in a batch trace."""
+
+    __slots__ = ()
+
+
+_STALE: dict[type, type] = {ReverseTracer: StaleReverse, ForwardTracer: StaleForward, BatchTracer: StaleBatch}
+
+
+def refreshed(view: Any) -> Any:
+    """`view`, with its content read anew from its root."""
+    root = view.alias.root
+    current = root
+    for step in view.alias.steps:
+        current = step(current)
+    view.__class__ = type(current)
+    view.trace, view.value, view.node = current.trace, current.value, current.node
+    root.alias.views.append(ref(view))
+    return view
+
+
+def make_stale(root: Tracer) -> None:
+    """After a write to `root`: its views must look again, and let go of the buffer."""
+    alias = root.alias
+    if alias is None:
+        alias = root.alias = Alias(None, ())
+    alias.written = True
+    views, alias.views = alias.views, []
+    for reference in views:
+        view = reference()
+        if view is not None and not isinstance(view, _Stale):
+            view.value = view.node = None
+            view.trace = root.trace
+            view.__class__ = next(_STALE[cls] for cls in root.trace.tracer_type.__mro__ if cls in _STALE)
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def assign(x: Tracer, index: Any, v: Any) -> None:
+    """x[index] = v."""
+    alias = x.alias
+    root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
+    if alias is not None and alias.read_only:
+        raise ValueError("assignment destination is read-only")
+    if isinstance(v, Tracer) and v.alias is not None and v.alias.root is root and v.alias.steps[:-1] == steps:
+        if v.alias.steps[-1].is_read_at(index):
+            return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
+    v = as_operand(v)
+    if isinstance(v, Tracer):
+        v = snapshot(v)  # what is written is the content that v has now
+    write(root, Place(steps, index), v)
+
+
+def write(root: Tracer, place: Place, v: Any) -> None:
+    """Put `v` at `place` of `root`, in the trace that it takes to hold both."""
+    indices = place.index if isinstance(place.index, tuple) else (place.index,)
+    trace = innermost((root, v, *indices))
+    assert trace is not None
+    if not trace.is_open:
+        raise escaped("item assignment", trace.transform)
+    make_stale(root)
+    if trace is not root.trace:
+        raise_to(trace, root)
+    writer = next(WRITERS[cls] for cls in type(trace).__mro__ if cls in WRITERS)
+    writer(trace, root, place, v)
+
+
+def raise_to(trace: Trace, x: Tracer) -> None:
+    """Make `x` a tracer of an inner trace: something of that trace is being written into it."""
+    outer = snapshot(x)
+    if isinstance(trace, BatchTrace):
+        outer = np.copy(np.broadcast_to(outer, (trace.size, *outer.shape)))
+    x.trace, x.value, x.node = trace, outer, None
+    x.__class__ = trace.tracer_type
+
+
+def _free_count(x: Tracer) -> int:
+    value = x.value
+    x.value = None
+    return getrefcount(value)
+
+
+def taken(x: Any, field: str) -> Any:
+    """The content of `x.value` (or `x.node`), taken out of the cell, as something that may be written into."""
+    value = getattr(x, field)
+    setattr(x, field, None)
+    if getrefcount(value) <= FREE and getattr(value, "base", None) is None:
+        if type(value) is not np.ndarray or value.flags.writeable:
+            return value if isinstance(value, (Tracer, np.ndarray)) else np.array(value)
+    if isinstance(value, Tracer):
+        return snapshot(value)
+    return np.array(value, order="K")
+
+
+def _measure_free() -> int:
+    x = object.__new__(ReverseTracer)
+    x.value = np.ones(3)
+    return _free_count(x)
+
+
+# The reference count, seen in `taken`, of a value that nobody but the cell held. The interpreter is asked, since it differs.
+FREE = _measure_free()
+
+
+def put(buffer: Any, place: Place, v: Any) -> Any:
+    """`v` at `place` of a buffer that `taken` has given free: a plain array, or a tracer of an outer trace."""
+    if isinstance(buffer, Tracer):
+        write(buffer, place, v)
+        return buffer
+    if isinstance(v, Tracer):  # a plain value becomes one of the outer trace
+        made = v.trace.wrap(buffer, None) if not isinstance(v, BatchTracer) else _as_batch(v.trace, buffer)
+        write(made, place, v)
+        return made
+    place.write(buffer, v)
+    return buffer
+
+
+def _as_batch(trace: Any, buffer: Any) -> Any:
+    return trace.wrap(np.copy(np.broadcast_to(buffer, (trace.size, *buffer.shape))), None)
+
+
+def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
+    """On a reverse trace, a write is a node whose parents are the array before and the value written."""
+    before = x.node
+    written = v.node if isinstance(v, ReverseTracer) and v.trace is trace else None
+    v = lower(trace, v)
+    parents = tuple(n for n in (before, written) if n is not None)
+    shape = x.value.shape
+    node = None
+    if parents:
+        winners = place.winners(shape) if written is not None else None
+        node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, x.value.dtype)
+    buffer = taken(x, "value")
+    x.value = put(buffer, place, v)
+    x.node = node
+
+
+def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
+    """On a forward trace, the tangent is written into the tangent."""
+    t_v = v.node if isinstance(v, ForwardTracer) and v.trace is trace else None
+    v = lower(trace, v)
+    if x.node is not None or t_v is not None:
+        if x.node is None:
+            x.node = np.zeros(x.value.shape, x.value.dtype)
+        elif type(x.node) is Masked:
+            x.node = x.node.value
+        t = taken(x, "node")
+        t = put(t, place, 0 if t_v is None else t_v.value if type(t_v) is Masked else t_v)
+    else:
+        t = None
+    buffer = taken(x, "value")
+    x.value = put(buffer, place, v)
+    x.node = t
+
+
+def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
+    """On a batch trace, all examples are written at once."""
+    view = x
+    for step in place.steps:
+        view = step(view)
+    if place.steps:  # write into the view, and let the steps carry it back: through the positions of one example
+        place = Place((), _unravelled(place, x.shape))
+    index, v = to_batch_index(trace, place.index, v, x.shape)
+    buffer = taken(x, "value")
+    x.value = put(buffer, Place((), index), v)
+
+
+def _unravelled(place: Place, shape: tuple[int, ...]) -> Any:
+    return np.unravel_index(place.positions(shape), shape)
+
+
+WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
+    ReverseTrace: write_reverse,
+    ForwardTrace: write_forward,
+    BatchTrace: write_batch,
+}
+
+
+class _WritePlan:
+    """The plan of a write: the cotangent is read at the place for the value, and becomes zero there for the array before."""
+
+    primitive = None
+    slots, keeps = (0, 1), ()
+
+    @staticmethod
+    def pull(ct: Any, saved: Any) -> list[Any]:
+        return _WritePlan.pull_masked(Masked(ct, None), saved)
+
+    @staticmethod
+    def pull_masked(ct: Masked, saved: Any) -> list[Any]:
+        place, has_before, written, winners = saved
+        parts: list[Any] = []
+        if written is not None:
+            parts.append(_read_masked(ct, place, winners))
+        if has_before:
+            parts.insert(0, _zeroed(ct, place))
+        return parts
+
+
+WRITE = _WritePlan()
+
+
+def _read_masked(ct: Masked, place: Place, winners: Any) -> Any:
+    """The cotangent of what was written: `ct` at the place, where that element stayed."""
+    part, live = place.read(ct.value), None if ct.live is None else place.read(ct.live)
+    if type(part) is np.ndarray:
+        part = part.copy()  # the buffer is about to be written into
+    if winners is not None:
+        live = winners if live is None else np.logical_and(live, winners)
+    if live is None:
+        return part
+    return select(live if isinstance(live, Tracer) else np.array(live), part)
+
+
+def _zeroed(ct: Masked, place: Place) -> Masked:
+    """`ct` with a zero by structure at `place`: in its own buffers, if it owns them."""
+    value, live = _Cell(ct.value), _Cell(np.ones(ct.value.shape, bool) if ct.live is None else ct.live)
+    if ct.owned:
+        ct.value = ct.live = None
+    return Masked(put(taken(value, "value"), place, 0), put(taken(live, "value"), place, False), owned=True)
+
+
+class _Cell:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def adopt(x: Tracer, result: Any, name: str) -> Tracer:
+    """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
+    result_spec = spec(result)
+    if result_spec.shape != x.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape {result_spec.shape} (in {name})"
+        )
+    if not np.can_cast(result_spec.dtype, x.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc '{name}' output from {result_spec.dtype!r} to {x.dtype!r} with casting rule 'same_kind'"
+        )
+    alias = x.alias
+    if alias is not None and alias.root is not None or result_spec.dtype != x.dtype or not isinstance(result, Tracer):
+        assign(x, ..., result)
+        return x
+    make_stale(x)
+    x.trace, x.value, x.node = result.trace, result.value, result.node
+    x.__class__ = result.trace.tracer_type
+    return x
+
+
+def is_scalar(x: Tracer) -> bool:
+    """Does `x` stand for a NumPy scalar? Those are immutable: `s += 1` makes a new one."""
+    return not x.shape and (isinstance(x, BatchTracer) or not isinstance(concrete(x), np.ndarray))
+
+
+INPLACE = {
+    "iadd": np.add, "isub": np.subtract, "imul": np.multiply, "itruediv": np.divide, "ifloordiv": np.floor_divide,
+    "imod": np.remainder, "ipow": np.power, "imatmul": np.matmul,
+}  # fmt: skip
+
+
+def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
+    lane = LANES[ufunc]
+
+    def operator(x: Tracer, y: Any) -> Any:
+        result = lane(x, y)
+        return result if is_scalar(x) else adopt(x, result, ufunc.__name__)
+
+    return operator
+
+
+def install_mutation() -> None:
+    """Give tracers item assignment and the in-place operators (the rules must be declared)."""
+    ArrayMethods.__setitem__ = assign  # pyright: ignore[reportAttributeAccessIssue]
+    for name, ufunc in INPLACE.items():
+        setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

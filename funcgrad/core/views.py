@@ -1,0 +1,59 @@
+"""Families of views: which tracers look into the same array, and by which steps. What writes do to them is in mutation.py."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from funcgrad.core.trace import Tracer, bind, concrete
+
+
+class Step:
+    """One view operation: what leads from an array to a view of it."""
+
+    __slots__ = ("call", "primitive")
+
+    def __init__(self, primitive: Any, call: Any) -> None:
+        self.primitive, self.call = primitive, call
+
+    def __call__(self, x: Any) -> Any:
+        return bind(self.primitive, self.call.with_operands([x, *self.call.operands[1:]]))
+
+    def is_read_at(self, index: Any) -> bool:
+        """Is this step x[index], for a basic index?"""
+        mine = self.call.params.get("index") if self.primitive.name == "getitem" else None
+        return mine is not None and type(mine) is type(index) and mine == index
+
+
+class Alias:
+    """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the steps to it."""
+
+    __slots__ = ("read_only", "root", "steps", "views", "written")
+
+    def __init__(self, root: Tracer | None, steps: tuple[Step, ...], *, read_only: bool = False) -> None:
+        self.root, self.steps, self.read_only = root, steps, read_only
+        self.views: list[Any] = []
+        self.written = False
+
+
+def note_view(base: Any, view: Any, step: Step) -> None:
+    """Note that `view` is a view of `base`, if NumPy made it one."""
+    if not isinstance(base, Tracer) or base is view or not is_view(view, base):
+        return
+    read_only = concrete(base).flags.writeable and not concrete(view).flags.writeable
+    alias = base.alias
+    if alias is None:
+        alias = base.alias = Alias(None, ())
+    root = base if alias.root is None else alias.root
+    view.alias = Alias(root, (*alias.steps, step), read_only=read_only or alias.read_only)
+    root.alias.views.append(ref(view))
+
+
+def is_view(out: Any, x: Any) -> bool:
+    """Did NumPy make `out` as a view of `x`?"""
+    out, x = concrete(out), concrete(x)
+    if type(out) is not np.ndarray or out.base is None:
+        return out is x and type(x) is np.ndarray
+    return out.base is x or out.base is getattr(x, "base", None)

@@ -10,7 +10,21 @@ import math
 
 import numpy as np
 
-from funcgrad.core.declare import custom, elementwise, linear
+from funcgrad.core.declare import composite, custom, elementwise, linear
+from funcgrad.rules.slopes import (
+    angle_slope,
+    arccosh_slope,
+    arcsin_slope,
+    arcsinh_slope,
+    arctan_slope,
+    arctanh_slope,
+    gap,
+    i0_derivative,
+    logistic,
+    sinc_derivative,
+    tanh_slope,
+    unit,
+)
 
 LN2, LN10 = math.log(2), math.log(10)
 
@@ -25,8 +39,6 @@ elementwise(np.reciprocal, lambda out: -out * out)
 elementwise(np.square, lambda x: 2 * x)
 elementwise(np.sqrt, lambda out: 0.5 / out)
 elementwise(np.cbrt, lambda out: 1 / (3 * out * out))
-elementwise(np.power, lambda x, y: y * x ** (y - 1), lambda x, y, out: out * np.log(x))
-elementwise(np.float_power, lambda x, y: y * x ** (y - 1), lambda x, out: out * np.log(x))
 elementwise(np.remainder, 1, lambda x, y: -np.floor_divide(x, y))
 elementwise(np.fmod, 1, lambda x, y, out: np.rint((out - x) / y))
 
@@ -38,16 +50,24 @@ elementwise(np.log, lambda x: 1 / x)
 elementwise(np.log2, lambda x: 1 / (LN2 * x))
 elementwise(np.log10, lambda x: 1 / (LN10 * x))
 elementwise(np.log1p, lambda x: 1 / (1 + x))
+elementwise(np.logaddexp, lambda x, y: logistic(gap(x, y)), lambda x, y: logistic(gap(y, x)))
+elementwise(np.logaddexp2, lambda x, y: logistic(LN2 * gap(x, y)), lambda x, y: logistic(LN2 * gap(y, x)))
 
 # ---- angles ----------------------------------------------------------------------------------------------------------
+
+
+def _tan_slope(x, out):
+    return tanh_slope(1j * x, 1j * out) if out.dtype.kind == "c" else 1 + out * out
+
+
 elementwise(np.sin, lambda x: np.cos(x))
 elementwise(np.cos, lambda x: -np.sin(x))
-elementwise(np.tan, lambda out: 1 + out * out)
-elementwise(np.arcsin, lambda x: 1 / np.sqrt((1 - x) * (1 + x)))
-elementwise(np.arccos, lambda x: -1 / np.sqrt((1 - x) * (1 + x)))
-elementwise(np.arctan, lambda x: 1 / (1 + x * x))
-elementwise(np.hypot, lambda x, out: x / out, lambda y, out: y / out)
-elementwise(np.arctan2, lambda x, y: y / (x * x + y * y), lambda x, y: -x / (x * x + y * y))
+elementwise(np.tan, _tan_slope)
+elementwise(np.arcsin, lambda x: arcsin_slope(x))
+elementwise(np.arccos, lambda x: -arcsin_slope(x))
+elementwise(np.arctan, lambda x: arctan_slope(x))
+elementwise(np.hypot, lambda x, y, out: unit(x, y, out), lambda x, y, out: unit(y, x, out))
+elementwise(np.arctan2, lambda x, y: angle_slope(x, y), lambda x, y: -angle_slope(y, x))
 for _function in (np.degrees, np.rad2deg):
     elementwise(_function, 180 / math.pi)
 for _function in (np.radians, np.deg2rad):
@@ -56,15 +76,54 @@ for _function in (np.radians, np.deg2rad):
 # ---- hyperbolic functions --------------------------------------------------------------------------------------------
 elementwise(np.sinh, lambda x: np.cosh(x))
 elementwise(np.cosh, lambda x: np.sinh(x))
-elementwise(np.tanh, lambda out: 1 - out * out)
-elementwise(np.arcsinh, lambda x: 1 / np.hypot(1, x))
-elementwise(np.arccosh, lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)))
-elementwise(np.arctanh, lambda x: 1 / ((1 - x) * (1 + x)))
+elementwise(np.tanh, lambda x, out: tanh_slope(x, out))
+elementwise(np.arcsinh, lambda x: arcsinh_slope(x))
+elementwise(np.arccosh, lambda x: arccosh_slope(x))
+elementwise(np.arctanh, lambda x: arctanh_slope(x))
 
 # ---- complex numbers: real-linear functions --------------------------------------------------------------------------
 linear(np.conjugate, lambda ct: np.conjugate(ct), moves=True, batch="aligned")
 linear(np.real, lambda ct: ct, moves=True, batch="aligned")
 linear(np.imag, lambda ct, val: ct * -1j if val.dtype.kind == "c" else None, batch="aligned")
+
+# ---- numbers taken apart, integers among the results ------------------------------------------------------------------
+def _divmod_push(t, out):
+    terms = [] if t["x"] is None else [t["x"]]
+    if t["y"] is not None:
+        terms.append(-out[0] * t["y"])
+    return None, sum(terms)
+
+
+elementwise(np.ldexp, lambda y: np.ldexp(1.0, y), None)
+elementwise(np.nextafter, 1, None)
+custom(np.modf, lambda ct: ct[0], push=lambda t: (t, None), batch="aligned")
+custom(
+    np.frexp,
+    lambda ct, out: np.ldexp(ct[0], -out[1]),
+    push=lambda t, out: (np.ldexp(t, -out[1]), None),
+    batch="aligned",
+)
+custom(
+    np.divmod,
+    {"x": lambda ct: ct[1], "y": lambda ct, out: None if ct[1] is None else -out[0] * ct[1]},
+    push=_divmod_push,
+    batch="aligned",
+)
+
+# ---- functions that are no ufuncs ------------------------------------------------------------------------------------
+elementwise(np.sinc, lambda x: sinc_derivative(x, 1), operands="x")
+elementwise(np.i0, lambda x: i0_derivative(x, 1), operands="x")
+elementwise(np.unwrap, 1, operands="p", batch="axis")
+
+
+def _angle(z, deg=False):
+    scale = 180 / math.pi if deg else 1
+    if z.dtype.kind == "c":
+        return np.arctan2(np.imag(z), np.real(z)) * scale
+    return np.where(np.less(z, 0), math.pi * scale, 0 * np.sign(z))
+
+
+composite(np.angle, _angle)
 
 # ---- copies and casts ------------------------------------------------------------------------------------------------
 linear(np.astype, lambda ct: ct, moves=True, batch="aligned")

@@ -1,0 +1,96 @@
+"""x ** y, exact at x = 0 and at whole exponents, to every order and in both operands."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.declare import elementwise
+from funcgrad.rules.slopes import own, repaired
+
+NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64, np.int32])
+
+
+def _slope(x: Any, y: Any) -> Any:
+    """The derivative in x. A number as exponent comes down step by step, so it stays a number, and never goes below 0."""
+    if type(y) not in NUMBERS:
+        return power_derivative(x, y, 1, 0)
+    if y == 0:
+        return 0.0
+    if y == 1:
+        return 1.0
+    return 2 * x if y == 2 else y * x ** (y - 1)
+
+
+def _power_derivative(x: Any, y: Any, n: int, k: int) -> Any:
+    """The derivative of x**y, n times in x and k times in y:
+
+        sum over j of binomial(k, j) * F[k-j](y) * x**(y-n) * log(x)**j,    F(y) = y (y-1) ... (y-n+1),
+
+    where F[m] is the m-th derivative of F. Where a product is 0 * inf, its limit is taken: F vanishes at whole exponents below n.
+    """
+    x, y = _inexact(x, y)
+    coefficients = _falling(y, n, k)
+    with np.errstate(all="ignore"):
+        out = _sum(x, y, n, k, *coefficients)
+    return repaired(out, np.logical_not(np.isfinite(out)), lambda *args: _limit(*args[:2], n, k, *args[2:]), x, y, *coefficients)
+
+
+def _inexact(x: Any, y: Any) -> tuple[Any, Any]:
+    """x and y as floats; both complex if the power is (the logarithm of a negative x is then complex too)."""
+    dtype = np.result_type(x, y, 1.0)
+    kind = complex if dtype.kind == "c" else float
+    return tuple(v * kind(1) if v.dtype.kind in "biu" or dtype.kind == "c" else v for v in map(_array, (x, y)))
+
+
+def _array(x: Any) -> Any:
+    return x if hasattr(x, "dtype") else np.asarray(x)
+
+
+def _falling(y: Any, n: int, k: int) -> list[Any]:
+    """y (y-1) ... (y-n+1) and its first k derivatives."""
+    values: list[Any] = [1.0] + [0.0] * k
+    for i in range(n):
+        higher = [values[m] * (y - i) + m * values[m - 1] for m in range(1, k + 1)]
+        values = [values[0] * (y - i), *higher]
+    return values
+
+
+def _sum(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
+    """The sum, term by term."""
+    power = x ** (y - n)
+    if k == 0:
+        return coefficients[0] * power
+    log = np.log(x)
+    if n == 0:
+        return power * log**k
+    return power * sum(math.comb(k, j) * coefficients[k - j] * log**j for j in range(k + 1))
+
+
+def _limit(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
+    """The same sum with the limits of its terms: 0 where the coefficient is 0, and where x is 0 and the power beats the logarithm.
+
+    0**y jumps at y = 0; the slope in y there is 0 by convention.
+    """
+    power, log = x ** (y - n), np.log(x)
+    beaten = np.logical_and(x == 0, y.real > n if n or k > 1 else y.real >= 0)
+    out: Any = 0
+    for j in range(k + 1):
+        c = coefficients[k - j]
+        gone = np.logical_or(c == 0, beaten) if j else c == 0
+        out = out + np.where(gone, 0, math.comb(k, j) * c * power * log**j)
+    return out
+
+
+power_derivative = own(
+    _power_derivative,
+    lambda x, y, n, k: power_derivative(x, y, n + 1, k),
+    lambda x, y, n, k: power_derivative(x, y, n, k + 1),
+    None,
+    None,
+)
+
+for _function in (np.power, np.float_power):
+    elementwise(_function, _slope, lambda x, y: power_derivative(x, y, 0, 1))

@@ -1,0 +1,207 @@
+"""Derivatives that are functions of their own, because the textbook formula loses digits, overflows or is 0/0 somewhere.
+
+Each is declared like any function, with a derivative in terms of itself: so it stays accurate at every order.
+A formula that is right almost everywhere runs on the whole array; `repaired` computes the few other places again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.declare import elementwise
+from funcgrad.core.lanes import PLAIN
+
+Partial = Callable[..., Any] | float | None
+
+
+def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
+    """Declare an elementwise function of our own. On plain arrays the result is `function` itself, at no further cost."""
+    primitive = elementwise(function, *partials, name=function.__name__.strip("_"))
+
+    def call(*args: Any) -> Any:
+        return function(*args) if PLAIN.issuperset(map(type, args)) else primitive(*args)
+
+    call.__name__, call.__doc__ = primitive.name, function.__doc__
+    return call
+
+
+def some(mask: Any) -> bool:
+    """Is any element of a plain mask True? (4x faster than mask.any() on small arrays.)"""
+    return bool(mask) if isinstance(mask, np.bool_) else np.count_nonzero(mask) > 0
+
+
+def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) -> Any:
+    """`out`, with formula(*operands) in the places `bad`, computed only there."""
+    if not isinstance(out, (np.ndarray, np.generic)):
+        with np.errstate(all="ignore"):
+            return np.where(bad, formula(*operands), out)
+    if not some(bad):
+        return out
+    there = [np.broadcast_to(x, out.shape)[bad] for x in operands]
+    out = np.array(out)
+    with np.errstate(all="ignore"):
+        out[bad] = formula(*there)
+    return out[()]
+
+
+# ---- sech(x)**2, the slope of tanh -----------------------------------------------------------------------------------
+def _tanh_slope(x: Any, y: Any) -> Any:
+    """1 - y*y for y = tanh(x), where that does not cancel; else 4 e / (1 + e)**2 with e = exp(-2|x|)."""
+    out = 1 - y * y
+    return repaired(out, abs(out) < 0.25, _sech2, x)
+
+
+def _sech2(x: Any) -> Any:
+    e = np.exp(np.where(x.real < 0, 2, -2) * x)
+    return 4 * e / ((1 + e) * (1 + e))
+
+
+# y = tanh(x) is only there to save work: the derivative in x is the total one.
+tanh_slope = own(_tanh_slope, lambda y, out: -2 * y * out, None)
+
+
+# ---- 1 / (1 + exp(-x)), the slope of logaddexp -----------------------------------------------------------------------
+def _logistic(x: Any) -> Any:
+    with np.errstate(over="ignore"):  # far left exp(-x) is inf, and the result 0 as it should be
+        return 1 / (1 + np.exp(-x))
+
+
+logistic = own(_logistic, lambda x, out: out * logistic(-x))
+
+
+def _gap(x: Any, y: Any) -> Any:
+    with np.errstate(invalid="ignore"):
+        out = np.subtract(x, y)
+    return repaired(out, np.isnan(out), lambda x, y: np.where(x == y, 0, x - y), x, y)
+
+
+# x - y, and 0 between equal infinities.
+gap = own(_gap, 1, -1)
+
+
+# ---- roots of 1 - x*x, 1 + x*x and x*x - 1 ---------------------------------------------------------------------------
+def _arcsin_slope(x: Any) -> Any:
+    return 1 / (np.sqrt(1 - x) * np.sqrt(1 + x))
+
+
+def _arcsinh_slope(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return 1 / (np.sqrt(1 - 1j * x) * np.sqrt(1 + 1j * x))
+    return 1 / np.hypot(1.0, x)
+
+
+def _arccosh_slope(x: Any) -> Any:
+    return 1 / (np.sqrt(x - 1) * np.sqrt(x + 1))
+
+
+def _arctan_slope(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return 1 / (1 - 1j * x) / (1 + 1j * x)
+    with np.errstate(over="ignore"):
+        return 1 / (1 + x * x)
+
+
+def _arctanh_slope(x: Any) -> Any:
+    return 1 / (1 - x) / (1 + x)
+
+
+# In the derivatives the factors are grouped so that none overflows or underflows before the product does.
+arcsin_slope = own(_arcsin_slope, lambda x, out: (x * out) * out * out)
+arcsinh_slope = own(_arcsinh_slope, lambda x, out: -(x * out) * out * out)
+arccosh_slope = own(_arccosh_slope, lambda x, out: -(x * out) * out * out)
+arctan_slope = own(_arctan_slope, lambda x, out: -2 * (x * out) * out)
+arctanh_slope = own(_arctanh_slope, lambda x, out: 2 * (x * out) * out)
+
+
+# ---- x / hypot(x, y), the slope of hypot and the heart of arctan2 ----------------------------------------------------
+def _unit(x: Any, y: Any, z: Any) -> Any:
+    """x / z for z = hypot(x, y): the cosine of the angle of (x, y). 0 at the origin."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        out = np.divide(x, z)
+    return repaired(out, np.logical_or(z == 0, np.isinf(z)), _scaled_unit, x, y)
+
+
+def _scaled_unit(x: Any, y: Any) -> Any:
+    """The same for a hypot that is 0 or overflows: infinities count as 1 beside what is finite."""
+    far = np.logical_or(np.isinf(x), np.isinf(y))
+    x, y = (np.where(far, np.where(np.isinf(v), np.copysign(1.0, v), 0.0 * v), v) for v in (x, y))
+    largest = np.maximum(abs(x), abs(y))
+    scale = np.where(largest == 0, 1, largest)
+    x, y = x / scale, y / scale
+    return np.where(largest == 0, 0, x / np.hypot(x, y))
+
+
+# No derivative at the origin: there the quotients by z are 0/0. z is only there to save work.
+unit = own(_unit, lambda y, z: (y / z) * (y / z) / z, lambda x, y, z: -(x / z) * (y / z) / z, None)
+
+
+def angle_slope(x: Any, y: Any) -> Any:
+    """y / (x*x + y*y), the derivative of arctan2(x, y) in x, without squares that overflow."""
+    z = np.hypot(x, y)
+    return unit(y, x, z) / z
+
+
+def phase(x: Any, y: Any) -> Any:
+    """x / |x| for complex x and y = |x|; 0 at 0, the direction at infinity."""
+    real, imag = np.real(x), np.imag(x)
+    return unit(real, imag, y) + 1j * unit(imag, real, y)
+
+
+# ---- the derivatives of sin(pi x) / (pi x) ---------------------------------------------------------------------------
+def _sinc_derivative(x: Any, n: int) -> Any:
+    """The n-th derivative of sinc. With u = pi x and S(u) = sin(u)/u, from u S = sin(u) follows by differentiation
+
+        u S[n](u) + n S[n-1](u) = sin(u + n pi/2),
+
+    a recursion that is stable for |u| > n; below, the power series is summed.
+    """
+    u = math.pi * x
+    turned = math.pi * (x - 2 * np.rint(x.real / 2))  # the sine and cosine of u, without the rounding of a large u
+    waves = (np.sin(turned), np.cos(turned), -np.sin(turned), -np.cos(turned))
+    with np.errstate(all="ignore"):
+        out = waves[0] / u
+        for k in range(1, n + 1):
+            out = (waves[k % 4] - k * out) / u
+    out = repaired(out, abs(u) < max(n, 1), lambda u: _sinc_series(u, n), u)
+    return math.pi**n * out
+
+
+def _sinc_series(u: Any, n: int) -> Any:
+    """The sum over even 2m >= n of (-1)**m u**(2m-n) / ((2m+1) (2m-n)!)."""
+    power = np.ones_like(u) if n % 2 == 0 else u
+    out = np.zeros_like(u)
+    for k in range(n % 2, 30 + 2 * n, 2):
+        m = (k + n) // 2
+        out = out + (-1) ** m * power / (2 * m + 1)
+        power = power * u * u / ((k + 1) * (k + 2))
+    return out
+
+
+sinc_derivative = own(_sinc_derivative, lambda x, n: sinc_derivative(x, n + 1), None)
+
+
+# ---- the derivatives of the Bessel function i0 -----------------------------------------------------------------------
+def _i0_derivative(x: Any, n: int) -> Any:
+    """The n-th derivative of i0: the mean over all angles of cos(angle)**n exp(x cos(angle)).
+
+    Opposite angles make a cosh or sinh, so all terms have one sign and nothing cancels. The trapezoidal rule with N angles
+    errs by about I_N(x)/I_0(x) < exp(-N**2 / (2 |x|)) (Trefethen and Weideman, SIAM Review 56, 2014).
+    """
+    largest = min(float(np.max(abs(x), initial=0)), 800.0) if x.size else 0.0
+    quarter = 8 + n // 4 + math.ceil(math.sqrt(80 * largest) / 4)
+    wave = np.sinh if n % 2 else np.cosh
+    out = np.zeros_like(x)
+    with np.errstate(over="ignore"):
+        for k in range(quarter):
+            c = math.cos(math.pi * k / (2 * quarter))
+            out = out + (0.5 if k == 0 else 1) * c**n * wave(x * c)
+    if n == 0:
+        out = out + 0.5
+    return out / quarter
+
+
+i0_derivative = own(_i0_derivative, lambda x, n: i0_derivative(x, n + 1), None)

@@ -17,9 +17,9 @@ import numpy as np
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.reverse import Node, ReverseTracer, plan_of
 
-# The types of constants that a lane takes as they are.
+# The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's, without a dtype.
 PLAIN = frozenset(
-    [float, int, bool, complex, np.ndarray, np.float64, np.float32, np.float16, np.int64, np.int32, np.bool_]
+    [float, int, bool, np.ndarray, np.float64, np.float32, np.float16, np.int64, np.int32, np.bool_]
     + [np.complex128, np.complex64]
 )
 

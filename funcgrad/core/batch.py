@@ -46,6 +46,15 @@ class BatchTracer(Tracer):
         )
 
 
+def is_batched(x: Any) -> bool:
+    """Is a vmap among the traces of `x`? Then its values can't be asked for: they differ between examples."""
+    while isinstance(x, Tracer):
+        if isinstance(x, BatchTracer):
+            return True
+        x = x.value
+    return False
+
+
 class BatchTrace(Trace):
     """Runs each call on all `size` examples."""
 

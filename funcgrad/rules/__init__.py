@@ -14,6 +14,7 @@ from funcgrad.rules import (  # noqa: F401
     elementwise,
     indexing,
     joining,
+    nan_reductions,
     padding,
     plain,
     powers,

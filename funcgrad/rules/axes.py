@@ -28,6 +28,11 @@ def expanded(reduced: Any, shape: tuple[int, ...], axis: Axis, keepdims: bool) -
     return reduced.reshape([1 if i in axes else n for i, n in enumerate(shape)])
 
 
+def given(**options: Any) -> dict[str, Any]:
+    """The options that are not None: reductions take no `where=None`."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def along(axis: int, index: Any) -> tuple[Any, ...]:
     """The index that applies `index` along `axis`."""
     return (*(slice(None),) * axis, index)

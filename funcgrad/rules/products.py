@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.core.cotangent import select
 from funcgrad.core.declare import custom
 from funcgrad.core.trace import Tracer
-from funcgrad.rules.axes import Axis, expanded, merged, reversed_along, unmerged
+from funcgrad.rules.axes import Axis, expanded, given, merged, reversed_along, unmerged
 from funcgrad.rules.reductions import cumsum_pull, sum_pull
 
 
@@ -60,14 +60,14 @@ def _prod_pull_initial(ct, a, axis=None, keepdims=False, where=None):
 
 
 def _without_initial(a: Any, axis: Axis, keepdims: bool, where: Any) -> Any:
-    return np.prod(a, axis=axis, keepdims=keepdims, **({} if where is None else {"where": where}))
+    return np.prod(a, axis=axis, keepdims=keepdims, **given(where=where))
 
 
 def _prod_push(t, a, out, axis=None, keepdims=False, where=None, initial=None):
     terms = []
     if t["a"] is not None:
         term = t["a"] * _prod_partial(a, out, axis, keepdims, where, initial)
-        terms.append(term.sum(axis=axis, keepdims=keepdims, **({} if where is None else {"where": where})))
+        terms.append(term.sum(axis=axis, keepdims=keepdims, **given(where=where)))
     if t.get("initial") is not None:
         terms.append(t["initial"] * _without_initial(a, axis, keepdims, where))
     return sum(terms[1:], terms[0])

@@ -1,4 +1,4 @@
-"""Sums, means, extremes and spreads along axes. (Products are in products.py.)
+"""Sums, means, extremes and spreads along axes. (See also products.py, nan_reductions.py.)
 
 What a mask (`where=`) leaves out, and what a maximum does not choose, contributes zeros by structure.
 """
@@ -9,11 +9,15 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
+from funcgrad.core.batch import is_batched
 from funcgrad.core.cotangent import select
-from funcgrad.core.declare import custom, elementwise, linear
+from funcgrad.core.declare import composite, custom, elementwise, linear
+from funcgrad.core.primitive import out_refused
 from funcgrad.core.trace import Tracer
-from funcgrad.rules.axes import Axis, count_along, expanded, reversed_along
+from funcgrad.core.ufunc import as_array
+from funcgrad.rules.axes import Axis, count_along, expanded, given, reversed_along
 
 # ---- sums and means --------------------------------------------------------------------------------------------------
 
@@ -50,18 +54,53 @@ linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where init
 linear(np.mean, {"a": _mean_pull}, operands="a where", moves=True, batch="axis")
 linear(np.cumsum, cumsum_pull, moves=True, batch="axis", flattens=True)
 
+
+def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    a = as_array(a)
+    if weights is None:
+        average = np.mean(a, axis=axis, keepdims=keepdims)
+        total = np.full(average.shape, a.size / max(average.size, 1), average.dtype)
+    else:
+        weights = _laid_along(as_array(weights), a, axis)
+        total = np.sum(weights, axis=axis, keepdims=keepdims, dtype=np.result_type(a, weights))
+        if not is_batched(total) and np.any(total == 0):
+            raise ZeroDivisionError("np.average: the weights sum to zero")
+        average = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
+    return (average, np.broadcast_to(total, average.shape)) if returned else average
+
+
+def _laid_along(weights: Any, a: Any, axis: Any) -> Any:
+    """`weights` for each element of `a`, from weights of its shape or for the given axes alone."""
+    if weights.shape == a.shape:
+        return weights
+    if axis is None:
+        raise TypeError(f"np.average: weights of shape {weights.shape} for an array of shape {a.shape} need axis=")
+    axes = normalize_axis_tuple(axis, a.ndim)
+    if weights.shape != tuple(a.shape[i] for i in axes):
+        raise ValueError(
+            f"np.average: weights of shape {weights.shape} don't fit axis {axis} of an array of shape {a.shape}"
+        )
+    weights = weights.transpose(sorted(range(len(axes)), key=axes.__getitem__))
+    weights = weights.reshape([n if i in axes else 1 for i, n in enumerate(a.shape)])
+    return np.broadcast_to(weights, a.shape)
+
+
+composite(np.average, _average)
+
 # ---- maximum and minimum: ties share evenly, also with `initial` -----------------------------------------------------
 
 
 def _chosen(a: Any, out: Any, axis: Axis, keepdims: bool, where: Any, initial: Any) -> tuple[Any, Any, Any]:
     """Where `a` is the extreme, whether `initial` is, and how many they are."""
-    chosen, initial_chosen, count = _equal(a, expanded(out, a.shape, axis, keepdims), axis, where, initial, False)
+    out = expanded(out, a.shape, axis, keepdims)
+    chosen, initial_chosen, count = _equal(a, out, axis, where, initial, nan=False)
     if isinstance(count, Tracer) or not count.all():  # NaN is the extreme, but equals nothing
-        return _equal(a, expanded(out, a.shape, axis, keepdims), axis, where, initial, True)
+        chosen, initial_chosen, count = _equal(a, out, axis, where, initial, nan=True)
+        count = np.maximum(count, 1)  # nothing is chosen where NaN-ignoring functions find only NaN
     return chosen, initial_chosen, count
 
 
-def _equal(a: Any, out: Any, axis: Axis, where: Any, initial: Any, nan: bool) -> tuple[Any, Any, Any]:
+def _equal(a: Any, out: Any, axis: Axis, where: Any, initial: Any, *, nan: bool) -> tuple[Any, Any, Any]:
     chosen = (a == out) | (a != a) if nan else a == out
     if where is not None:
         chosen = np.logical_and(chosen, where)
@@ -92,9 +131,24 @@ def _extreme_push(t, a, out, axis=None, keepdims=False, where=None, initial=None
     return (sum(terms[1:], terms[0]) / count).reshape(out.shape)
 
 
-for _function in (np.max, np.min):
-    _pulls = {"a": _extreme_pull, "initial": _extreme_pull_initial}
-    custom(_function, _pulls, push=_extreme_push, reach=sum_pull, operands="a where initial", batch="axis")
+def declare_extreme(function: Any, adapt: Any = lambda formula: formula) -> None:
+    """Declare a maximum or minimum; `adapt` turns its formulas into those of a variant."""
+    pulls = {"a": adapt(_extreme_pull), "initial": adapt(_extreme_pull_initial)}
+    push, reach = adapt(_extreme_push), adapt(sum_pull)
+    custom(function, pulls, push=push, reach=reach, operands="a where initial", batch="axis")
+
+
+declare_extreme(np.max)
+declare_extreme(np.min)
+
+
+def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    if out is not None:
+        raise out_refused("ptp")
+    return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
+
+
+composite(np.ptp, _ptp)
 
 # ---- variance and standard deviation ---------------------------------------------------------------------------------
 
@@ -114,9 +168,8 @@ _ratio = elementwise(
 def _deviations(a: Any, axis: Axis, dtype: Any, where: Any, mean: Any) -> Any:
     """a - mean (of the complex conjugates); half precision is worked out in single."""
     if mean is None:
-        options = {} if where is None else {"where": where}
         dtype = np.float32 if dtype is None and a.dtype == np.float16 else dtype
-        mean = np.mean(a, axis=axis, dtype=dtype, keepdims=True, **options)
+        mean = np.mean(a, axis=axis, dtype=dtype, keepdims=True, **given(where=where))
     deviations = a - mean
     return deviations.conj() if deviations.dtype.kind == "c" else deviations
 
@@ -128,8 +181,8 @@ def _degrees(shape: tuple[int, ...], axis: Axis, where: Any, ddof: Any) -> Any:
     return np.maximum(_taken(where, shape, axis) - ddof, 0)
 
 
-def _declare_spread(function: Any, slope: Any) -> None:
-    """Declare var or std; `slope` is the derivative of the result in each deviation from the mean."""
+def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formula) -> None:
+    """Declare a variance or standard deviation; `slope` is its derivative in the deviations from the mean, `adapt` as above."""
 
     def partial(a, out, axis=None, dtype=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
         degrees = _degrees(a.shape, axis, where, ddof if correction is None else correction)
@@ -148,10 +201,21 @@ def _declare_spread(function: Any, slope: Any) -> None:
     def push(t, axis=None, keepdims=False, where=None, **rest):
         moved = -t["mean"] if t["a"] is None else t["a"] if t.get("mean") is None else t["a"] - t["mean"]
         terms = (moved * partial(axis=axis, keepdims=keepdims, where=where, **rest)).real
-        return terms.sum(axis=axis, keepdims=keepdims, **({} if where is None else {"where": where}))
+        return terms.sum(axis=axis, keepdims=keepdims, **given(where=where))
 
-    custom(function, {"a": pull, "mean": pull_mean}, push=push, reach=sum_pull, operands="a where mean", batch="axis")
+    pulls = {"a": adapt(pull), "mean": adapt(pull_mean)}
+    custom(function, pulls, push=adapt(push), reach=adapt(sum_pull), operands="a where mean", batch="axis")
 
 
-_declare_spread(np.var, lambda deviations, degrees, out: deviations * 2 / degrees)
-_declare_spread(np.std, lambda deviations, degrees, out: _ratio(deviations, out * degrees))
+def var_slope(deviations: Any, degrees: Any, out: Any) -> Any:
+    """d var / d deviation."""
+    return deviations * 2 / degrees
+
+
+def std_slope(deviations: Any, degrees: Any, out: Any) -> Any:
+    """d std / d deviation: 0 where there is no spread, as that is the minimum."""
+    return _ratio(deviations, out * degrees)
+
+
+declare_spread(np.var, var_slope)
+declare_spread(np.std, std_slope)

@@ -13,11 +13,12 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from funcgrad.core.batch import is_batched
 from funcgrad.core.cotangent import select
-from funcgrad.core.declare import composite, custom, elementwise, linear
+from funcgrad.core.declare import composite, custom, linear
 from funcgrad.core.primitive import out_refused
 from funcgrad.core.trace import Tracer
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.axes import Axis, count_along, expanded, given, reversed_along
+from funcgrad.rules.slopes import ratio
 
 # ---- sums and means --------------------------------------------------------------------------------------------------
 
@@ -153,18 +154,6 @@ composite(np.ptp, _ptp)
 # ---- variance and standard deviation ---------------------------------------------------------------------------------
 
 
-def _ratio(x: Any, y: Any) -> Any:
-    """x / y, with the value 0 and no derivative where y is 0: the slope of a standard deviation without spread."""
-    return np.where(y == 0, 0, x / np.where(y == 0, 1, y))
-
-
-_ratio = elementwise(
-    _ratio,
-    lambda y: 1 / np.where(y == 0, np.nan, y),
-    lambda y, out: -out / np.where(y == 0, np.nan, y),
-)
-
-
 def _deviations(a: Any, axis: Axis, dtype: Any, where: Any, mean: Any) -> Any:
     """a - mean (of the complex conjugates); half precision is worked out in single."""
     if mean is None:
@@ -182,7 +171,7 @@ def _degrees(shape: tuple[int, ...], axis: Axis, where: Any, ddof: Any) -> Any:
 
 
 def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formula) -> None:
-    """Declare a variance or standard deviation; `slope` is its derivative in the deviations from the mean, `adapt` as above."""
+    """Declare a variance or standard deviation; `slope` is its derivative in the deviations from the mean."""
 
     def partial(a, out, axis=None, dtype=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
         degrees = _degrees(a.shape, axis, where, ddof if correction is None else correction)
@@ -214,7 +203,7 @@ def var_slope(deviations: Any, degrees: Any, out: Any) -> Any:
 
 def std_slope(deviations: Any, degrees: Any, out: Any) -> Any:
     """d std / d deviation: 0 where there is no spread, as that is the minimum."""
-    return _ratio(deviations, out * degrees)
+    return ratio(deviations, out * degrees)
 
 
 declare_spread(np.var, var_slope)

@@ -59,8 +59,8 @@ def _behind(axis: Any) -> int:
 def batched_transpose(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """The batch stays in front."""
     x = call.operands[0]
-    axes = call.params.get("axes")
-    return x.transpose(0, *map(_behind, range(x.ndim - 2, -1, -1) if axes is None else axes))
+    axes = call.params.get("axes", range(x.ndim - 2, -1, -1))
+    return x.transpose(0, *map(_behind, (axes,) if isinstance(axes, int) else axes))
 
 
 def batched_broadcast(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:

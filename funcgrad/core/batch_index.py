@@ -1,8 +1,8 @@
 """x[index] under vmap: an index into one example becomes an index into the whole batch.
 
-Integers and integer arrays that differ between the examples are gathered in one go, with a column of batch positions beside
-them. NumPy's rule for where the axes of index arrays go depends on their places among the slices, and the batch is one more
-of these places: so the axes are told where they belong.
+Integers and integer arrays that differ between the examples are gathered in one go, with a column of batch positions
+beside them. Where the axes of index arrays go depends, in NumPy, on their places among the slices, and the column is
+one more of these places: so the result says which axes have to be moved back.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from funcgrad.core.trace import Tracer
 
 
 class BatchIndex(NamedTuple):
-    """An index into the batch, and where NumPy puts the axes that belong elsewhere.
+    """An index into the batch, and which axes NumPy puts elsewhere: the batch belongs first, the other axes behind it.
 
-    Axis `source[i]` of batch[index] belongs at `destination[i]`, so that the batch comes first and one example's axes behind it, of
-    which there are `rank`.
+    Axis source[i] of batch[index] belongs at destination[i]; `rank` is how many axes x[index] has for one example.
     """
 
     index: tuple[Any, ...]
@@ -30,22 +29,22 @@ class BatchIndex(NamedTuple):
 
     def arranged(self, out: Any) -> Any:
         """batch[index], its axes brought to where they belong."""
-        return out if self.source == self.destination else np.moveaxis(out, self.source, self.destination)
+        return np.moveaxis(out, self.source, self.destination) if self.source != self.destination else out
 
     def disarranged(self, part: Any, *, is_batched: bool) -> Any:
-        """The reverse, for what is put at batch[index]: an example's part may have fewer axes than `rank`, as in broadcasting."""
+        """The reverse, for a `part` that goes to batch[index] (it may broadcast): its axes where NumPy wants them."""
         if self.source == self.destination and not is_batched:
             return part
         shape = np.shape(part)
-        front = shape[:1] if is_batched else (1,)
-        part = np.reshape(part, (*front, *(1,) * (self.rank + is_batched - len(shape)), *shape[is_batched:]))
-        return part if self.source == self.destination else np.moveaxis(part, self.destination, self.source)
+        batch, shape = (shape[:1], shape[1:]) if is_batched else ((1,), shape)
+        part = np.reshape(part, (*batch, *(1,) * (self.rank - len(shape)), *shape[max(len(shape) - self.rank, 0) :]))
+        return np.moveaxis(part, self.destination, self.source) if self.source != self.destination else part
 
 
 def batch_index(
     items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int], size: int, *, x_batched: bool
 ) -> BatchIndex | None:
-    """The index into the batch for x[items], where one example of x has this shape; None if it takes one example by one.
+    """The index into the batch for x[items], where one example of x has this shape; None if it takes one by one.
 
     `batched` says which of the items differ between the examples (their axis 0 is the batch).
     """
@@ -61,9 +60,8 @@ def batch_index(
     front = places[0] if places and together else 0
     if not any(batched):
         index = (slice(None), *items) if x_batched else tuple(items)
-        return (
-            BatchIndex(index, (block,), (0,), rank) if x_batched and not together else BatchIndex(index, (), (), rank)
-        )
+        moved = x_batched and not together
+        return BatchIndex(index, (block,) if moved else (), (0,) if moved else (), rank)
     padded = [_padded(i, block) if b else i for i, b in zip(items, batched, strict=True)]
     belongs = (0, *range(front + 1, front + 1 + block))
     if not x_batched:
@@ -75,21 +73,20 @@ def batch_index(
 def _expanded(
     items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int]
 ) -> tuple[list[Any], list[bool]] | None:
-    """The items, one for each axis of x (and None): Ellipsis as slices, masks as integers; None where masks can't be that."""
+    """The items, one for each axis of x: slices for Ellipsis, integers for masks; None where a mask can't be that."""
+    items = [np.asarray(i, None if i else np.intp) if isinstance(i, list) else i for i in items]
     out: list[Any] = []
     flags: list[bool] = []
     missing = len(shape) - sum(_axes_of(i, b) for i, b in zip(items, batched, strict=True))
     axis = 0
     for i, b in zip(items, batched, strict=True):
+        new = [i]
         if i is Ellipsis:
-            new: list[Any] = [slice(None)] * missing
+            new = [slice(None)] * missing
         elif _is_mask(i):
-            mask = np.asarray(i) if isinstance(i, list) else i
-            if b or isinstance(i, Tracer) or not mask.ndim or mask.shape != tuple(shape[axis : axis + mask.ndim]):
+            if b or isinstance(i, Tracer) or not ndim_of(i) or i.shape != tuple(shape[axis : axis + i.ndim]):
                 return None
-            new = list(np.nonzero(mask))
-        else:
-            new = [np.asarray(i, None if i else np.intp) if isinstance(i, list) else i]
+            new = list(np.nonzero(i))
         axis += missing if i is Ellipsis else _axes_of(i, b)
         out += new
         flags += [b] * len(new)
@@ -98,13 +95,11 @@ def _expanded(
 
 
 def _is_mask(i: Any) -> bool:
-    return (
-        isinstance(i, (bool, np.bool_)) or (np.asarray(i) if isinstance(i, list) else getattr(i, "dtype", None)) == bool
-    )
+    return isinstance(i, bool) or getattr(i, "dtype", None) == np.dtype(bool)
 
 
 def _axes_of(i: Any, is_batched: bool) -> int:
     """How many axes of x an item takes up."""
     if i is None or i is Ellipsis:
         return 0
-    return np.ndim(i) - is_batched if _is_mask(i) else 1
+    return ndim_of(i) - is_batched if _is_mask(i) else 1

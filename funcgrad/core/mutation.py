@@ -21,6 +21,7 @@ import numpy as np
 from funcgrad.core.batch import BatchTrace, BatchTracer, to_batch_index
 from funcgrad.core.cotangent import Masked, repeats, select
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.lanes import PLAIN
 from funcgrad.core.methods import LANES, ArrayMethods
 from funcgrad.core.primitive import as_operand, spec
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
@@ -46,6 +47,9 @@ class Place:
 
     def write(self, buffer: Any, v: Any) -> None:
         """Put `v` there; `buffer` is a plain array that may be overwritten."""
+        if not self.steps:
+            buffer[self.index] = v
+            return
         view = buffer
         for step in self.steps:
             view = step(view)
@@ -61,6 +65,8 @@ class Place:
 
     def winners(self, shape: tuple[int, ...]) -> Any:
         """Which of the elements written stay: all (None), or a mask where an index names a position twice (the last one wins)."""
+        if type(self.index) in _SIMPLE:
+            return None
         indices = self.index if isinstance(self.index, tuple) else (self.index,)
         if not repeats(self.index) and not any(isinstance(i, Tracer) for i in indices):
             return None
@@ -128,8 +134,9 @@ def refreshed(view: Any) -> Any:
 def make_stale(root: Tracer) -> None:
     """After a write to `root`: its views must look again, and let go of the buffer."""
     alias = root.alias
-    if alias is None:
-        alias = root.alias = Alias(None, ())
+    if alias is None or alias is FILLED:
+        root.alias = FILLED
+        return
     alias.written = True
     views, alias.views = alias.views, []
     for reference in views:
@@ -146,6 +153,11 @@ def make_stale(root: Tracer) -> None:
 def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
     alias = x.alias
+    if type(x) is ReverseTracer and (alias is FILLED or alias is None) and type(index) in _SIMPLE:
+        if type(v) is ReverseTracer and v.trace is x.trace or type(v) in PLAIN:
+            x.alias = FILLED
+            write_reverse(x.trace, x, Place((), index), v)
+            return
     root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
     if alias is not None and alias.read_only:
         raise ValueError("assignment destination is read-only")
@@ -156,6 +168,12 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     if isinstance(v, Tracer):
         v = snapshot(v)  # what is written is the content that v has now
     write(root, Place(steps, index), v)
+
+
+# The alias of an array that was written, but has no views: what is being filled in a loop.
+FILLED = Alias(None, ())
+FILLED.written = FILLED.shared = True
+_SIMPLE = frozenset([int, slice])
 
 
 def write(root: Tracer, place: Place, v: Any) -> None:
@@ -228,18 +246,19 @@ def _as_batch(trace: Any, buffer: Any) -> Any:
 
 def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     """On a reverse trace, a write is a node whose parents are the array before and the value written."""
-    before = x.node
-    written = v.node if isinstance(v, ReverseTracer) and v.trace is trace else None
-    v = lower(trace, v)
-    parents = tuple(n for n in (before, written) if n is not None)
-    shape = x.value.shape
-    node = None
-    if parents:
-        winners = place.winners(shape) if written is not None else None
-        node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, x.value.dtype)
+    before, written = x.node, None
+    if isinstance(v, Tracer):
+        if isinstance(v, ReverseTracer) and v.trace is trace:
+            written = v.node
+        v = lower(trace, v)
     buffer = taken(x, "value")
+    shape, dtype = buffer.shape, buffer.dtype
     x.value = put(buffer, place, v)
-    x.node = node
+    if before is None and written is None:
+        return
+    parents = (written,) if before is None else (before,) if written is None else (before, written)
+    winners = place.winners(shape) if written is not None else None
+    x.node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
 
 
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
@@ -310,17 +329,23 @@ WRITE = _WritePlan()
 def _read_masked(ct: Masked, place: Place, winners: Any) -> Any:
     """The cotangent of what was written: `ct` at the place, where that element stayed."""
     part, live = place.read(ct.value), None if ct.live is None else place.read(ct.live)
-    if type(part) is np.ndarray:
-        part = part.copy()  # the buffer is about to be written into
     if winners is not None:
         live = winners if live is None else np.logical_and(live, winners)
-    if live is None:
+    if type(live) is np.bool_:  # one element, the case of loops
+        return part if live else None
+    if type(part) is np.ndarray:
+        part = part.copy()  # the buffer is about to be written into
+    if live is None or type(live) is np.ndarray and live.all():
         return part
-    return select(live if isinstance(live, Tracer) else np.array(live), part)
+    return select(live if isinstance(live, Tracer) else live.copy(), part)
 
 
 def _zeroed(ct: Masked, place: Place) -> Masked:
     """`ct` with a zero by structure at `place`: in its own buffers, if it owns them."""
+    if ct.owned and type(ct.value) is np.ndarray and type(ct.live) is np.ndarray:
+        place.write(ct.value, 0)
+        place.write(ct.live, False)
+        return ct
     value, live = _Cell(ct.value), _Cell(np.ones(ct.value.shape, bool) if ct.live is None else ct.live)
     if ct.owned:
         ct.value = ct.live = None

@@ -28,14 +28,17 @@ class Step:
 
 
 class Alias:
-    """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the steps to it."""
+    """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the steps to it.
 
-    __slots__ = ("read_only", "root", "steps", "views", "written")
+    `written` says that the root was written into; `shared`, that this is the one alias of all written arrays without views.
+    """
+
+    __slots__ = ("read_only", "root", "shared", "steps", "views", "written")
 
     def __init__(self, root: Tracer | None, steps: tuple[Step, ...], *, read_only: bool = False) -> None:
         self.root, self.steps, self.read_only = root, steps, read_only
         self.views: list[Any] = []
-        self.written = False
+        self.written = self.shared = False
 
 
 def note_view(base: Any, view: Any, step: Step) -> None:
@@ -44,8 +47,10 @@ def note_view(base: Any, view: Any, step: Step) -> None:
         return
     read_only = concrete(base).flags.writeable and not concrete(view).flags.writeable
     alias = base.alias
-    if alias is None:
+    if alias is None or alias.shared:
+        written = alias is not None
         alias = base.alias = Alias(None, ())
+        alias.written = written
     root = base if alias.root is None else alias.root
     view.alias = Alias(root, (*alias.steps, step), read_only=read_only or alias.read_only)
     root.alias.views.append(ref(view))

@@ -139,6 +139,19 @@ def _scaled_unit(x: Any, y: Any) -> Any:
 unit = own(_unit, lambda y, z: (y / z) * (y / z) / z, lambda x, y, z: -(x / z) * (y / z) / z, None)
 
 
+def _ratio(x: Any, y: Any) -> Any:
+    """x / y for y = norm(x), or the like; 0 where y is 0."""
+    return np.where(y == 0, 0, x / np.where(y == 0, 1, y))
+
+
+# No derivative where y is 0: a norm, or a spread, has a kink there.
+ratio = own(_ratio, lambda y: 1 / _nonzero(y), lambda y, out: -out / _nonzero(y))
+
+
+def _nonzero(y: Any) -> Any:
+    return np.where(y == 0, np.nan, y)
+
+
 def angle_slope(x: Any, y: Any) -> Any:
     """y / (x*x + y*y), the derivative of arctan2(x, y) in x, without squares that overflow."""
     z = np.hypot(x, y)

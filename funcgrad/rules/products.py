@@ -10,7 +10,7 @@ from funcgrad.core.cotangent import select
 from funcgrad.core.declare import custom
 from funcgrad.core.trace import Tracer
 from funcgrad.rules.axes import Axis, expanded, given, merged, reversed_along, unmerged
-from funcgrad.rules.reductions import cumsum_pull, sum_pull
+from funcgrad.rules.reductions import cumsum_pull, declare_cumulative, sum_pull
 
 
 def _divides(out: Any) -> bool:
@@ -114,3 +114,4 @@ def _cumprod_pull(ct, a, out, axis=None):
 
 
 custom(np.cumprod, _cumprod_pull, reach=cumsum_pull, batch="axis", flattens=True)
+declare_cumulative("cumulative_prod", np.cumprod, 1)

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.batch import is_batched
 from funcgrad.core.cotangent import select
@@ -54,6 +54,27 @@ _initial_pull = lambda ct, initial: ct
 linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", moves=True, batch="axis")
 linear(np.mean, {"a": _mean_pull}, operands="a where", moves=True, batch="axis")
 linear(np.cumsum, cumsum_pull, moves=True, batch="axis", flattens=True)
+
+
+def declare_cumulative(name: str, accumulate: Any, initial: float) -> None:
+    """Declare cumulative_sum or cumulative_prod, where NumPy has it: another form of cumsum or cumprod."""
+
+    def body(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Any:
+        x = np.atleast_1d(x)
+        if axis is None and x.ndim > 1:
+            raise ValueError(f"np.{name} needs axis= for an array with {x.ndim} dimensions")
+        axis = 0 if axis is None else normalize_axis_index(axis, x.ndim)
+        totals = accumulate(x, axis=axis, dtype=dtype, out=out)
+        if not include_initial:
+            return totals
+        first = np.full((*x.shape[:axis], 1, *x.shape[axis + 1 :]), initial, totals.dtype)
+        return np.concatenate([first, totals], axis=axis)
+
+    if hasattr(np, name):
+        composite(getattr(np, name), body)
+
+
+declare_cumulative("cumulative_sum", np.cumsum, 0)
 
 
 def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:

@@ -173,12 +173,13 @@ class Selection(Elementwise):
     def times(self, ct: Any, partial: Any) -> Any:
         if partial is None:
             return None
-        if partial.dtype == bool and type(ct) is not Masked:
-            return select(partial, ct)
-        live = partial != 0
+        live, value = partial, ct
         if type(ct) is Masked:
-            return Masked(np.where(live, ct.value * partial, 0), np.logical_and(live, ct.live))
-        return select(live, ct * partial)
+            live, value = np.logical_and(partial, ct.live), ct.value
+        if partial.dtype != bool:
+            with np.errstate(invalid="ignore"):  # inf * 0, where nothing is taken
+                live, value = live != 0, value * partial
+        return select(live, value)
 
     def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
         def pull(ct: Any, saved: Any) -> list[Any]:

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.declare import composite, elementwise, selection
-from funcgrad.core.trace import Tracer
+from funcgrad.core.declare import composite, custom, elementwise, selection
+from funcgrad.core.primitive import out_refused
+from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.ufunc import as_array
+from funcgrad.rules.slopes import phase, some
 
 
+# ---- where, maximum, minimum, clip -----------------------------------------------------------------------------------
 def _taken(condition: Any) -> Any:
     return condition if getattr(condition, "dtype", None) == bool else np.not_equal(condition, 0)
 
@@ -23,7 +27,7 @@ selection(np.where, None, _taken, lambda condition: np.logical_not(condition), o
 
 def _share(taken: Any, ties: Any) -> Any:
     """The weight of an operand: 1 where it is taken, 1/2 at a tie. Booleans, if there is no tie: they are faster."""
-    if isinstance(ties, Tracer) or ties.any():
+    if isinstance(ties, Tracer) or some(ties):
         return np.where(ties, 0.5, taken)
     return taken
 
@@ -46,7 +50,7 @@ for _function in (np.fmax, np.fmin):
 # umath.clip is min(max(x, y), z), also where the bounds cross. ndarray.clip calls it.
 def _inside(x, y, z):
     ties = np.logical_or(np.equal(x, y), np.equal(x, z))
-    if isinstance(ties, Tracer) or ties.any():
+    if isinstance(ties, Tracer) or some(ties):
         return _above(x, y) * _above(z, np.maximum(x, y))
     return np.logical_and(np.greater(x, y), np.less(x, z))
 
@@ -79,19 +83,91 @@ def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT
 
 composite(np.clip, _clip)
 
-elementwise(np.absolute, lambda x: np.sign(x))
+# ---- absolute values and signs ---------------------------------------------------------------------------------------
+def _abs_slope(x):
+    return np.conjugate(phase(x)) if x.dtype.kind == "c" else np.sign(x)
+
+
+def _sign_push(t, x, out):
+    return np.imag(np.conjugate(out) * t) * 1j * out / abs(x) if x.dtype.kind == "c" else None
+
+
+def _sign_pull(ct, x, out):
+    return np.imag(out * ct) * 1j * np.conjugate(out) / abs(x) if x.dtype.kind == "c" else None
+
+
+elementwise(np.absolute, _abs_slope)
 elementwise(np.fabs, lambda x: np.sign(x))
+custom(np.sign, _sign_pull, push=_sign_push, batch="aligned")  # of a complex number: z/|z|, which turns with z
 elementwise(np.copysign, lambda x, y: np.sign(x) * np.copysign(1.0, y), None)
 selection(np.heaviside, None, lambda x: np.equal(x, 0))
 
 
+# ---- one of many -----------------------------------------------------------------------------------------------------
 def _select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
+        raise ValueError(f"np.select takes as many conditions as choices, not {len(condlist)} and {len(choicelist)}")
     out = default
     for condition, choice in zip(condlist[::-1], choicelist[::-1]):
+        if as_array(condition).dtype != bool:
+            raise TypeError(f"np.select takes boolean conditions, not {as_array(condition).dtype}")
         out = np.where(condition, choice, out)
     return out
 
 
+def _choose(a, choices, out=None, mode="raise"):
+    if out is not None:
+        raise out_refused("choose")
+    a, choices = as_array(a), list(choices)
+    n = len(choices)
+    if mode == "raise" and some((concrete(a) < 0) | (concrete(a) >= n)):
+        raise ValueError(f"np.choose: an index is outside 0...{n - 1}")
+    a = a % n if mode == "wrap" else np.clip(a, 0, n - 1)
+    chosen: Any = 0
+    for k in reversed(range(n)):
+        chosen = np.where(a == k, choices[k], chosen)
+    return chosen
+
+
+def _piecewise(x, condlist, funclist, *args, **kw):
+    x = as_array(x)
+    if not isinstance(condlist, (list, tuple)) or (x.ndim and not np.ndim(condlist[0])):
+        condlist = [condlist]
+    conditions = [as_array(condition) for condition in condlist]
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(np.logical_not(np.any(np.stack(conditions), axis=0)))
+    if len(funclist) != len(conditions):
+        raise ValueError(f"np.piecewise takes {len(conditions)} or {len(conditions) + 1} functions, not {len(funclist)}")
+    out = np.zeros_like(x)
+    for condition, function in zip(conditions, funclist):
+        if callable(function):
+            part = x[condition]
+            if part.size:
+                out[condition] = function(part, *args, **kw)
+        else:
+            out[condition] = function
+    return out
+
+
+def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    if x.dtype.kind == "c":
+        out = _finite(np.real(x), nan, posinf, neginf) + _finite(np.imag(x), nan, posinf, neginf) * 1j
+    else:
+        out = _finite(x, nan, posinf, neginf)
+    if copy:
+        return out
+    x[...] = out
+    return x
+
+
+def _finite(x, nan, posinf, neginf):
+    limits = np.finfo(x.dtype)
+    out = np.where(np.isnan(x), nan, x)
+    out = np.where(np.isposinf(x), limits.max if posinf is None else posinf, out)
+    return np.where(np.isneginf(x), limits.min if neginf is None else neginf, out).astype(x.dtype)
+
+
 composite(np.select, _select)
+composite(np.choose, _choose)
+composite(np.piecewise, _piecewise)
+composite(np.nan_to_num, _nan_to_num)

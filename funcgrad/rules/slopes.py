@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.core.declare import elementwise
 from funcgrad.core.lanes import PLAIN
+from funcgrad.core.trace import Tracer
 
 Partial = Callable[..., Any] | float | None
 
@@ -158,10 +159,13 @@ def angle_slope(x: Any, y: Any) -> Any:
     return unit(y, x, z) / z
 
 
-def phase(x: Any, y: Any) -> Any:
-    """x / |x| for complex x and y = |x|; 0 at 0, the direction at infinity."""
+def phase(x: Any) -> Any:
+    """x / |x| for complex x; 0 at 0, the direction at infinity."""
+    size = abs(x)
+    if not isinstance(x, Tracer) and not some((size == 0) | (size == np.inf)):
+        return x / size
     real, imag = np.real(x), np.imag(x)
-    return unit(real, imag, y) + 1j * unit(imag, real, y)
+    return unit(real, imag, size) + unit(imag, real, size) * 1j
 
 
 # ---- the derivatives of sin(pi x) / (pi x) ---------------------------------------------------------------------------

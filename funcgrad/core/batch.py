@@ -12,7 +12,6 @@ right and slow.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -122,7 +121,7 @@ def aligned(primitive: Primitive, call: Call, batched: Sequence[bool], size: int
 def align(operands: Sequence[Any], batched: Sequence[bool]) -> list[Any]:
     """Operands whose batch axes meet under NumPy's broadcasting."""
     rank = max((ndim_of(x) - b for x, b in zip(operands, batched, strict=True)), default=0)
-    return [_padded(x, rank) if b else x for x, b in zip(operands, batched, strict=True)]
+    return [padded(x, rank) if b else x for x, b in zip(operands, batched, strict=True)]
 
 
 def ndim_of(x: Any) -> int:
@@ -130,7 +129,8 @@ def ndim_of(x: Any) -> int:
     return x.ndim if hasattr(x, "ndim") else np.ndim(x)
 
 
-def _padded(x: Any, rank: int) -> Any:
+def padded(x: Any, rank: int) -> Any:
+    """`x` with axes of length 1 behind the batch axis, so that one example has `rank` axes."""
     missing = rank + 1 - x.ndim
     return x.reshape(x.shape[:1] + (1,) * missing + x.shape[1:]) if missing else x
 
@@ -143,7 +143,7 @@ def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: 
     rank = x.ndim - 1
     if any(b and o.ndim - 1 > rank for o, b in zip(rest, batched[1:], strict=True)):
         return one_by_one(primitive, call, batched, size)
-    rest = [_padded(o, rank) if b and o.ndim > 1 else o for o, b in zip(rest, batched[1:], strict=True)]
+    rest = [padded(o, rank) if b and o.ndim > 1 else o for o, b in zip(rest, batched[1:], strict=True)]
     if any(b and o.ndim == 1 for o, b in zip(rest, batched[1:], strict=True)):
         return one_by_one(primitive, call, batched, size)
     axis = call.params.get("axis", primitive.defaults.get("axis"))
@@ -165,86 +165,3 @@ def leading(primitive: Primitive, call: Call, batched: Sequence[bool], size: int
 
 
 STRATEGIES: dict[Any, Strategy] = {"aligned": aligned, "axis": along_axis, "leading": leading, "one by one": one_by_one}
-
-
-def take_along_batch(x: Any, index: Any, x_batched: bool, size: int) -> Any:
-    """x[index] with the batch kept at axis 0, for an index without tracers."""
-    if not x_batched:
-        return x[index]
-    items = index if isinstance(index, tuple) else (index,)
-    out = x[(slice(None), *items)]
-    return np.moveaxis(out, _advanced_rank(items), 0) if _is_split(items) else out
-
-
-def _is_advanced(i: Any) -> bool:
-    return isinstance(i, (int, np.integer, np.ndarray, list)) and not isinstance(i, bool)
-
-
-def _is_split(items: Sequence[Any]) -> bool:
-    """Are there arrays among the indices, separated by slices? NumPy then puts their axes first."""
-    if not any(isinstance(i, (np.ndarray, list)) for i in items):
-        return False
-    where = [k for k, i in enumerate(items) if _is_advanced(i)]
-    return where[-1] - where[0] >= len(where)
-
-
-def _advanced_rank(items: Sequence[Any]) -> int:
-    arrays = [np.asarray(i) for i in items if _is_advanced(i)]
-    return len(np.broadcast_shapes(*[a.nonzero()[0].shape if a.dtype == bool else a.shape for a in arrays]))
-
-
-def batched_getitem(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    """x[index]: one read for all examples, unless the index itself differs between them."""
-    if any(batched[1:]):
-        return one_by_one(primitive, call, batched, size)
-    return take_along_batch(call.operands[0], call.params["index"], batched[0], size)
-
-
-def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """The index and the value of a write `x[index] = v`, for a whole batch of arrays of this shape (batch axis first)."""
-    items = index if isinstance(index, tuple) else (index,)
-    if any(isinstance(i, BatchTracer) and i.trace is trace for i in items):
-        grid = full_grid(trace, items, shape)
-        rank = max(i.ndim for i in grid)
-        index = (np.arange(trace.size).reshape((-1,) + (1,) * (rank - 1)), *grid)
-        rank -= 1
-    else:
-        region = np.broadcast_to(np.zeros(()), shape)[index]
-        rank = region.ndim
-        if _is_split(items):
-            index = np.unravel_index(np.arange(math.prod(shape)).reshape(shape)[index], shape)
-        index = (slice(None), *(index if isinstance(index, tuple) else (index,)))
-    if isinstance(v, BatchTracer) and v.trace is trace:
-        v = v.value
-        if v.ndim - 1 > rank:  # leading axes of length 1 are dropped, as NumPy does
-            v = v.reshape(v.shape[0], *v.shape[v.ndim - rank :])
-        return index, _padded(v, rank)
-    return index, v
-
-
-def full_grid(trace: BatchTrace, items: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
-    """An index with batched integers as one integer array for each axis, which broadcast to the region that is meant."""
-    if any(i is None or getattr(i, "dtype", None) == bool for i in items):
-        raise BatchedControlFlowError(
-            f"x[index] = v at {user_line()}: under vmap, an index that differs between the examples can't be combined with None, "
-            "and can't be a mask. Write x = np.where(mask, v, x) instead."
-        )
-    if any(i is Ellipsis for i in items):
-        k = next(k for k, i in enumerate(items) if i is Ellipsis)
-        items = (*items[:k], *[slice(None)] * (len(shape) - len(items) + 1), *items[k + 1 :])
-    items = (*items, *[slice(None)] * (len(shape) - len(items)))
-    arrays = [ndim_of(i) for i in items if not isinstance(i, slice)]
-    width, slices = max(arrays), sum(isinstance(i, slice) for i in items)
-    where = [k for k, i in enumerate(items) if not isinstance(i, slice)]
-    before = 0 if where[-1] - where[0] >= len(where) else sum(isinstance(i, slice) for i in items[: where[0]])
-    grid, seen = [], 0
-    for i, n in zip(items, shape, strict=True):
-        if isinstance(i, slice):
-            at = seen if seen < before else seen + width
-            grid.append(np.arange(n)[i].reshape((-1,) + (1,) * (width + slices - at - 1)))
-            seen += 1
-        else:
-            i = i if isinstance(i, Tracer) else np.asarray(i)
-            grid.append(i.reshape(i.shape + (1,) * (slices - before)))
-    rank = width + slices
-    return [_padded(g.value, rank) if isinstance(g, BatchTracer) and g.trace is trace else g for g in grid]

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.batch import _padded, ndim_of
+from funcgrad.core.batch import BatchTrace, BatchTracer, ndim_of, padded
 from funcgrad.core.trace import Tracer
+from funcgrad.errors import BatchedControlFlowError, user_line
 
 
 class BatchIndex(NamedTuple):
@@ -62,19 +63,19 @@ def batch_index(
         index = (slice(None), *items) if x_batched else tuple(items)
         moved = x_batched and not together
         return BatchIndex(index, (block,) if moved else (), (0,) if moved else (), rank)
-    padded = [_padded(i, block) if b else i for i, b in zip(items, batched, strict=True)]
+    items = [padded(i, block) if b else i for i, b in zip(items, batched, strict=True)]
     belongs = (0, *range(front + 1, front + 1 + block))
     if not x_batched:
-        return BatchIndex(tuple(padded), tuple(range(front, front + block + 1)), belongs, rank)
+        return BatchIndex(tuple(items), tuple(range(front, front + block + 1)), belongs, rank)
     column = np.arange(size).reshape((-1,) + (1,) * block)
-    return BatchIndex((column, *padded), tuple(range(block + 1)), belongs, rank)
+    return BatchIndex((column, *items), tuple(range(block + 1)), belongs, rank)
 
 
 def _expanded(
     items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int]
 ) -> tuple[list[Any], list[bool]] | None:
     """The items, one for each axis of x: slices for Ellipsis, integers for masks; None where a mask can't be that."""
-    items = [np.asarray(i, None if i else np.intp) if isinstance(i, list) else i for i in items]
+    items = [index_array(i) if isinstance(i, list) else i for i in items]
     out: list[Any] = []
     flags: list[bool] = []
     missing = len(shape) - sum(_axes_of(i, b) for i, b in zip(items, batched, strict=True))
@@ -94,6 +95,12 @@ def _expanded(
     return out + [slice(None)] * trailing, flags + [False] * trailing
 
 
+def index_array(i: Any) -> Any:
+    """A list of indices as an array: an empty one is of integers, as NumPy takes it."""
+    array = np.array(i)
+    return array if array.size else array.astype(np.intp)
+
+
 def _is_mask(i: Any) -> bool:
     return isinstance(i, bool) or getattr(i, "dtype", None) == np.dtype(bool)
 
@@ -103,3 +110,19 @@ def _axes_of(i: Any, is_batched: bool) -> int:
     if i is None or i is Ellipsis:
         return 0
     return ndim_of(i) - is_batched if _is_mask(i) else 1
+
+
+def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """The index and the value of a write `x[index] = v`, for a whole batch of arrays of this shape."""
+
+    def taken_off(x: Any) -> tuple[Any, bool]:
+        return (x.value, True) if isinstance(x, BatchTracer) and x.trace is trace else (x, False)
+
+    items, batched = zip(*map(taken_off, index if isinstance(index, tuple) else (index,)), strict=True)
+    found = batch_index(items, batched, shape, trace.size, x_batched=True)
+    if found is None:
+        raise BatchedControlFlowError(
+            f"x[mask] = v at {user_line()}: under vmap, the mask differs between examples. Write np.where(mask, v, x)."
+        )
+    v, is_batched = taken_off(v)
+    return found.index, found.disarranged(v, is_batched=is_batched)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import batched_getitem
+from funcgrad.core.batch import one_by_one
+from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
 from funcgrad.core.cotangent import Read, add_at
 from funcgrad.core.kinds import Linear
-from funcgrad.core.primitive import Call, Primitive, as_operand
-from funcgrad.core.reverse import ReverseTracer, make_node
+from funcgrad.core.primitive import Call, Primitive, as_operand, spec
+from funcgrad.core.reverse import Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.views import Step, note_view
 from funcgrad.errors import NonDifferentiableError, user_line
+
+
+_new = object.__new__
 
 
 class GetItem(Primitive):
@@ -97,6 +102,30 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     return trace.wrap(value, made)
 
 
+def read_item(x: Any, index: Any) -> Any:
+    """x[index] as tracers have it: the fast lane for one element, written out like those of lanes.py; else GETITEM."""
+    if type(x) is ReverseTracer and type(index) is int:
+        parent = x.node
+        if parent is not None:
+            value = x.value[index]
+            if type(value) is not np.ndarray:
+                trace = x.trace
+                node = _new(Node)
+                node.order = next(trace.order)
+                node.plan = _PLAN
+                node.saved = (parent, index)
+                node.parents = (parent,)
+                node.shape = value.shape
+                node.dtype = value.dtype
+                tracer = _new(ReverseTracer)
+                tracer.trace = trace
+                tracer.value = value
+                tracer.node = node
+                tracer.alias = None
+                return tracer
+    return GETITEM(x, index)
+
+
 def _kept(index: Any) -> Any:
     """An index that the user can't change later: arrays among it are copied."""
     kind = type(index)
@@ -104,7 +133,40 @@ def _kept(index: Any) -> Any:
         return index
     if kind is tuple:
         return tuple(map(_kept, index))
-    return np.array(index) if kind is np.ndarray or kind is list else index
+    if kind is np.ndarray:
+        return index.copy()
+    return index_array(index) if kind is list else index
+
+
+def _batch_index(call: Call, batched: Sequence[bool], size: int, *, x_batched: bool) -> BatchIndex | None:
+    """The index of `call` for a whole batch of its first operand."""
+    template, lead = call.params["index"], len(call.operands) - len(call.slots("indices"))
+    items, flags = [], []
+    for i in template if isinstance(template, tuple) else (template,):
+        items.append(call.operands[lead + i] if type(i) is Slot else i)
+        flags.append(type(i) is Slot and batched[lead + i])
+    shape = spec(call.operands[0]).shape[batched[0] :]
+    return batch_index(items, flags, shape, size, x_batched=x_batched)
+
+
+def batched_getitem(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """x[index]: one read for all examples."""
+    x = call.operands[0]
+    if len(batched) == 1 and isinstance(call.params["index"], (int, slice)):
+        return x[:, call.params["index"]]
+    found = _batch_index(call, batched, size, x_batched=batched[0])
+    return one_by_one(primitive, call, batched, size) if found is None else found.arranged(primitive(x, found.index))
+
+
+def batched_add_at(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """One addition into all buffers."""
+    buffer, part = call.operands[:2]
+    found = _batch_index(call, batched, size, x_batched=True)
+    if found is None:
+        return one_by_one(primitive, call, batched, size)
+    if not batched[0]:
+        buffer = np.broadcast_to(buffer, (size, *buffer.shape))
+    return primitive(buffer, found.disarranged(part, is_batched=batched[1]), found.index)
 
 
 GETITEM = GetItem(
@@ -162,5 +224,6 @@ ADD_AT = AddAt(
     operands="buffer part indices*",
     signature="buffer, part, index, indices=()",
     name="add_at",
+    batch=batched_add_at,
 )
 register(add_at, ADD_AT)

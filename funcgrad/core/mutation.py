@@ -18,8 +18,10 @@ from weakref import ref
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTrace, BatchTracer, to_batch_index
+from funcgrad.core.batch import BatchTrace, BatchTracer
+from funcgrad.core.batch_index import to_batch_index
 from funcgrad.core.cotangent import Masked, repeats, select
+from funcgrad.core.indexing import read_item
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.lanes import PLAIN
 from funcgrad.core.methods import LANES, ArrayMethods
@@ -402,7 +404,8 @@ def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
 
 
 def install_mutation() -> None:
-    """Give tracers item assignment and the in-place operators (the rules must be declared)."""
+    """Give tracers items, item assignment and the in-place operators (the rules must be declared)."""
+    ArrayMethods.__getitem__ = read_item  # pyright: ignore[reportAttributeAccessIssue]
     ArrayMethods.__setitem__ = assign  # pyright: ignore[reportAttributeAccessIssue]
     for name, ufunc in INPLACE.items():
         setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

@@ -92,6 +92,9 @@ class Read:
         self.index, self.part, self.shape, self.dtype = index, part, x.shape, x.dtype
 
 
+_PLAIN = frozenset([np.float64, np.float32, ndarray])
+
+
 class Scatter:
     """The sum of many `Read`s, in one buffer: reading x element by element costs O(1) each."""
 
@@ -106,6 +109,10 @@ class Scatter:
     def add(self, read: Read) -> None:
         """Add one more contribution; the indices are kept, for the mask."""
         part, live = read.part, True
+        if type(read.index) is int and type(part) in _PLAIN and type(self.buffer) is ndarray:  # one element, as in loops
+            self.buffer[read.index] += part
+            self.reads.append((read.index, True))
+            return
         if type(part) is Masked:
             part, live = part.value, part.live
         self.reads.append((read.index, live))

@@ -146,9 +146,6 @@ class ArrayMethods:
         return value._question(what) if isinstance(value, ArrayMethods) else value
 
     # ---- methods that are not just a NumPy function ------------------------------------------------------------------
-    def __getitem__(self, index: Any) -> Any:
-        return CATALOGUE[operator.getitem](self, index)
-
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         return CATALOGUE[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
 

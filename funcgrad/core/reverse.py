@@ -151,21 +151,25 @@ def sweep(seeds: Iterable[tuple[Node, Any]], *, release: bool = False) -> dict[N
         parents = node.parents
         if release:
             node.saved, node.parents = None, ()
-        for parent, part in zip(parents, parts, strict=True):
+        for parent, part in zip(parents, parts):  # noqa: B905 (strict= costs as much as the rest of a small step)
             if part is None:
                 continue
+            held = cts.get(parent)
             kind = type(part)
-            if kind is Part:
+            if kind is Read:
+                if type(held) is Scatter:
+                    held.add(part)
+                    continue
+            elif kind is Part:
                 _gather(cts, heap, parent, part)
                 continue
-            if kind is float or kind is int or part.shape != parent.shape or part.dtype is not parent.dtype:
+            elif kind is float or kind is int or part.shape != parent.shape or part.dtype is not parent.dtype:
                 part = fit(part, parent)
-            if parent in cts:
-                held = cts[parent]
-                cts[parent] = merged(held, part)
-            else:
+            if held is None:
                 cts[parent] = part
                 heappush(heap, (parent.order, parent))
+            else:
+                cts[parent] = merged(held, part)
         parts = part = held = None  # a name left over would look like a second holder
     return leaves
 

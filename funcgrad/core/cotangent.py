@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.primitive import Spec
+from funcgrad.core.primitive import holds_tracer
 from funcgrad.core.trace import Tracer
 
 ndarray = np.ndarray
@@ -122,10 +122,9 @@ class Scatter:
         """The sum as a Masked, or as a plain array where every position is live."""
         live: Any = np.zeros(self.shape, bool)
         for index, part in self.reads:
-            if isinstance(part, Tracer):
-                live = np.logical_or(live, add_at(np.zeros(self.shape), index, part.astype(float)) != 0)
-            elif isinstance(live, Tracer):
-                live = np.logical_or(live, add_at(np.zeros(self.shape), index, np.asarray(part, float)) != 0)
+            if isinstance(live, Tracer) or holds_tracer((part, index)):
+                part = part.astype(float) if isinstance(part, Tracer) else np.asarray(part, float)
+                live = np.logical_or(live, add_at(np.zeros(self.shape), index, part) != 0)
             else:
                 live[index] |= part
         if not isinstance(live, Tracer) and live.all():
@@ -135,12 +134,15 @@ class Scatter:
 
 def add_at(buffer: Any, index: Any, part: Any) -> Any:
     """`buffer` with `part` added at `index` (repeated indices add up): in place where both are plain."""
-    if isinstance(buffer, Tracer) or isinstance(part, Tracer):
+    if isinstance(buffer, Tracer) or holds_tracer((part, index)):
         return CATALOGUE[add_at](buffer, part, index)
-    if repeats(index):
-        np.add.at(buffer, index, part)
-    else:
+    if not repeats(index):
         buffer[index] += part
+    elif np.size(part) < LARGE or not buffer.flags.c_contiguous:
+        np.add.at(buffer, index, part)
+    else:  # np.add.at is ten times faster along one axis
+        positions = np.arange(buffer.size).reshape(buffer.shape)[index]
+        np.add.at(buffer.reshape(-1), positions.reshape(-1), np.broadcast_to(part, positions.shape).reshape(-1))
     return buffer
 
 

@@ -48,6 +48,7 @@ class Sample:
     float32: bool = True  # also in single precision?
     vmap: bool = True  # also under vmap? (False where the output's shape depends on values)
     vmap_also: tuple[int | str, ...] = ()  # arguments that vmap batches although they have no derivative
+    rolls: bool = True  # may the elements of an operand be rolled, to make another example of it?
     covers: Callable[..., Any] | None = None  # the catalogue's function, where `function` only wraps it
     label: str = ""
 
@@ -73,12 +74,7 @@ class Sample:
     def leaves(self, also: tuple[int | str, ...] = ()) -> tuple[list[Any], Callable[..., Any]]:
         """The differentiated leaves (and the arrays of the arguments in `also`), and the call as a function of them."""
         found, structure = tree.flatten((self.args, self.kwargs))
-        chosen = []
-        for i, path in enumerate(structure.paths()):
-            key = path[1]
-            place = key.index if isinstance(key, tree.Index) else getattr(key, "key", key)
-            if self.is_wrt(place, found[i]) or (place in also and isinstance(found[i], np.ndarray)):
-                chosen.append(i)
+        chosen = list(self.places(also))
 
         def call(*values: Any) -> Any:
             full = list(found)
@@ -88,6 +84,16 @@ class Sample:
             return self.function(*args, **kwargs)
 
         return [found[i] for i in chosen], call
+
+    def places(self, also: tuple[int | str, ...] = ()) -> dict[int, int | str]:
+        """Which of the call's leaves `leaves` chooses, and the position or keyword of the argument that holds each."""
+        pairs, _ = tree.flatten_with_path((self.args, self.kwargs))
+        chosen = {}
+        for i, (path, leaf) in enumerate(pairs):
+            place = getattr(path[1], "index", getattr(path[1], "key", None))
+            if self.is_wrt(place, leaf) or (place in also and isinstance(leaf, np.ndarray)):
+                chosen[i] = place
+        return chosen
 
     def __str__(self) -> str:
         name = name_of(self.subject)

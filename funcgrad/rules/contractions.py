@@ -18,13 +18,9 @@ from funcgrad.core.batch import Strategy
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
+from funcgrad.rules.matrices import mT
 
 # ---- matmul, matvec, vecmat, vecdot ----------------------------------------------------------------------------------
-
-
-def mT(x: Any) -> Any:
-    """The transpose of a matrix, or of each in a stack."""
-    return x.swapaxes(-1, -2)
 
 
 def _all_but(x: Any, axis: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import string
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -94,7 +94,7 @@ def canonical(subscripts: str, ranks: tuple[int, ...]) -> str:
 # ---- the contraction as a primitive ----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=None)
+@cache
 def contraction(n: int) -> Primitive:
     """The primitive that contracts `n` operands x0, x1, ... by canonical subscripts."""
     names = [f"x{i}" for i in range(n)]

@@ -1,0 +1,145 @@
+"""Determinants, exact at singular matrices too, to every order.
+
+The derivative of det(a) is the matrix of its cofactors. For a regular matrix that is det(a) inv(a).T. At a singular matrix this
+is 0/0, though the determinant is a polynomial. Up to 3 by 3 its cofactors are written out. Beyond, the matrix is turned by its
+singular vectors u and vh, held constant, to
+
+    u.H a vh.H = [[p, q], [r, s]]   with p regular and s small,
+
+and the cofactors are put together from those of p and of the Schur complement z = s - r inv(p) q. All this is smooth in a, so
+that its derivatives are those of the polynomial. `slogdet` has no derivative at a singular matrix: NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.declare import custom, piecewise_constant
+from funcgrad.core.trace import concrete
+from funcgrad.rules.linalg import inverse_or_nan
+from funcgrad.rules.matrices import mH, mT
+
+# ---- what is held constant -------------------------------------------------------------------------------------------
+
+
+def _flat_directions(a: Any) -> Any:
+    """For each matrix: how many singular values are so small that dividing by them would lose more than half of the digits."""
+    limit = np.finfo(a.dtype).eps ** 0.5
+    none = np.zeros(a.shape[:-2], int)
+    if not a.size or not np.isfinite(a).all() or _is_regular(a, limit):
+        return none[()]
+    s = np.linalg.svdvals(a)
+    return (s <= limit * s[..., :1]).sum(axis=-1)
+
+
+def _is_regular(a: Any, limit: float) -> bool:
+    """Is every matrix of the stack far from a singular one? (Without the singular values, which cost ten times as much.)"""
+    try:
+        inverse = np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        return False
+    return bool((_largest_row(a) * _largest_row(inverse) < 1 / limit).all())
+
+
+def _largest_row(a: Any) -> Any:
+    return abs(a).sum(axis=-1).max(axis=-1)
+
+
+def _frame(a: Any) -> Any:
+    """The singular vectors."""
+    u, _, vh = np.linalg.svd(a)
+    return u, vh
+
+
+piecewise_constant(_flat_directions, _frame, batch="leading")
+
+# ---- the adjugate ----------------------------------------------------------------------------------------------------
+
+
+def adjugate(a: Any) -> Any:
+    """The transposed cofactors of each matrix of a stack: adjugate(a) @ a = det(a) 1."""
+    n = a.shape[-1]
+    if n <= 3:
+        return _small_adjugate(a)
+    flat = CATALOGUE[_flat_directions](a)
+    numbers = np.unique(concrete(flat))
+    if len(numbers) <= 1:
+        return _adjugate(a, int(numbers.sum()))
+    out = np.zeros((), a.dtype)
+    for number in numbers:
+        mine = (flat == number)[..., None, None]
+        out = np.where(mine, _adjugate(np.where(mine, a, np.eye(n, dtype=a.dtype)), int(number)), out)
+    return out
+
+
+def _small_adjugate(a: Any) -> Any:
+    n = a.shape[-1]
+    if n < 2:
+        return np.ones_like(a)
+    if n == 2:
+        return a[..., ::-1, ::-1].swapaxes(-1, -2) * np.array([[1, -1], [-1, 1]], a.dtype)
+    rows = np.roll(a, -1, axis=-2), np.roll(a, -2, axis=-2)
+    return mT(np.cross(*rows))
+
+
+def _adjugate(a: Any, flat: int) -> Any:
+    """The adjugate of matrices that have (up to) so many flat directions."""
+    if flat == a.shape[-1]:
+        return _polynomial_adjugate(a)
+    if not flat:
+        return np.linalg.det(a)[..., None, None] * np.linalg.inv(a)
+    u, vh = CATALOGUE[_frame](a)
+    turned = _block_adjugate(mH(u) @ a @ mH(vh), a.shape[-1] - flat)
+    return (np.linalg.det(u) * np.linalg.det(vh))[..., None, None] * (mH(vh) @ turned @ mH(u))
+
+
+def _block_adjugate(a: Any, k: int) -> Any:
+    """The adjugate of a matrix whose first k by k block is regular."""
+    p, q, r, s = a[..., :k, :k], a[..., :k, k:], a[..., k:, :k], a[..., k:, k:]
+    inverse = np.linalg.inv(p)
+    right, below = inverse @ q, r @ inverse
+    z = s - r @ right
+    adjoint = adjugate(z)
+    first = np.linalg.det(z)[..., None, None] * inverse + right @ adjoint @ below
+    top = np.concatenate([first, -(right @ adjoint)], axis=-1)
+    bottom = np.concatenate([-(adjoint @ below), adjoint], axis=-1)
+    return np.linalg.det(p)[..., None, None] * np.concatenate([top, bottom], axis=-2)
+
+
+def _polynomial_adjugate(a: Any) -> Any:
+    """The adjugate without a division by an element (Faddeev and LeVerrier): for matrices near zero."""
+    n = a.shape[-1]
+    one = np.eye(n, dtype=a.dtype)
+    out = np.broadcast_to(one, a.shape)
+    for k in range(1, n):
+        product = a @ out
+        out = product - np.trace(product, axis1=-2, axis2=-1)[..., None, None] * (one / k)
+    return out if n % 2 else -out
+
+
+# ---- det and slogdet -------------------------------------------------------------------------------------------------
+
+
+def _slogdet_pull(ct, a, out):
+    ct_sign, ct_log = ct
+    weight = np.zeros((), a.dtype) if ct_log is None else ct_log
+    if a.dtype.kind == "c" and ct_sign is not None:
+        weight = weight + 1j * (out[0] * ct_sign).imag
+    return weight[..., None, None] * mT(inverse_or_nan(a))
+
+
+def _slogdet_push(t, a, out):
+    moved = (mT(inverse_or_nan(a)) * t).sum(axis=(-2, -1))
+    return (1j * out[0] * moved.imag if a.dtype.kind == "c" else None), moved.real
+
+
+custom(
+    np.linalg.det,
+    lambda ct, a: ct[..., None, None] * mT(adjugate(a)),
+    push=lambda t, a: (mT(adjugate(a)) * t).sum(axis=(-2, -1)),
+    batch="leading",
+)
+custom(np.linalg.slogdet, _slogdet_pull, push=_slogdet_push, batch="leading")

@@ -15,6 +15,13 @@ import numpy as np
 from funcgrad.core.catalogue import CATALOGUE, entry
 from funcgrad.errors import TracerConversionError, user_line
 
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return x.astype(dtype, copy=copy)
+
+
+# np.astype is missing in NumPy 2.0.
+astype = getattr(np, "astype", _astype)
+
 # Filled by `install_lanes` once the rules are declared: ufunc -> the function that runs it on tracers.
 LANES: dict[Any, Callable[..., Any]] = {}
 
@@ -37,7 +44,8 @@ class ArrayMethods:
         return call_ufunc(ufunc, method, args, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return entry(function)(*args, **kwargs)
+        made = entry(function)
+        return made(self, *args, **kwargs) if made.takes_like else call_function(function, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise conversion_error(self, "np.array(x), np.asarray(x) or writing x into a plain array", _INSTEAD_OF_ARRAY)
@@ -155,7 +163,7 @@ class ArrayMethods:
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule {casting!r}")
-        return CATALOGUE[np.astype](self, np.dtype(dtype))
+        return CATALOGUE[astype](self, np.dtype(dtype))
 
     def copy(self, order: str = "C") -> Any:
         return CATALOGUE[np.copy](self)
@@ -238,7 +246,7 @@ METHODS = {
 
 def _method(name: str, function: Any) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return entry(function)(self, *args, **kwargs)
+        return call_function(function, (self, *args), kwargs)
 
     method.__name__ = name
     method.__doc__ = f"np.{name} of this array."
@@ -281,6 +289,16 @@ def _as_function(lane: Callable[..., Any]) -> Callable[..., Any]:
 
 def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda y, x: lane(x, y)
+
+
+def call_function(function: Any, args: Any, kwargs: Any) -> Any:
+    """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
+    out = kwargs.get("out")
+    if not isinstance(out, ArrayMethods):
+        return entry(function)(*args, **kwargs)
+    result = entry(function)(*args, **{k: v for k, v in kwargs.items() if k != "out"})
+    CATALOGUE[np.copyto](out, result)
+    return out
 
 
 def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.cotangent import add_at, repeats
 from funcgrad.core.kinds import OPERANDS, Rule
+from funcgrad.core.methods import astype
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import Tracer
-from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
 
 # ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
 REDUCTIONS = {
@@ -49,7 +51,7 @@ class Ufunc(Primitive):
                 f"np.{self.name} with axes=, axis=, keepdims= or signature= at {user_line()} has no rule: move the axes first with np.moveaxis."
             )
         if options["dtype"] is not None:
-            operands = tuple(CATALOGUE[np.astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
+            operands = tuple(CATALOGUE[astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
         out = options["out"][0] if isinstance(options["out"], tuple) else options["out"]
         result = super().__call__(*operands)
         if options["where"] is not True:
@@ -58,7 +60,7 @@ class Ufunc(Primitive):
             return result
         if not isinstance(out, Tracer):
             raise out_refused(self.name)
-        out[...] = result
+        CATALOGUE[np.copyto](out, result)
         return out
 
     def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -78,14 +80,37 @@ class Ufunc(Primitive):
         if method == "outer" and not kwargs:
             x, y = (as_array(a) for a in args)
             return self(x.reshape(x.shape + (1,) * y.ndim), y)
+        if method == "at":
+            return write_at(self, *args)
         raise UnsupportedFunctionError(
             f"np.{self.name}.{method} was called with a tracer at {user_line()} and has no rule. "
             + _INSTEAD.get(method, "Write it with functions that have one.")
         )
 
 
+def write_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
+    """ufunc.at(target, index, values): `target`, a tracer, is updated in place; repeated indices accumulate."""
+    if not isinstance(target, Tracer):
+        raise TracerWriteError(
+            f"np.{ufunc.name}.at at {user_line()} would write a tracer into a plain array and lose its derivative. Begin with a "
+            "tracer (np.zeros_like(x), np.zeros(n, like=x)), or use funcgrad.at(a)[index].add(v), which gives a new array."
+        )
+    if ufunc.function is np.subtract:
+        return write_at(CATALOGUE[np.add], target, index, -as_array(values[0]))  # pyright: ignore[reportArgumentType]
+    if ufunc.function is np.add:
+        shape = np.broadcast_to(np.zeros(()), target.shape)[index].shape
+        target[...] = CATALOGUE[add_at](target, np.broadcast_to(as_array(values[0]), shape), index)
+        return None
+    if repeats(index):
+        raise UnsupportedFunctionError(
+            f"np.{ufunc.name}.at with an index array at {user_line()} has no rule. Use funcgrad.at(x)[index].multiply(v), .min(v) or "
+            ".max(v), or update the elements in a loop."
+        )
+    target[index] = ufunc(target[index], *values)
+    return None
+
+
 _INSTEAD = {
-    "at": "np.ufunc.at writes into an array: use funcgrad.at(a)[index].add(v), which gives a new one.",
     "reduceat": "Sum the slices one by one, or take differences of np.cumsum.",
 }
 

@@ -7,7 +7,9 @@ from funcgrad.core.methods import install_lanes
 from funcgrad.core.mutation import install_mutation
 from funcgrad.core.ufunc import Ufunc
 from funcgrad.rules import (  # noqa: F401
+    assignment,
     choices,
+    constructors,
     contractions,
     determinants,
     differences,
@@ -24,6 +26,7 @@ from funcgrad.rules import (  # noqa: F401
     products,
     reductions,
     shapes,
+    sorting,
 )
 
 install_lanes({f: make_lane(p) for f, p in CATALOGUE.items() if isinstance(p, Ufunc)})

@@ -15,7 +15,6 @@ from funcgrad.core.declare import composite, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
 from funcgrad.core.trace import Tracer
-from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
 
 # ---- taking ----------------------------------------------------------------------------------------------------------
 
@@ -127,30 +126,3 @@ piecewise_constant(np.unravel_index, signature="indices, shape, order='C'")
 piecewise_constant(
     np.ravel_multi_index, operands="multi_index*", signature="multi_index, dims, mode='raise', order='C'"
 )
-
-
-# ---- writing ---------------------------------------------------------------------------------------------------------
-
-
-def _writes(function: Callable[..., Any], instead: str) -> None:
-    """A function that writes into its first argument: refused, with what makes a new array instead."""
-    name = function.__name__
-
-    def body(*args: Any, **kwargs: Any) -> Any:
-        target = args[0] if args else next(iter(kwargs.values()))
-        if isinstance(target, Tracer):
-            raise UnsupportedFunctionError(f"np.{name} on a tracer at {user_line()} has no rule. Write {instead}.")
-        raise TracerWriteError(
-            f"np.{name} at {user_line()} would write a tracer into a plain array of shape {np.shape(target)} and "
-            f"lose its derivative. Write {instead}, which makes a new array."
-        )
-
-    composite(function, body, note=f"Write {instead} instead.")
-
-
-_writes(np.copyto, "np.where(mask, values, a)")
-_writes(np.putmask, "np.where(mask, values, a)")
-_writes(np.place, "funcgrad.at(a)[mask].set(values)")
-_writes(np.put, "funcgrad.at(a.ravel())[indices].set(values).reshape(a.shape)")
-_writes(np.put_along_axis, "funcgrad.at(a)[index].set(values)")
-_writes(np.fill_diagonal, "funcgrad.at(a)[np.diag_indices_from(a)].set(values)")

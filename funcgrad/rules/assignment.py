@@ -1,0 +1,122 @@
+"""Functions and methods that write into their first argument. On a tracer they are item assignments; see core/mutation.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from funcgrad.core.declare import composite
+from funcgrad.core.methods import ArrayMethods
+from funcgrad.core.primitive import as_operand
+from funcgrad.core.trace import Tracer
+from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+
+
+def _writes(function: Callable[..., Any], body: Callable[..., None], instead: str) -> None:
+    """Declare a function that writes into its first argument, which has to be a tracer."""
+
+    def checked(*args: Any, **kwargs: Any) -> None:
+        target = args[0] if args else next(iter(kwargs.values()))
+        if not isinstance(target, Tracer):
+            raise TracerWriteError(
+                f"np.{function.__name__} at {user_line()} would write a tracer into a plain array of shape {np.shape(target)} and "
+                f"lose its derivative. Begin with a tracer (np.zeros_like(x), np.zeros(n, like=x)), or write {instead}."
+            )
+        body(*args, **kwargs)
+
+    composite(function, checked, note="into tracers")
+
+
+def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    src = as_operand(src)
+    dtype = getattr(src, "dtype", None)
+    if dtype is not None and not np.can_cast(dtype, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {dst.dtype!r} according to the rule {casting!r}")
+    dst[...] = src if where is True else np.where(where, src, dst)
+
+
+def _repeated(values: Any, size: int) -> Any:
+    """The first `size` of `values`, repeated as often as needed."""
+    values = as_operand(values)
+    return np.resize(values if isinstance(values, Tracer) else np.asarray(values), size)
+
+
+def _putmask(a: Any, mask: Any, values: Any) -> None:
+    values = as_operand(values)
+    if np.ndim(values) == 0 or np.shape(values) == a.shape:
+        a[...] = np.where(mask, values, a)
+    else:
+        a[...] = np.where(mask, _repeated(values, a.size).reshape(a.shape), a)
+
+
+def _place(arr: Any, mask: Any, vals: Any) -> None:
+    mask = np.asarray(mask, bool).reshape(arr.shape)
+    arr[mask] = _repeated(vals, int(np.count_nonzero(mask)))
+
+
+def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    ind = np.asarray(ind)
+    if mode == "wrap":
+        ind = ind % a.size
+    elif mode == "clip":
+        ind = np.clip(ind, 0, a.size - 1)
+    elif ind.size and (ind.max() >= a.size or ind.min() < -a.size):
+        raise IndexError(f"index out of bounds for axis 0 with size {a.size}")
+    flat = np.ravel(ind) % a.size if a.size else np.ravel(ind)
+    a[np.unravel_index(flat, a.shape)] = _repeated(v, ind.size)
+
+
+def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    if axis is None:
+        arr[np.unravel_index(np.ravel(indices) % arr.size, arr.shape)] = values
+        return
+    axis = normalize_axis_index(axis, arr.ndim)
+    grid = [np.arange(n).reshape((-1,) + (1,) * (arr.ndim - 1 - k)) for k, n in enumerate(arr.shape)]
+    arr[tuple(indices if k == axis else g for k, g in enumerate(grid))] = values
+
+
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    marks = np.zeros(a.shape, bool)
+    np.fill_diagonal(marks, True, wrap=wrap)
+    index = np.nonzero(marks)
+    a[index] = val if np.ndim(val) == 0 else _repeated(val, len(index[0]))
+
+
+_writes(np.copyto, _copyto, "np.where(mask, values, a)")
+_writes(np.putmask, _putmask, "np.where(mask, values, a)")
+_writes(np.place, _place, "funcgrad.at(a)[mask].set(values)")
+_writes(np.put, _put, "funcgrad.at(a.ravel())[indices].set(values).reshape(a.shape)")
+_writes(np.put_along_axis, _put_along_axis, "funcgrad.at(a)[index].set(values)")
+_writes(np.fill_diagonal, _fill_diagonal, "funcgrad.at(a)[np.diag_indices_from(a)].set(values)")
+
+
+# ---- methods of ndarray that write -------------------------------------------------------------------------------------
+
+
+def _fill(self: Any, value: Any) -> None:
+    """Set every element to `value`."""
+    self[...] = value
+
+
+def _sort(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    """Sort in place."""
+    self[...] = np.sort(self, axis=axis, kind=kind, stable=stable)
+
+
+def _partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    """Partition in place."""
+    self[...] = np.partition(self, kth, axis=axis, kind=kind)
+
+
+def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
+    """Refused: it changes the shape under everybody who holds the array."""
+    raise UnsupportedFunctionError(
+        f"x.resize(...) at {user_line()} changes an array's shape in place, which a tracer can't do. Write x = np.resize(x, new_shape)."
+    )
+
+
+for _name, _method in {"fill": _fill, "sort": _sort, "partition": _partition, "resize": _resize, "put": _put}.items():
+    setattr(ArrayMethods, _name, _method)

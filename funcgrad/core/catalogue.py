@@ -18,6 +18,7 @@ class Function:
     status = "function"
     kind = ""
     note = ""
+    takes_like = False  # is it called for the sake of like=? NumPy takes that argument away
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         self.function = function
@@ -71,6 +72,13 @@ class Composite(Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.body(*args, **kwargs)
+
+
+class Constructor(Composite):
+    """Makes a new array, as in np.zeros(3, like=x): `body` takes x, then what NumPy's function takes."""
+
+    kind = "constructor"
+    takes_like = True
 
 
 class Unsupported(Function):

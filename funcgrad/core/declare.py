@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.catalogue import Composite, Function, Unsupported, register
+from funcgrad.core.catalogue import Composite, Constructor, Function, Unsupported, register
 from funcgrad.core.kinds import Custom, Elementwise, Formula, Linear, Multilinear, PiecewiseConstant, Rule, Selection
 from funcgrad.core.primitive import Primitive
 from funcgrad.core.trace import Tracer
@@ -108,6 +108,11 @@ def piecewise_constant(*functions: Callable[..., Any], **options: Any) -> None:
 def composite(function: Callable[..., Any], body: Callable[..., Any], note: str = "") -> Function:
     """A function written in terms of others: `body` has NumPy's signature and calls NumPy."""
     return register(function, Composite(function, body, note))
+
+
+def constructor(function: Callable[..., Any], body: Callable[..., Any], note: str = "") -> Function:
+    """A function that reaches a tracer only as `like=`: `body` gets that tracer, then the other arguments."""
+    return register(function, Constructor(function, body, note))
 
 
 def unsupported(function: Callable[..., Any], reason: str, instead: str = "") -> Function:

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from funcgrad.core.declare import composite, custom, elementwise, linear
+from funcgrad.core.methods import astype
 from funcgrad.rules.slopes import (
     angle_slope,
     arccosh_slope,
@@ -126,4 +127,4 @@ def _angle(z, deg=False):
 composite(np.angle, _angle)
 
 # ---- copies and casts ------------------------------------------------------------------------------------------------
-linear(np.astype, lambda ct: ct, moves=True, batch="aligned")
+linear(astype, lambda ct: ct, moves=True, batch="aligned")

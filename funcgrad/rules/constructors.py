@@ -1,0 +1,198 @@
+"""New arrays: np.zeros_like(x), np.zeros(n, like=x), np.array([x, y], like=x), np.linspace(x, y), ...
+
+They are tracers of the trace of x, so that tracers can be assigned into them; integers and booleans, which have no derivative,
+stay plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from funcgrad.core.batch import align
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.declare import composite, constructor, custom, linear, piecewise_constant
+from funcgrad.core.primitive import Call, array_of, holds_tracer
+from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.ufunc import as_array
+
+
+# ---- like another array ----------------------------------------------------------------------------------------------
+def _batched_like(primitive, call, batched, size):
+    """np.zeros_like and its kind: one example more along axis 0."""
+    shape = call.params.get("shape")
+    if shape is None:
+        return bind(primitive, call)
+    shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
+    return bind(primitive, Call(call.operands, call.layout, {**call.params, "shape": (size, *shape)}))
+
+
+def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+    out = np.empty_like(a, dtype=dtype, order=order, subok=subok, shape=shape)
+    out[...] = fill_value
+    return out
+
+
+piecewise_constant(np.zeros_like, np.ones_like, np.empty_like, batch=_batched_like)
+composite(np.full_like, _full_like)
+
+
+# ---- like= -----------------------------------------------------------------------------------------------------------
+def _built(like: Any, build: Callable[..., Any]) -> Any:
+    """What `build` makes, of the kind of array that `like` is."""
+    return build() if isinstance(like, (np.ndarray, np.generic)) else build(like=like)
+
+
+def _batched_built(primitive, call, batched, size):
+    one = bind(primitive, call.with_operands([call.operands[0][0]]))
+    return np.copy(np.broadcast_to(one, (size, *one.shape)))
+
+
+piecewise_constant(_built, batch=_batched_built)
+
+
+def built(like: Tracer, build: Callable[..., Any]) -> Any:
+    """What `build` makes, as a constant of the trace of `like`."""
+    return CATALOGUE[_built](like, build)
+
+
+def _array(like, object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0):
+    if not holds_tracer(object):
+        return built(like, partial(np.array, object, dtype=dtype, copy=copy, order=order, ndmin=ndmin))
+    out = array_of(object)
+    if dtype is not None and np.dtype(dtype) != out.dtype:
+        out = out.astype(dtype)
+    elif copy and out is object:
+        out = np.copy(out)
+    return out.reshape((1,) * (ndmin - out.ndim) + out.shape) if out.ndim < ndmin else out
+
+
+def _asarray(like, a, dtype=None, order=None, *, device=None, copy=None):
+    return _array(like, a, dtype, copy=bool(copy))
+
+
+def _at_least_1d(like, a, dtype=None, requirements=None):
+    return _array(like, a, dtype, copy=False, ndmin=1)
+
+
+def _require(like, a, dtype=None, requirements=None):
+    return _array(like, a, dtype, copy=False)
+
+
+def _full(like, shape, fill_value, dtype=None, order="C", *, device=None):
+    if not holds_tracer(fill_value):
+        return built(like, partial(np.full, shape, fill_value, dtype=dtype, order=order))
+    fill_value = array_of(fill_value)
+    return np.broadcast_to(fill_value, shape).astype(dtype or fill_value.dtype)
+
+
+def _arange(like, start_or_stop, /, stop=None, step=1, *, dtype=None, device=None):
+    start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
+    if not holds_tracer([start, stop, step]):
+        return built(like, partial(np.arange, start, stop, step, dtype=dtype))
+    out = start + np.arange(max(0, int(np.ceil((stop - start) / step)))) * step
+    return out if dtype is None else as_array(out).astype(dtype)
+
+
+def _fromfunction(like, function, shape, *, dtype=float, **kwargs):
+    out = np.fromfunction(function, shape, dtype=dtype, **kwargs)
+    return out if isinstance(out, Tracer) else built(like, lambda: np.asarray(out))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The constructor of arrays that no tracer can be in."""
+    return lambda like, *args, **kwargs: built(like, partial(function, *args, **kwargs))
+
+
+for _function in (
+    np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri, np.frombuffer, np.fromfile, np.fromiter, np.fromstring,
+    np.loadtxt, np.genfromtxt,
+):  # fmt: skip
+    constructor(_function, _plain(_function))
+constructor(np.array, _array)
+constructor(np.asarray, _asarray)
+constructor(np.asanyarray, _asarray)
+constructor(np.ascontiguousarray, _at_least_1d)
+constructor(np.asfortranarray, _at_least_1d)
+constructor(np.require, _require)
+constructor(np.full, _full)
+constructor(np.arange, _arange)
+constructor(np.fromfunction, _fromfunction)
+
+
+# ---- evenly spaced numbers -------------------------------------------------------------------------------------------
+def _spaced(start, stop, num, endpoint, dtype, axis):
+    return np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
+
+
+def _weights(ct: Any, num: int, endpoint: bool, axis: int) -> Any:
+    """How far along each number is, from 0 at the start to 1 at the stop, along `axis` of `ct`."""
+    return np.linspace(0, 1, num, endpoint).reshape((num,) + (1,) * (ct.ndim - 1 - axis))
+
+
+def _batched_spaced(primitive, call, batched, size):
+    return bind(primitive, Call(align(call.operands, batched), call.layout, {**call.params, "axis": call.params["axis"] + 1}))
+
+
+def _at_start(ct, num, endpoint, axis):
+    return (ct * (1 - _weights(ct, num, endpoint, axis))).sum(axis=axis)
+
+
+def _at_stop(ct, num, endpoint, axis):
+    return (ct * _weights(ct, num, endpoint, axis)).sum(axis=axis)
+
+
+linear(
+    _spaced, {"start": _at_start, "stop": _at_stop}, operands="start stop", axis="as is", batch=_batched_spaced,
+)  # fmt: skip
+
+
+def _axis_of(axis: int, *ends: Any) -> int:
+    return normalize_axis_index(axis, max(as_array(x).ndim for x in ends) + 1)
+
+
+def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    out = CATALOGUE[_spaced](start, stop, num, endpoint, dtype, _axis_of(axis, start, stop))
+    if not retstep:
+        return out
+    gaps = num - 1 if endpoint else num
+    return out, (as_array(stop) - as_array(start)) / gaps if gaps else np.nan
+
+
+def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    base = as_array(base)
+    if base.ndim:
+        rank = max(as_array(x).ndim for x in (start, stop, base))
+        start, stop, base = (x.reshape((1,) * (rank - x.ndim) + x.shape) for x in map(as_array, (start, stop, base)))
+        base = np.expand_dims(base, axis)
+    out = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
+    return out if dtype is None else out.astype(dtype)
+
+
+def _geometric(start, stop, num, endpoint, dtype, axis):
+    return np.geomspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
+
+
+custom(
+    _geometric,
+    {
+        "start": lambda ct, out, start, num, endpoint, axis: _at_start(ct * out, num, endpoint, axis) / start,
+        "stop": lambda ct, out, stop, num, endpoint, axis: _at_stop(ct * out, num, endpoint, axis) / stop,
+    },
+    operands="start stop",
+    axis="as is",
+    batch=_batched_spaced,
+)
+
+
+def _geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    return CATALOGUE[_geometric](start, stop, num, endpoint, dtype, _axis_of(axis, start, stop))
+
+
+composite(np.linspace, _linspace)
+composite(np.logspace, _logspace)
+composite(np.geomspace, _geomspace)

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.batch import Strategy, along_axis, one_by_one
+from funcgrad.core.catalogue import register
 from funcgrad.core.declare import composite, linear
+from funcgrad.core.kinds import Linear
 from funcgrad.core.primitive import Call, Primitive, as_operand
 from funcgrad.core.trace import Tracer, bind, concrete
 
@@ -83,11 +85,41 @@ def batched_roll(primitive: Primitive, call: Call, batched: Sequence[bool], size
 # ---- shapes ----------------------------------------------------------------------------------------------------------
 
 
+class Reshape(Primitive):
+    """np.reshape, where order="A" is decided by the layout of the value while there still is a value."""
+
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+        call = super().split(args, kwargs)
+        if call.params.get("order") == "A":
+            call.params["order"] = "F" if _example(call.operands[0]).flags.fnc else "C"
+        return call
+
+    def run(self, call: Call) -> Any:
+        params = dict(call.params)
+        shape = params.pop("shape")
+        x = call.operands[0]
+        return x.reshape(shape, **params) if "copy" not in params else np.reshape(x, shape, **params)
+
+
+def _example(x: Any) -> Any:
+    """The plain value beneath `x`, with its layout in memory; under vmap, one example of it."""
+    value = concrete(x)
+    return value[(0,) * (value.ndim - x.ndim)] if value.size else np.empty(x.shape)
+
+
 def _reshaped_back(ct: Any, a: Any, order: Any = "C") -> Any:
     return ct.reshape(a.shape, order=order)
 
 
-linear(np.reshape, _reshaped_back, moves=True, batch=batched_reshape)
+register(
+    np.reshape,
+    Reshape(
+        np.reshape,
+        Linear({"a": _reshaped_back}, moves=True),
+        signature="a, /, shape, order='C', *, copy=None",
+        batch=batched_reshape,
+    ),
+)
 linear(np.squeeze, lambda ct, a: ct.reshape(a.shape), moves=True, batch=batched_reshape)
 linear(np.expand_dims, lambda ct, a: ct.reshape(a.shape), axis="out", moves=True, batch=batched_reshape)
 linear(np.copy, lambda ct, a: ct, moves=True, batch="leading")
@@ -95,9 +127,8 @@ linear(np.copy, lambda ct, a: ct, moves=True, batch="leading")
 
 def _ravel(a: Any, order: Any = "C") -> Any:
     a = as_operand(a)
-    if order == "K":  # the order in memory: the axis with the largest stride is the slowest
-        strides = np.abs(concrete(a).strides[concrete(a).ndim - a.ndim :])
-        a, order = a.transpose(*np.argsort(-strides, stable=True)), "C"
+    if order == "K":  # as the elements lie in memory: the axis with the largest stride is the slowest
+        return a.transpose(*np.argsort(-np.abs(_example(a).strides), stable=True)).reshape(-1)
     return a.reshape(-1, order=order)
 
 

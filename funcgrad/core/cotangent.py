@@ -125,8 +125,10 @@ class Scatter:
             if isinstance(live, Tracer) or holds_tracer((part, index)):
                 part = part.astype(float) if isinstance(part, Tracer) else np.asarray(part, float)
                 live = np.logical_or(live, add_at(np.zeros(self.shape), index, part) != 0)
-            else:
+            elif part is True or not repeats(index):
                 live[index] |= part
+            else:  # one reading of a position may be live, another not
+                np.logical_or.at(live, index, part)
         if not isinstance(live, Tracer) and live.all():
             return self.buffer
         return Masked(self.buffer, live, owned=True)

@@ -8,6 +8,7 @@ that starts later is an inner one. There is no stack and no global state, so thr
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -86,7 +87,8 @@ class _Closed:
         return self
 
     def __next__(self) -> NoReturn:
-        raise escaped("an operation", self.transform)
+        code = sys._getframe(1).f_code  # a lane, which has the name of its operation
+        raise escaped(code.co_name if code.co_filename.startswith("<funcgrad") else "an operation", self.transform)
 
 
 def escaped(operation: str, transform: str) -> EscapedTracerError:

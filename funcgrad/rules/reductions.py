@@ -83,7 +83,7 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
         average = np.mean(a, axis=axis, keepdims=keepdims)
         total = np.full(average.shape, a.size / max(average.size, 1), average.dtype)
     else:
-        weights = _laid_along(as_array(weights), a, axis)
+        weights = laid_along(as_array(weights), a, axis)
         total = np.sum(weights, axis=axis, keepdims=keepdims, dtype=np.result_type(a, weights))
         if not is_batched(total) and np.any(total == 0):
             raise ZeroDivisionError("np.average: the weights sum to zero")
@@ -91,7 +91,7 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
     return (average, np.broadcast_to(total, average.shape)) if returned else average
 
 
-def _laid_along(weights: Any, a: Any, axis: Any) -> Any:
+def laid_along(weights: Any, a: Any, axis: Any) -> Any:
     """`weights` for each element of `a`, from weights of its shape or for the given axes alone."""
     if weights.shape == a.shape:
         return weights

@@ -1,0 +1,212 @@
+"""Sorting and order statistics: what is sorted is taken by a stable permutation, which is piecewise constant.
+
+A median or quantile mixes two neighbours of the sorted array. Which, and how, NumPy itself says when it is asked for the
+same statistic of the positions 0, 1, 2, ...: so every method is supported, and described nowhere twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from funcgrad.core.batch import is_batched, one_by_one
+from funcgrad.core.declare import composite, custom, selection
+from funcgrad.core.primitive import Call, Primitive, out_refused
+from funcgrad.core.ufunc import as_array
+from funcgrad.rules.axes import given, merged
+from funcgrad.rules.reductions import laid_along
+
+# ---- sorting ---------------------------------------------------------------------------------------------------------
+
+
+def _flat(a: Any, axis: Any) -> tuple[Any, int]:
+    """`a` and a counted axis; the flattened array where axis is None."""
+    a = as_array(a)
+    return (a.reshape(-1), 0) if axis is None else (a, normalize_axis_index(axis, a.ndim))
+
+
+def _no_fields(name: str, order: Any) -> None:
+    if order is not None:
+        raise ValueError(f"np.{name}(order=...) sorts by the fields of a structured array; arrays of numbers have none")
+
+
+def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    _no_fields("sort", order)
+    a, axis = _flat(a, axis)
+    return np.take_along_axis(a, np.argsort(a, axis=axis, stable=True), axis)
+
+
+def _partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
+    _no_fields("partition", order)
+    a, axis = _flat(a, axis)
+    return np.take_along_axis(a, np.argpartition(a, kth, axis=axis, kind=kind), axis)
+
+
+def _sort_complex(a: Any) -> Any:
+    a = np.sort(a)
+    return a.astype(np.result_type(a.dtype, np.complex64))
+
+
+composite(np.sort, _sort)
+composite(np.partition, _partition)
+composite(np.sort_complex, _sort_complex)
+
+# ---- where an order statistic lies -----------------------------------------------------------------------------------
+
+
+def _positions(
+    grid: Any, q: Any = None, weights: Any = None, *, function: Callable[..., Any], method: Any = None
+) -> Any:
+    """The positions that `function` mixes in sorted arrays; `grid` is arange(n), with NaN where the arrays have it."""
+    return function(grid, *([] if q is None else [q]), axis=-1, **given(method=method, weights=weights))
+
+
+# The methods whose positions move with q: (alpha, beta) of Hyndman and Fan, "Sample quantiles in statistical packages"
+# (The American Statistician 50, 1996). The other methods jump.
+_CONTINUOUS = {
+    "linear": (1, 1),
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (1 / 2, 1 / 2),
+    "weibull": (0, 0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+
+
+def _positions_pull_q(ct, grid, q, method=None):
+    if method not in _CONTINUOUS:
+        return None
+    alpha, beta = _CONTINUOUS[method]
+    n = (~np.isnan(grid)).sum(axis=-1)
+    rate = n + (1 - alpha - beta)
+    q = q.reshape((*q.shape, *(1,) * n.ndim))
+    unclipped = rate * q + (alpha - 1)
+    inside = np.logical_and(unclipped >= 0, unclipped <= n - 1)
+    return np.where(inside, ct * rate, 0).sum(axis=tuple(range(q.ndim - n.ndim, q.ndim)))
+
+
+def _batched_positions(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    named, is_many = call.named(call.operands), call.named(batched)
+    if is_many.get("q"):
+        return one_by_one(primitive, call, batched, size)
+    for name in ("grid", "weights"):
+        if name in named and not is_many[name]:
+            named[name] = np.broadcast_to(named[name], (size, *named[name].shape))
+    out = _positions_of(**named, **call.params)
+    return np.moveaxis(out, np.ndim(named.get("q", 0.0)), 0)
+
+
+_positions_of = custom(
+    _positions,
+    {"q": _positions_pull_q, "weights": lambda ct: None},
+    operands="grid q weights",
+    batch=_batched_positions,
+)
+
+
+def _mix(x: Any, y: Any, z: Any) -> Any:
+    """x and y in the proportion 1 - z to z; what has no share in the result may be infinite or NaN."""
+    with np.errstate(invalid="ignore"):
+        inner = np.where(z == 1, y, x + z * (y - x))
+    return np.where(z == 0, x, inner)
+
+
+_mix_of = selection(_mix, lambda z: 1 - z, lambda z: z, lambda x, y: y - x)
+
+
+# ---- order statistics ------------------------------------------------------------------------------------------------
+
+
+def _order_statistic(
+    function: Callable[..., Any],
+    a: Any,
+    axis: Any,
+    keepdims: bool,
+    q: Any = None,
+    weights: Any = None,
+    method: Any = None,
+) -> Any:
+    """The statistic `function` (median, quantile or a NaN-ignoring one of these)."""
+    axis = axis if axis is None else normalize_axis_tuple(axis, a.ndim)
+    values = merged(a, axis)
+    n = values.shape[-1]
+    order = np.argsort(values, axis=-1, stable=True)
+    nan = np.take_along_axis(np.isnan(values), order, -1)
+    grid: Any = np.arange(float(n))
+    if is_batched(nan) or nan.any() or weights is not None:
+        grid = np.where(nan, np.nan, grid)
+    if weights is not None:
+        weights = np.take_along_axis(merged(laid_along(as_array(weights), a, axis), axis), order, -1)
+    position = _positions_of(grid, q, weights, function=function, method=method)
+    if n == 0:
+        return position
+    position = _last(position, 0 if q is None else np.ndim(q))
+    low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
+    pair = [np.take_along_axis(values, np.take_along_axis(order, index, -1), -1) for index in (low, high)]
+    out = np.moveaxis(_mix_of(*pair, share.astype(_dtype(function, a, q, method))), -1, 0)
+    return out.reshape(np.shape(q if q is not None else 0.0) + _reduced_shape(a.shape, axis, keepdims))
+
+
+def _last(position: Any, rank: int) -> Any:
+    """`position` with its first `rank` axes, those of q, as one last axis."""
+    position = as_array(position)
+    return np.moveaxis(position.reshape((-1, *position.shape[rank:])), 0, -1)
+
+
+def _neighbours(position: Any, count: Any, n: int) -> tuple[Any, Any, Any]:
+    """The indices of the two neighbours of each position among `count` numbers, and the share of the upper one.
+
+    Where the position is NaN, the statistic is: then it is the last element, where sorting puts NaN.
+    """
+    lost = np.isnan(position)
+    position = np.where(lost, n - 1, position)
+    low = np.where(lost, n - 1, np.minimum(np.floor(position), np.maximum(count - 2, 0))).astype(int)
+    high = np.where(lost, n - 1, np.minimum(low + 1, np.maximum(count - 1, 0))).astype(int)
+    return low, high, position - low
+
+
+def _dtype(function: Callable[..., Any], a: Any, q: Any, method: Any) -> Any:
+    """The dtype that NumPy gives the statistic."""
+    like = [] if q is None else [q if isinstance(q, (int, float)) else np.full((), 0.5, q.dtype)]
+    return function(np.ones(1, a.dtype), *like, **given(method=method)).dtype
+
+
+def _reduced_shape(shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[int, ...]:
+    axes = range(len(shape)) if axis is None else axis
+    return tuple(1 if i in axes else n for i, n in enumerate(shape) if keepdims or i not in axes)
+
+
+def _declare_median(function: Callable[..., Any]) -> None:
+    def body(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+        if out is not None:
+            raise out_refused(function.__name__)
+        return _order_statistic(function, as_array(a), axis, keepdims)
+
+    composite(function, body)
+
+
+def _declare_quantile(function: Callable[..., Any], quantile: Callable[..., Any], scale: int) -> None:
+    def body(
+        a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+        keepdims: bool = False, *, weights: Any = None,
+    ) -> Any:  # fmt: skip
+        if out is not None:
+            raise out_refused(function.__name__)
+        a = as_array(a)
+        if a.dtype.kind == "c":
+            raise TypeError(f"np.{function.__name__} needs real numbers, not {a.dtype}")
+        q = (q if isinstance(q, (int, float)) else as_array(q)) / scale
+        return _order_statistic(quantile, a, axis, keepdims, q, weights, method)
+
+    composite(function, body)
+
+
+_declare_median(np.median)
+_declare_median(np.nanmedian)
+_declare_quantile(np.quantile, np.quantile, 1)
+_declare_quantile(np.percentile, np.quantile, 100)
+_declare_quantile(np.nanquantile, np.nanquantile, 1)
+_declare_quantile(np.nanpercentile, np.nanquantile, 100)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -227,7 +228,7 @@ def binder(name: str, signature: inspect.Signature) -> Callable[..., dict[str, A
         parameters.append(p.replace(annotation=p.empty))
     head = str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
     entries = [f"**{p.name}" if p.kind is p.VAR_KEYWORD else f"'{p.name}': {p.name}" for p in parameters]
-    plain = name.replace(".", "_")
+    plain = re.sub(r"\W", "_", name)  # 'linalg.norm', '<lambda>'
     exec(compile(f"def {plain}{head}: return {{{', '.join(entries)}}}", "<funcgrad binder>", "exec"), space)
     return space[plain]
 

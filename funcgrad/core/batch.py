@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.primitive import Call, Primitive, spec
+from funcgrad.core.primitive import Call, Opaque, Primitive, spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.errors import BatchedControlFlowError, user_line
 
@@ -65,9 +65,11 @@ class BatchTrace(Trace):
         super().__init__()
         self.size = size
 
-    def apply(self, primitive: Primitive, call: Call) -> Any:
+    def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         batched = tuple(isinstance(x, Tracer) and x.trace is self for x in call.operands)
         lowered = call.with_operands([lower(self, x) for x in call.operands])
+        if isinstance(primitive, Opaque):
+            return primitive.on_batch(self, lowered, batched)
         strategy = STRATEGIES.get(primitive.batch, primitive.batch) or one_by_one
         return self._wrapped(strategy(primitive, lowered, batched, self.size))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from funcgrad.core.cotangent import Masked, dense, fit
 from funcgrad.core.kinds import fit_tangent
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.primitive import Call, Opaque, Primitive
 from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 
@@ -27,7 +27,7 @@ class ForwardTrace(Trace):
     transform = "forward-mode transform (jvp, jacfwd, ...)"
     tracer_type = ForwardTracer
 
-    def apply(self, primitive: Primitive, call: Call) -> Any:
+    def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         operands = list(call.operands)
         tangents: dict[int, Any] = {}
         for i, x in enumerate(operands):
@@ -35,6 +35,8 @@ class ForwardTrace(Trace):
                 tangents[i] = x.node
             operands[i] = lower(self, x)
         lowered = call.with_operands(operands)
+        if isinstance(primitive, Opaque):
+            return primitive.on_forward(self, lowered, tangents)
         out = bind(primitive, lowered)
         if not tangents or primitive.rule.is_constant:
             return self.constant(out)
@@ -69,7 +71,7 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
         seeds = []
         for i, part in zip(slots, parts, strict=True):
             part = dense(part)
-            if type(part) is ReverseTracer and part.trace is trace and part.node is not None:
+            if isinstance(part, ReverseTracer) and part.trace is trace and part.node is not None:
                 seeds.append((part.node, fit(tangents[i], part)))
     leaves: dict[Node, Any] = sweep(seeds)
     pushed = [None if ct is None else leaves.get(ct.node) for ct in cts]

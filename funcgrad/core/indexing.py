@@ -183,7 +183,7 @@ register(operator.getitem, GETITEM)
 class _ReadPlan:
     """The plan of the fast lane: `saved` is the node of x, whose shape and dtype stand for x, and the index."""
 
-    primitive = GETITEM
+    primitive, name = GETITEM, "x[index]"
     slots, keeps = (0,), ("index",)
 
     @staticmethod

@@ -52,6 +52,11 @@ class Plan:
         self.pull: Callable[[Any, Any], Sequence[Any]]
         self.pull_masked: Callable[[Masked, Any], Sequence[Any]]
 
+    @property
+    def name(self) -> str:
+        """What was called, for messages."""
+        return self.primitive.name
+
 
 class Rule:
     """The derivative of a primitive."""

@@ -307,7 +307,7 @@ WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
 class _WritePlan:
     """The plan of a write: the cotangent is read at the place for the value, and becomes zero there for the array before."""
 
-    primitive = None
+    primitive, name = None, "x[index] = v"
     slots, keeps = (0, 1), ()
 
     @staticmethod

@@ -200,6 +200,32 @@ class Primitive(Function):
         )
 
 
+class Opaque(Function):
+    """A call that the engine does not look into: it says itself what it means on each kind of trace.
+
+    Custom rules, checkpoints and implicit functions are of this kind (transforms/opaque.py). Operands and outputs are flat lists;
+    an operand may be anything.
+    """
+
+    status = "opaque"
+
+    def run(self, call: Call) -> list[Any]:
+        """The outputs, for operands without tracers."""
+        raise NotImplementedError
+
+    def on_reverse(self, trace: Any, call: Call, slots: tuple[int, ...], parents: tuple[Any, ...]) -> list[Any]:
+        """The outputs on a reverse trace: `call` is lowered, `parents` are the nodes of its operands at `slots`."""
+        raise NotImplementedError
+
+    def on_forward(self, trace: Any, call: Call, tangents: dict[int, Any]) -> list[Any]:
+        """The outputs on a forward trace: `call` is lowered, `tangents` belong to some of its operands."""
+        raise NotImplementedError
+
+    def on_batch(self, trace: Any, call: Call, batched: Sequence[bool]) -> list[Any]:
+        """The outputs on a batch trace: `call` is lowered, and some of its operands are batched along axis 0."""
+        raise NotImplementedError
+
+
 def out_refused(name: str) -> TracerWriteError:
     """The error for `out=` beside a tracer."""
     return TracerWriteError(

@@ -6,7 +6,7 @@ takes its part of the tape with it. The sweep visits nodes newest first and lets
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.core import kinds
 from funcgrad.core.cotangent import LARGE, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
 from funcgrad.core.kinds import Plan
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.primitive import Call, Opaque, Primitive
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 
 _new = object.__new__
@@ -64,20 +64,25 @@ class ReverseTrace(Trace):
         node = make_node(next(self.order), None, None, (), value.shape, value.dtype)
         return self.wrap(value, node)
 
-    def apply(self, primitive: Primitive, call: Call) -> Any:
-        operands = list(call.operands)
-        slots, parents = [], []
-        ignores = primitive.rule.ignores
-        for i, x in enumerate(operands):
-            if type(x) is ReverseTracer and x.trace is self and x.node is not None and i not in ignores:
-                slots.append(i)
-                parents.append(x.node)
-            operands[i] = lower(self, x)
-        lowered = call.with_operands(operands)
+    def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
+        if isinstance(primitive, Opaque):
+            return primitive.on_reverse(self, *self.lowered(call))
+        lowered, slots, parents = self.lowered(call, primitive.rule.ignores)
         out = bind(primitive, lowered)
         if not slots or primitive.rule.is_constant:
             return self.constant(out)
-        return self.record(primitive, lowered, out, tuple(slots), tuple(parents))
+        return self.record(primitive, lowered, out, slots, parents)
+
+    def lowered(self, call: Call, ignores: Container[int] = ()) -> tuple[Call, tuple[int, ...], tuple[Node, ...]]:
+        """`call` without this trace's wrapping, and where its operands have nodes: their positions (`slots`), and the nodes."""
+        operands = list(call.operands)
+        slots, parents = [], []
+        for i, x in enumerate(operands):
+            if isinstance(x, ReverseTracer) and x.trace is self and x.node is not None and i not in ignores:
+                slots.append(i)
+                parents.append(x.node)
+            operands[i] = lower(self, x)
+        return call.with_operands(operands), tuple(slots), tuple(parents)
 
     def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
         """The tracer (or tracers) of `out`, whose node remembers `call`."""
@@ -91,15 +96,19 @@ class ReverseTrace(Trace):
 
     def _record_many(self, primitive: Primitive, call: Call, out: Any, slots: Any, parents: Any) -> Any:
         plan = plan_of(primitive, slots, call)
-        node = make_node(next(self.order), plan, plan.save(call, out), parents, len(out), None)
+        return rebuilt(out, self.record_outputs(plan, plan.save(call, out), parents, out))
+
+    def record_outputs(self, plan: Plan, saved: Any, parents: tuple[Node, ...], outs: Sequence[Any]) -> list[Any]:
+        """The tracers of several outputs of one call: each picks its part of the call's node."""
+        node = make_node(next(self.order), plan, saved, parents, len(outs), None)
         tracers = []
-        for position, value in enumerate(out):
+        for position, value in enumerate(outs):
             if value.dtype.kind in "fc":
                 pick = make_node(next(self.order), PICK, position, (node,), value.shape, value.dtype)
                 tracers.append(self.wrap(value, pick))
             else:
                 tracers.append(self.constant(value))
-        return rebuilt(out, tracers)
+        return tracers
 
 
 def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
@@ -113,6 +122,8 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
 
 class _Pick(Plan):
     """The plan of a node that stands for one output of a call with several."""
+
+    name = "one of several outputs"
 
     def __init__(self) -> None:
         self.slots, self.keeps = (0,), ()
@@ -147,7 +158,11 @@ def sweep(seeds: Iterable[tuple[Node, Any]], *, release: bool = False) -> dict[N
         if kind is Scatter or kind is Read:
             ct = settled(ct)
             kind = type(ct)
-        parts = (plan.pull_masked if kind is Masked else plan.pull)(ct, node.saved)
+        try:
+            parts = (plan.pull_masked if kind is Masked else plan.pull)(ct, node.saved)
+        except Exception as error:
+            error.add_note(f"This happened while a cotangent was pulled back through {plan.name}.")
+            raise
         parents = node.parents
         if release:
             node.saved, node.parents = None, ()

@@ -9,7 +9,8 @@ that starts later is an inner one. There is no stack and no global state, so thr
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,9 +20,11 @@ from funcgrad.core.methods import ArrayMethods
 from funcgrad.errors import EscapedTracerError, user_line
 
 if TYPE_CHECKING:
-    from funcgrad.core.primitive import Call, Primitive
+    from funcgrad.core.primitive import Call, Opaque, Primitive
 
 _levels = count(1)
+# For an observer: in its context each new trace becomes one of a subclass, and elsewhere nothing is paid for that.
+WATCHED: ContextVar[Callable[[type[Trace]], type[Trace]] | None] = ContextVar("watched", default=None)
 _new = object.__new__
 
 
@@ -36,6 +39,9 @@ class Trace:
         self.level: int = next(_levels)
         # Nodes are numbered downwards, so that a heap hands out the newest first.
         self.order: Iterator[int] = count(0, -1)
+        watched = WATCHED.get()
+        if watched is not None:
+            self.__class__ = watched(type(self))
 
     @property
     def is_open(self) -> bool:
@@ -52,7 +58,7 @@ class Trace:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def apply(self, primitive: Primitive, call: Call) -> Any:
+    def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""
         raise NotImplementedError
 
@@ -128,7 +134,7 @@ def innermost(operands: Any) -> Trace | None:
     return trace
 
 
-def bind(primitive: Primitive, call: Call) -> Any:
+def bind(primitive: Primitive | Opaque, call: Call) -> Any:
     """Hand `call` to the innermost trace among its operands, or just run it."""
     trace = innermost(call.operands)
     if trace is None:

@@ -219,7 +219,11 @@ class AddAt(Primitive):
 ADD_AT = AddAt(
     add_at,
     Linear(
-        {"buffer": lambda ct, buffer: ct, "part": lambda ct, part, index, indices=(): ct[filled(index, indices)]}, moves=True
+        {
+            "buffer": lambda ct, buffer: ct,
+            "part": lambda ct, part, index, indices=(): read_item(ct, filled(index, indices)),
+        },
+        moves=True,
     ),
     operands="buffer part indices*",
     signature="buffer, part, index, indices=()",

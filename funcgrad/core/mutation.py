@@ -45,7 +45,7 @@ class Place:
         """The elements of `x` at this place."""
         for step in self.steps:
             x = step(x)
-        return x[self.index]
+        return read_item(x, self.index)
 
     def write(self, buffer: Any, v: Any) -> None:
         """Put `v` there; `buffer` is a plain array that may be overwritten."""
@@ -234,12 +234,14 @@ def put(buffer: Any, place: Place, v: Any) -> Any:
     if isinstance(buffer, Tracer):
         write(buffer, place, v)
         return buffer
-    if isinstance(v, Tracer):  # a plain value becomes one of the outer trace
-        made = v.trace.wrap(buffer, None) if not isinstance(v, BatchTracer) else _as_batch(v.trace, buffer)
-        write(made, place, v)
-        return made
-    place.write(buffer, v)
-    return buffer
+    outer = innermost((v, *(place.index if isinstance(place.index, tuple) else (place.index,))))
+    if outer is None:
+        place.write(buffer, v)
+        return buffer
+    # A plain value becomes one of the outer trace.
+    made = _as_batch(outer, buffer) if isinstance(outer, BatchTrace) else outer.wrap(buffer, None)
+    write(made, place, v)
+    return made
 
 
 def _as_batch(trace: Any, buffer: Any) -> Any:

@@ -1,0 +1,164 @@
+"""at(x)[index].set(v) and its siblings: x with some elements changed, as a new array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.batch import BatchTrace
+from funcgrad.core.cotangent import select
+from funcgrad.core.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled
+from funcgrad.core.kinds import Custom
+from funcgrad.core.primitive import Call, as_operand
+from funcgrad.core.trace import Tracer, innermost
+
+
+class at:
+    """The elements of an array, to be changed in a copy: `at(x)[index].set(v)` gives x with v at index.
+
+    x: an array or tracer of any shape. `index` is anything that NumPy takes as x[index]; v broadcasts to the shape of
+    x[index]. The result has the shape and dtype of x. Where an index names a position twice, `set` keeps the last value
+    (also for the gradient), and `add`, `multiply`, `min`, `max` take all of them, as np.add.at and the like do.
+
+    Raises IndexError where NumPy does, and TypeError if v can't be cast to the dtype of x.
+
+    >>> import numpy as np
+    >>> from funcgrad import at, grad
+    >>> x = np.array([1.0, 2.0, 3.0])
+    >>> at(x)[1].set(5.0)
+    array([1., 5., 3.])
+    >>> grad(lambda v: np.sum(at(x)[[0, 0]].multiply(v)))(np.array([5.0, 7.0]))
+    array([7., 5.])
+    """
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = as_operand(x)
+
+    def __getitem__(self, index: Any) -> Elements:
+        return Elements(self.x, index)
+
+
+class Elements:
+    """The elements of x at an index."""
+
+    __slots__ = ("index", "x")
+
+    def __init__(self, x: Any, index: Any) -> None:
+        self.x, self.index = x if isinstance(x, Tracer) else np.asarray(x), index
+
+    def get(self) -> Any:
+        """x[index], also where x is a plain array and the index differs between the examples of a vmap."""
+        return GETITEM(self.x, self.index)
+
+    def set(self, v: Any) -> Any:
+        """x with v at index."""
+        v = as_operand(v)
+        out = self._copied(v)
+        out[self.index] = v
+        return out
+
+    def add(self, v: Any) -> Any:
+        """x with v added at index."""
+        return ADD_AT(self.x, self._cast(v), self.index)
+
+    def multiply(self, v: Any) -> Any:
+        """x multiplied by v at index."""
+        positions = GETITEM(np.arange(self.x.size).reshape(self.x.shape), self.index)
+        v = np.broadcast_to(self._cast(v), positions.shape).reshape(-1)
+        positions = positions.reshape(-1)
+        out = self.x.reshape(-1)
+        for chosen in _rounds(positions):
+            elements = Elements(out, positions[chosen])
+            out = elements.set(elements.get() * v[chosen])
+        return out.reshape(self.x.shape)
+
+    def min(self, v: Any) -> Any:
+        """The smaller of x and v at index; a tie splits the gradient evenly."""
+        return MIN_AT(self.x, self._cast(v), self.index)
+
+    def max(self, v: Any) -> Any:
+        """The larger of x and v at index; a tie splits the gradient evenly."""
+        return MAX_AT(self.x, self._cast(v), self.index)
+
+    def _cast(self, v: Any) -> Any:
+        """`v` in the dtype of x."""
+        v = as_operand(v)
+        dtype = self.x.dtype
+        if not hasattr(v, "dtype"):
+            v = np.asarray(v)
+            if np.result_type(dtype, v.item()) == dtype:
+                return v.astype(dtype)
+        if not np.can_cast(v.dtype, dtype, "same_kind"):
+            raise TypeError(
+                f"at(x)[index]: {v.dtype} can't be cast to {dtype}, the dtype of x. Write at(x.astype({v.dtype}))."
+            )
+        return v if v.dtype == dtype else v.astype(dtype)
+
+    def _copied(self, v: Any) -> Any:
+        """A copy of x that v can be written into."""
+        if isinstance(self.x, Tracer):
+            return np.copy(self.x)
+        x = np.array(self.x)
+        trace = innermost((v, *(self.index if isinstance(self.index, tuple) else (self.index,))))
+        if isinstance(trace, BatchTrace):
+            return trace.wrap(np.copy(np.broadcast_to(x, (trace.size, *x.shape))), None)
+        return x if trace is None else trace.constant(x)
+
+
+def _rounds(positions: Any) -> list[Any]:
+    """Groups of entries within which no position comes twice, in order: each position's first, second, ..."""
+    if isinstance(positions, Tracer):  # they differ between the examples of a vmap: one entry after the other
+        return [slice(k, k + 1) for k in range(positions.size)]
+    order = np.argsort(positions, stable=True)
+    ordered = positions[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    repetition = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))
+    return [order[repetition == k] for k in range(repetition.max(initial=-1) + 1)]
+
+
+# ---- the largest, or the smallest, of what falls on one position -----------------------------------------------------
+
+
+class ExtremeAt(AddAt):
+    """`buffer` with the larger (or smaller) of `part` and what was there at `index`, functionally."""
+
+    def run(self, call: Call) -> Any:
+        buffer, part, *indices = call.operands
+        out = np.array(buffer)
+        self.function.at(out, filled(call.params["index"], indices), part)
+        return out
+
+
+def _ties(buffer: Any, part: Any, index: Any, out: Any) -> tuple[Any, Any, Any]:
+    """Which of the buffer and of the part come through to `out`, and how many there are at each position."""
+    kept, new = buffer == out, part == GETITEM(out, index)
+    return kept, new, np.maximum(ADD_AT(kept.astype(out.dtype), new.astype(out.dtype), index), 1)
+
+
+def _pull_buffer(ct: Any, buffer: Any, part: Any, index: Any, out: Any, indices: Any = ()) -> Any:
+    kept, _, count = _ties(buffer, part, filled(index, indices), out)
+    return select(kept, ct / count)
+
+
+def _pull_part(ct: Any, buffer: Any, part: Any, index: Any, out: Any, indices: Any = ()) -> Any:
+    index = filled(index, indices)
+    _, new, count = _ties(buffer, part, index, out)
+    return select(new, GETITEM(ct / count, index))
+
+
+def _extreme_at(ufunc: np.ufunc) -> ExtremeAt:
+    return ExtremeAt(
+        ufunc,
+        Custom({"buffer": _pull_buffer, "part": _pull_part}),
+        operands="buffer part indices*",
+        signature="buffer, part, index, indices=()",
+        name=f"{ufunc.__name__}.at",
+        batch=batched_add_at,
+    )
+
+
+MAX_AT = _extreme_at(np.maximum)
+MIN_AT = _extreme_at(np.minimum)

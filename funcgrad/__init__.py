@@ -8,6 +8,7 @@ array([0.        , 0.84147098])
 
 import funcgrad.rules
 from funcgrad import tree
+from funcgrad.rules.at import at
 from funcgrad.transforms.derivatives import elementwise_grad, grad, jvp, stop_gradient, value_and_grad, vjp
 from funcgrad.transforms.matrices import hessian, hvp, jacfwd, jacobian, jacrev
 from funcgrad.transforms.vectorize import vmap

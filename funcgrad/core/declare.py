@@ -121,23 +121,30 @@ def unsupported(function: Callable[..., Any], reason: str, instead: str = "") ->
 
 
 class Query(Function):
-    """Answered from shapes and dtypes alone: tracers are replaced by plain zeros of their shape and dtype."""
+    """Answered from shapes and dtypes alone, or from values that no derivative depends on: `seen` is what is shown of a tracer."""
 
     status = "query"
     kind = "query"
 
+    def __init__(self, function: Callable[..., Any], seen: Callable[[Tracer], Any]) -> None:
+        super().__init__(function)
+        self.seen = seen
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*[stand_in(x) for x in args], **{k: stand_in(x) for k, x in kwargs.items()})
+        return self.function(*[self._shown(x) for x in args], **{k: self._shown(x) for k, x in kwargs.items()})
+
+    def _shown(self, x: Any) -> Any:
+        if isinstance(x, (list, tuple)):
+            return type(x)(self._shown(item) for item in x)
+        return self.seen(x) if isinstance(x, Tracer) else x
 
 
 def stand_in(x: Any) -> Any:
-    """Zeros like the tracer `x`, which take no memory."""
-    if isinstance(x, (list, tuple)):
-        return type(x)(stand_in(item) for item in x)
-    return np.broadcast_to(np.zeros((), x.dtype), x.shape) if isinstance(x, Tracer) else x
+    """Zeros of the shape and dtype of `x`, which take no memory."""
+    return np.broadcast_to(np.zeros((), x.dtype), x.shape)
 
 
-def query(*functions: Callable[..., Any]) -> None:
-    """Functions answered from shapes and dtypes."""
+def query(*functions: Callable[..., Any], seen: Callable[[Tracer], Any] = stand_in) -> None:
+    """Functions answered from shapes and dtypes, or from what else `seen` shows of a tracer."""
     for function in functions:
-        register(function, Query(function))
+        register(function, Query(function, seen))

@@ -42,11 +42,12 @@ def names_in(formula: Formula) -> tuple[str, ...]:
 class Plan:
     """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
 
-    __slots__ = ("keeps", "lane_save", "primitive", "pull", "pull_masked", "save", "slots")
+    __slots__ = ("constants", "keeps", "lane_save", "primitive", "pull", "pull_masked", "save", "slots")
 
     def __init__(self, primitive: Primitive, slots: tuple[int, ...]) -> None:
         self.primitive, self.slots = primitive, slots
-        self.keeps: tuple[str, ...] = ()
+        self.keeps: tuple[str, ...] = ()  # the names whose values are saved
+        self.constants: tuple[int, ...] = ()  # the untraced operands among them
         self.lane_save = ""
         self.save: Callable[[Call, Any], Any]
         self.pull: Callable[[Any, Any], Sequence[Any]]
@@ -117,6 +118,7 @@ class Elementwise(Rule):
         plan.keeps = tuple(n for n in (*operands, "out") if any(n in self.names[i] for i in slots))
         plan.lane_save = f"({''.join(n + ', ' for n in plan.keeps)})"
         where = {n: i for i, n in enumerate(operands)}
+        plan.constants = tuple(where[n] for n in plan.keeps if n in where and where[n] not in slots)
         keeps = plan.keeps
         plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
         plan.pull = self._compiled(primitive, slots, keeps)
@@ -206,7 +208,7 @@ class Named(Rule):
         self.push_names = names_in(push) if push else ()
 
     def check(self, primitive: Primitive) -> None:
-        allowed = {*primitive.signature.parameters, *primitive.operand_names, "out", "wanted"}
+        allowed = {*primitive.signature.parameters, *primitive.operand_names, "out", "wanted", "live"}
         for name in self.pulls:
             if name not in primitive.operand_names:
                 raise ValueError(f"{primitive.name}: a pull for {name!r}, which is not among {primitive.operand_names}")
@@ -226,6 +228,7 @@ class Named(Rule):
                 )
         needed = self._needed(wanted)
         plan.keeps = tuple(name for name, spec_only in needed.items() if not spec_only)
+        plan.constants = tuple(i for i, name in enumerate(owners) if name in plan.keeps and i not in slots)
         plan.save = lambda call, out: self._saved(call, out, needed)
         positions = [(owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots]
         plan.pull = lambda ct, saved: self._pulled(ct, saved, wanted, positions)
@@ -252,7 +255,8 @@ class Named(Rule):
                 value = named[name]
                 saved[name] = value if not spec_only else [spec(v) for v in value] if type(value) is list else spec(value)
             elif name in call.params:
-                saved[name] = call.params[name]
+                value = call.params[name]
+                saved[name] = value.copy() if type(value) is ndarray else value
         return saved
 
     def _one(self, name: str, ct: Any, saved: dict[str, Any]) -> Any:
@@ -261,6 +265,9 @@ class Named(Rule):
         return formula(ct, **{n: saved[n] for n in self.names[name] if n in saved})
 
     def _pulled(self, ct: Any, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
+        if type(ct) is list:  # several outputs: a formula that names `live` gets their masks, None where all of one is live
+            saved = {**saved, "live": [c.live if type(c) is Masked else None for c in ct]}
+            ct = [dense(c) for c in ct]
         if self.joint is not None:
             arguments = {n: saved[n] for n in self.joint_names if n in saved}
             if "wanted" in self.joint_names:

@@ -34,7 +34,7 @@ OPERATORS = {
 COMPARISONS = frozenset([np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal])
 
 _RECORD = """\
-node = new(Node)
+{guard}node = new(Node)
 node.order = next(trace.order)
 node.plan = plan_{slots}
 node.saved = {saved}
@@ -110,7 +110,7 @@ def make_lane(primitive: Primitive) -> Callable[..., Any]:
     run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
     space: dict[str, Any] = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.__call__,
-        "function": primitive.function,
+        "function": primitive.function, "ndarray": np.ndarray,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, space)
@@ -132,7 +132,9 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     if not saved:
         space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
         saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
-    return _RECORD.format(slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
+    constant = "".join(operands[i] for i in plan.constants)
+    guard = f"if type({constant}) is ndarray:\n    {constant} = trace.guard.keep({constant})\n" if constant else ""
+    return _RECORD.format(guard=guard, slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
 
 
 def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space: dict[str, Any]) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.core import kinds
 from funcgrad.core.cotangent import LARGE, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
+from funcgrad.core.guard import Guard
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Opaque, Primitive
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
@@ -53,11 +54,19 @@ class ReverseTracer(Tracer):
 
 
 class ReverseTrace(Trace):
-    """Records each call on its tracers as a node."""
+    """Records each call on its tracers as a node. `guard` keeps the plain arrays that nodes have saved from being changed."""
 
-    __slots__ = ()
+    __slots__ = ("guard",)
     transform = "reverse-mode transform (grad, vjp, jacrev, ...)"
     tracer_type = ReverseTracer
+
+    def __init__(self, guard: Guard | None = None) -> None:
+        super().__init__()
+        self.guard = guard or Guard()
+
+    def close(self) -> None:
+        super().close()
+        self.guard.release()
 
     def leaf(self, value: Any) -> ReverseTracer:
         """A tracer to differentiate in."""
@@ -91,8 +100,18 @@ class ReverseTrace(Trace):
         if out.dtype.kind not in "fc":
             return self.constant(out)
         plan = plan_of(primitive, slots, call)
-        node = make_node(next(self.order), plan, plan.save(call, out), parents, out.shape, out.dtype)
+        node = make_node(next(self.order), plan, plan.save(self._kept(plan, call), out), parents, out.shape, out.dtype)
         return self.wrap(out, node)
+
+    def _kept(self, plan: Plan, call: Call) -> Call:
+        """`call` with the plain arrays that the plan will save guarded against later changes."""
+        if not any(type(call.operands[i]) is ndarray for i in plan.constants):
+            return call
+        operands = list(call.operands)
+        for i in plan.constants:
+            if type(operands[i]) is ndarray:
+                operands[i] = self.guard.keep(operands[i])
+        return call.with_operands(operands)
 
     def _record_many(self, primitive: Primitive, call: Call, out: Any, slots: Any, parents: Any) -> Any:
         plan = plan_of(primitive, slots, call)
@@ -127,7 +146,7 @@ class _Pick(Plan):
 
     def __init__(self) -> None:
         self.slots, self.keeps = (0,), ()
-        self.pull = self.pull_masked = lambda ct, position: (Part(position, dense(ct), None),)
+        self.pull = self.pull_masked = lambda ct, position: (Part(position, ct, None),)
 
 
 PICK = _Pick()

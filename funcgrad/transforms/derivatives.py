@@ -5,6 +5,7 @@ Complex numbers follow JAX: for a real output, the gradient at z = x + iy is df/
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.forward import ForwardTrace
+from funcgrad.core.guard import Guard
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
@@ -250,10 +252,12 @@ def record(
     fun: Callable[..., Any], primals: Sequence[Any], kwargs: dict[str, Any], *, has_aux: bool = False, transform: str = "vjp"
 ) -> tuple[Any, Pullback, Any]:
     """Run `fun` on a tape: (output, its pullback, aux)."""
-    with ReverseTrace() as trace:
+    # The tape outlives the call, so the user may change whatever it has saved: the arguments too.
+    with ReverseTrace(Guard(limit=math.inf)) as trace:
         arguments, traced_args = [], []
         for i, primal in enumerate(primals):
             values, structure = argument_leaves(primal, transform, i, allow_int=True)
+            values = [v.copy() if type(v) is np.ndarray else v for v in values]
             leaves, nodes = traced(trace, values)
             arguments.append((values, nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))

@@ -12,6 +12,7 @@ right and slow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -151,7 +152,7 @@ def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: 
     axis = call.params.get("axis", primitive.defaults.get("axis"))
     if axis is None:
         if primitive.flattens:
-            x, axis = x.reshape(x.shape[0], -1), 1
+            x, axis = x.reshape(x.shape[0], math.prod(x.shape[1:])), 1
         else:
             axis = tuple(range(1, x.ndim))
     elif isinstance(axis, tuple):

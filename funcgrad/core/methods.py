@@ -175,7 +175,7 @@ class ArrayMethods:
         return self.copy()
 
     def flatten(self, order: Any = "C") -> Any:
-        return self.reshape(-1, order=order).copy()
+        return CATALOGUE[np.ravel](self, order).copy()
 
     def item(self, *index: Any) -> Any:
         """The element itself, still traced (ndarray.item would give a Python number and lose the derivative)."""

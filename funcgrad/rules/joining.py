@@ -5,6 +5,7 @@ np.concatenate and np.stack are primitives; the other joiners are written with t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
@@ -29,7 +30,7 @@ def batched_concatenate(primitive: Primitive, call: Call, batched: Sequence[bool
     operands = _batched_all(call.operands, batched, size)
     axis = call.params.get("axis", primitive.defaults["axis"])
     if axis is None:
-        operands = [x.reshape((size, -1)) for x in operands]
+        operands = [x.reshape(size, math.prod(x.shape[1:])) for x in operands]
     return bind(primitive, Call(operands, call.layout, {**call.params, "axis": 1 if axis is None else axis + 1}))
 
 

@@ -88,8 +88,8 @@ def is_finite(*results: Any) -> bool:
 
 def seed(trace: BatchTrace, rows: Any, shape: tuple[int, ...], dtype: Any, *, masked: bool) -> Any:
     """Rows of the identity as a batch of cotangents or tangents; `masked`: its zeros are zeros by structure."""
-    value = trace.wrap(rows.reshape(-1, *shape).astype(dtype), None)
-    return Masked(value, trace.wrap(rows.reshape(-1, *shape) != 0, None)) if masked else value
+    value = trace.wrap(rows.reshape(len(rows), *shape).astype(dtype), None)
+    return Masked(value, trace.wrap(rows.reshape(len(rows), *shape) != 0, None)) if masked else value
 
 
 class JacRev(Jacobian):

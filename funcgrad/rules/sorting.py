@@ -1,6 +1,6 @@
 """Sorting and order statistics: what is sorted is taken by a stable permutation, which is piecewise constant.
 
-A median or quantile mixes two neighbours of the sorted array. Which, and how, NumPy itself says when it is asked for the
+A median or quantile mixes two neighbours of the sorted array. Which, and how, NumPy itself says if it is asked for the
 same statistic of the positions 0, 1, 2, ...: so every method is supported, and described nowhere twice.
 """
 

@@ -11,6 +11,7 @@ from funcgrad.rules import (  # noqa: F401
     choices,
     constructors,
     contractions,
+    decompositions,
     determinants,
     differences,
     einsum,

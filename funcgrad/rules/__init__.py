@@ -16,6 +16,7 @@ from funcgrad.rules import (  # noqa: F401
     differences,
     einsum,
     elementwise,
+    emath,
     indexing,
     joining,
     linalg,
@@ -28,6 +29,7 @@ from funcgrad.rules import (  # noqa: F401
     reductions,
     shapes,
     sorting,
+    statistics,
 )
 
 install_lanes({f: make_lane(p) for f, p in CATALOGUE.items() if isinstance(p, Ufunc)})

@@ -86,17 +86,29 @@ gap = own(_gap, 1, -1)
 
 
 # ---- roots of 1 - x*x, 1 + x*x and x*x - 1 ---------------------------------------------------------------------------
+# They are split into two factors each, which neither overflow nor cancel. A zero in a complex number keeps its sign: it tells
+# the sides of a branch cut apart (W. Kahan, Branch cuts for complex elementary functions, 1987), and 1 + z would lose it.
+def _complex(real: Any, imag: Any) -> Any:
+    out = np.empty(real.shape, np.result_type(real, np.complex64))
+    out.real, out.imag = real, imag
+    return out[()]
+
+
 def _arcsin_slope(x: Any) -> Any:
-    return 1 / (np.sqrt(1 - x) * np.sqrt(1 + x))
+    if x.dtype.kind == "c":
+        return 1 / (np.sqrt(_complex(1 - x.real, -x.imag)) * np.sqrt(_complex(1 + x.real, x.imag)))
+    return 1 / np.sqrt((1 - x) * (1 + x))
 
 
 def _arcsinh_slope(x: Any) -> Any:
     if x.dtype.kind == "c":
-        return 1 / (np.sqrt(1 - 1j * x) * np.sqrt(1 + 1j * x))
+        return 1 / (np.sqrt(_complex(1 - x.imag, x.real)) * np.sqrt(_complex(1 + x.imag, -x.real)))
     return 1 / np.hypot(1.0, x)
 
 
 def _arccosh_slope(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        return 1 / (np.sqrt(_complex(x.real - 1, x.imag)) * np.sqrt(_complex(x.real + 1, x.imag)))
     return 1 / (np.sqrt(x - 1) * np.sqrt(x + 1))
 
 

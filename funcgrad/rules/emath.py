@@ -1,0 +1,44 @@
+"""np.emath: the functions that turn complex where their real namesake is not defined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.declare import composite
+from funcgrad.core.trace import concrete
+from funcgrad.core.ufunc import as_array
+from funcgrad.rules.slopes import some
+
+
+def _widened(x: Any, is_outside: Callable[[Any], Any]) -> Any:
+    """`x`, as complex numbers if any element lies outside the real domain."""
+    x = as_array(x)
+    if x.dtype.kind == "c" or not some(is_outside(concrete(x))):
+        return x
+    return x.astype(np.result_type(x.dtype, np.complex64))
+
+
+def _negative(x: Any) -> Any:
+    return x < 0
+
+
+def _beyond_one(x: Any) -> Any:
+    return abs(x) > 1
+
+
+def _log(x):
+    return np.log(_widened(x, _negative))
+
+
+composite(np.emath.sqrt, lambda x: np.sqrt(_widened(x, _negative)))
+composite(np.emath.log, _log)
+composite(np.emath.log2, lambda x: np.log2(_widened(x, _negative)))
+composite(np.emath.log10, lambda x: np.log10(_widened(x, _negative)))
+composite(np.emath.logn, lambda n, x: _log(x) / _log(n))
+composite(np.emath.power, lambda x, p: np.power(_widened(x, _negative), p))
+composite(np.emath.arccos, lambda x: np.arccos(_widened(x, _beyond_one)))
+composite(np.emath.arcsin, lambda x: np.arcsin(_widened(x, _beyond_one)))
+composite(np.emath.arctanh, lambda x: np.arctanh(_widened(x, _beyond_one)))

@@ -72,7 +72,7 @@ class Ufunc(Primitive):
                 names = ("axis", "dtype", "out", "keepdims", "initial", "where")
                 options = {"axis": 0, **dict(zip(names, rest, strict=False)), **kwargs}
                 out = options.pop("out", None)
-                if out is not None and out != (None,):
+                if (out[0] if isinstance(out, tuple) else out) is not None:
                     raise out_refused(f"{self.name}.{method}")
                 if options.get("dtype", 0) is None:
                     del options["dtype"]

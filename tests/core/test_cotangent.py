@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from funcgrad import grad, jacfwd, jacrev, jvp, vjp
-from funcgrad.core.cotangent import LARGE, Masked, Read, Scatter, add_at, dense, fit, fit_shape, repeats, select, settled
+from funcgrad.core.cotangent import (
+    LARGE,
+    Masked,
+    Read,
+    Scatter,
+    add_at,
+    dense,
+    fit,
+    fit_shape,
+    repeats,
+    select,
+    settled,
+)
 from funcgrad.core.primitive import Spec
 
 f8 = np.dtype(float)

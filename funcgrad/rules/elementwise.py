@@ -114,7 +114,6 @@ custom(
 # ---- functions that are no ufuncs ------------------------------------------------------------------------------------
 elementwise(np.sinc, lambda x: sinc_derivative(x, 1), operands="x")
 elementwise(np.i0, lambda x: i0_derivative(x, 1), operands="x")
-elementwise(np.unwrap, 1, operands="p", batch="axis")
 
 
 def _angle(z, deg=False):

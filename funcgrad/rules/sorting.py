@@ -13,10 +13,11 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.batch import is_batched, one_by_one
-from funcgrad.core.declare import composite, custom, selection
+from funcgrad.core.declare import composite, custom
 from funcgrad.core.primitive import Call, Primitive, out_refused
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.axes import given, merged
+from funcgrad.rules.mixing import mix
 from funcgrad.rules.reductions import laid_along
 
 # ---- sorting ---------------------------------------------------------------------------------------------------------
@@ -106,17 +107,6 @@ _positions_of = custom(
     batch=_batched_positions,
 )
 
-
-def _mix(x: Any, y: Any, z: Any) -> Any:
-    """x and y in the proportion 1 - z to z; what has no share in the result may be infinite or NaN."""
-    with np.errstate(invalid="ignore"):
-        inner = np.where(z == 1, y, x + z * (y - x))
-    return np.where(z == 0, x, inner)
-
-
-_mix_of = selection(_mix, lambda z: 1 - z, lambda z: z, lambda x, y: y - x)
-
-
 # ---- order statistics ------------------------------------------------------------------------------------------------
 
 
@@ -146,7 +136,7 @@ def _order_statistic(
     position = _last(position, 0 if q is None else np.ndim(q))
     low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
     pair = [np.take_along_axis(values, np.take_along_axis(order, index, -1), -1) for index in (low, high)]
-    out = np.moveaxis(_mix_of(*pair, share.astype(_dtype(function, a, q, method))), -1, 0)
+    out = np.moveaxis(mix(*pair, share.astype(_dtype(function, a, q, method))), -1, 0)
     return out.reshape(np.shape(q if q is not None else 0.0) + _reduced_shape(a.shape, axis, keepdims))
 
 

@@ -1,0 +1,122 @@
+"""Functions of sampled signals: convolve, correlate, interp, unwrap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.batch import is_batched, one_by_one
+from funcgrad.core.declare import composite, elementwise, multilinear
+from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.ufunc import as_array
+from funcgrad.rules.mixing import mix
+
+# ---- convolution -----------------------------------------------------------------------------------------------------
+
+
+def _window(n: int, m: int, mode: Any) -> tuple[int, int]:
+    """Where the result of this mode begins in the full convolution of n and m points, and how long it is."""
+    short, long = min(n, m), max(n, m)
+    windows = {"full": (0, n + m - 1), "same": ((short - 1) // 2, long), "valid": (short - 1, long - short + 1)}
+    return windows[{0: "valid", 1: "same", 2: "full"}.get(mode, mode)]
+
+
+def _convolve_pull(ct: Any, size: int, other: Any, mode: Any) -> Any:
+    """The transpose of the convolution of `size` points with `other`: with `other` turned around."""
+    other = other.reshape(-1)
+    before, length = _window(size, other.size, mode)
+    after = size + other.size - 1 - before - length
+    if before or after:
+        ct = np.concatenate([np.zeros(before, ct.dtype), ct, np.zeros(after, ct.dtype)])
+    return np.convolve(ct, other[::-1], "valid")
+
+
+def _batched_convolve(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """All examples at once, as a sum over the points of the shorter signal, if those are few."""
+    rows = [o.reshape(size if b else 1, -1) for o, b in zip(call.operands, batched, strict=True)]
+    v, a = sorted(rows, key=lambda row: row.shape[1])
+    n, m = a.shape[1], v.shape[1]
+    if m > size:
+        return one_by_one(primitive, call, batched, size)
+    begin, length = _window(n, m, call.params.get("mode", "full"))
+    margin = np.zeros((a.shape[0], m - 1), a.dtype)
+    padded = np.concatenate([margin, a, margin], axis=1)
+    out = 0
+    for k in range(m):
+        start = begin + m - 1 - k
+        out = out + v[:, k : k + 1] * padded[:, start : start + length]
+    return out
+
+
+multilinear(
+    np.convolve,
+    lambda ct, a, v, mode="full": _convolve_pull(ct, a.size, v, mode),
+    lambda ct, v, a, mode="full": _convolve_pull(ct, v.size, a, mode),
+    operands="a v",
+    batch=_batched_convolve,
+)
+
+
+def _correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    a, v = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v))
+    turned = v[::-1].conj() if v.dtype.kind == "c" else v[::-1]
+    if mode in ("same", 1) and a.shape[0] < v.shape[0]:  # here correlate and convolve take different middles
+        begin = a.shape[0] // 2
+        return np.convolve(a, turned, "full")[begin : begin + v.shape[0]]
+    return np.convolve(a, turned, mode)
+
+
+composite(np.correlate, _correlate)
+
+# ---- interpolation: at a point of the grid the slope is that of the interval above it --------------------------------
+
+
+def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    x, xp, fp = (_double(as_array(values)) for values in (x, xp, fp))
+    if xp.ndim != 1 or fp.shape != xp.shape or xp.size == 0:
+        raise ValueError(
+            f"np.interp: xp {xp.shape} and fp {fp.shape} must be as long as each other, one-dimensional, not empty"
+        )
+    if period is not None:
+        left = right = None
+        x, xp, fp = _periodic(x, xp, fp, period)
+    inside = _inside(x, xp, fp)
+    left, right = fp[0] if left is None else left, fp[-1] if right is None else right
+    return np.where(x < xp[0], left, np.where(x > xp[-1], right, inside))
+
+
+def _double(values: Any) -> Any:
+    """In double precision, in which NumPy interpolates."""
+    return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+
+
+def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
+    """The grid brought into one period, with a point more on either side."""
+    if not is_batched(period) and period == 0:
+        raise ValueError("np.interp(period=0): the period must not be zero")
+    period = np.abs(period)
+    x, xp = x % period, xp % period
+    order = np.argsort(xp)
+    xp, fp = np.take(xp, order), np.take(fp, order)
+    return x, np.concatenate([xp[-1:] - period, xp, xp[:1] + period]), np.concatenate([fp[-1:], fp, fp[:1]])
+
+
+def _inside(x: Any, xp: Any, fp: Any) -> Any:
+    """The interpolation at points between the first and the last of the grid."""
+    if xp.size == 1:
+        return fp[0]
+    low = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, xp.size - 2)
+    start = np.take(xp, low)
+    width = np.take(xp, low + 1) - start
+    jump = width == 0  # only at the upper end: searchsorted finds the last of equal points
+    share = np.where(jump, 1, (x - start) / np.where(jump, 1, width))
+    return mix(np.take(fp, low), np.take(fp, low + 1), share)
+
+
+composite(np.interp, _interp)
+
+# ---- unwrap: adds multiples of the period ----------------------------------------------------------------------------
+
+elementwise(np.unwrap, 1, lambda p, period, out: (out - p) / period, operands="p period", batch="axis")

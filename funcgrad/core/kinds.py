@@ -42,13 +42,14 @@ def names_in(formula: Formula) -> tuple[str, ...]:
 class Plan:
     """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
 
-    __slots__ = ("constants", "keeps", "lane_save", "primitive", "pull", "pull_masked", "save", "slots")
+    __slots__ = ("constants", "keeps", "lane_save", "layout", "primitive", "pull", "pull_masked", "save", "slots")
 
     def __init__(self, primitive: Primitive, slots: tuple[int, ...]) -> None:
         self.primitive, self.slots = primitive, slots
         self.keeps: tuple[str, ...] = ()  # the names whose values are saved
         self.constants: tuple[int, ...] = ()  # the untraced operands among them
         self.lane_save = ""
+        self.layout: Any = ()  # the names of the operands, as in a Call
         self.save: Callable[[Call, Any], Any]
         self.pull: Callable[[Any, Any], Sequence[Any]]
         self.pull_masked: Callable[[Masked, Any], Sequence[Any]]

@@ -274,6 +274,8 @@ def as_operand(x: Any) -> Any:
         x.node  # noqa: B018
     elif type(x) in (list, tuple):
         return array_of(x)
+    elif type(x) is not np.ndarray and hasattr(x, "__operand__"):  # an object that holds an array or a tracer
+        return x.__operand__()
     return x
 
 

@@ -136,6 +136,7 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
     plan = primitive.plans.get(key)
     if plan is None:
         plan = primitive.plans[key] = primitive.rule.plan(primitive, slots, call)
+        plan.layout = call.layout
     return plan
 
 
@@ -152,10 +153,14 @@ class _Pick(Plan):
 PICK = _Pick()
 
 
-def sweep(seeds: Iterable[tuple[Node, Any]], *, release: bool = False) -> dict[Node, Any]:
+def sweep(
+    seeds: Iterable[tuple[Node, Any]], *, release: bool = False, freed: Any = None, visitor: Any = None
+) -> dict[Node, Any]:
     """Pull cotangents back from nodes, newest node first; the cotangent of each leaf that they reach.
 
-    `release` lets go of what a node has saved as soon as it is passed: for a tape that is swept only once.
+    `release` lets go of what a node has saved as soon as it is passed: for a tape that is swept only once. With `freed`, the
+    tape stays, and this takes the place of what was saved. A `visitor` may look in: `enter(node, ct)` gives the cotangent to go
+    on with (None: no further) and the saved values to use; `leave(node, parts)` gives the parts to hand to the parents.
     """
     cts: dict[Node, Any] = {}
     heap: list[tuple[int, Node]] = []
@@ -177,14 +182,26 @@ def sweep(seeds: Iterable[tuple[Node, Any]], *, release: bool = False) -> dict[N
         if kind is Scatter or kind is Read:
             ct = settled(ct)
             kind = type(ct)
+        saved = node.saved
+        if visitor is not None:
+            ct, saved = visitor.enter(node, ct)
+            if ct is None:
+                continue
+            kind = type(ct)
         try:
-            parts = (plan.pull_masked if kind is Masked else plan.pull)(ct, node.saved)
+            parts = (plan.pull_masked if kind is Masked else plan.pull)(ct, saved)
         except Exception as error:
             error.add_note(f"This happened while a cotangent was pulled back through {plan.name}.")
             raise
         parents = node.parents
+        saved = None
+        if visitor is not None:
+            parts = visitor.leave(node, parts)
         if release:
-            node.saved, node.parents = None, ()
+            if freed is None:
+                node.saved, node.parents = None, ()
+            elif plan.keeps:
+                node.saved = freed
         for parent, part in zip(parents, parts):  # noqa: B905 (strict= costs as much as the rest of a small step)
             if part is None:
                 continue
@@ -213,7 +230,8 @@ def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, pa
     if parent not in cts:
         cts[parent] = [None] * parent.shape
         heappush(heap, (parent.order, parent))
-    cts[parent][part.position] = part.ct
+    held = cts[parent][part.position]
+    cts[parent][part.position] = part.ct if held is None else merged(held, part.ct)
 
 
 # The reference count, seen in `merged`, of a cotangent that only the sweep holds; measured below.

@@ -96,6 +96,8 @@ class ValueAndGrad(Transformed):
         """The node and the value of the output, which must be one number."""
         name = name_of(self.fun)
         node = None
+        if hasattr(out, "__operand__"):
+            out = out.__operand__()
         if isinstance(out, Tracer) and out.trace is trace:
             node, out = out.node, lower_leaf(trace, out)
         if isinstance(out, (int, float, complex)) and not isinstance(out, bool):

@@ -39,7 +39,7 @@ node.order = next(trace.order)
 node.plan = plan_{slots}
 node.saved = {saved}
 node.parents = ({parents})
-node.shape = out.shape
+node.shape = {shape}
 node.dtype = out.dtype
 tracer = new(Tracer)
 tracer.trace = trace
@@ -114,7 +114,8 @@ def make_lane(primitive: Primitive) -> Callable[..., Any]:
     }  # fmt: skip
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, space)
-    if len(operands) > 2 or primitive.function.nout > 1 or primitive.rule.is_constant:
+    rule = primitive.rule
+    if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores:
         return primitive.__call__
     fields = {"run": run}
     for slots, indent in _INDENTS[len(operands)].items():
@@ -134,7 +135,8 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
         saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
     constant = "".join(operands[i] for i in plan.constants)
     guard = f"if type({constant}) is ndarray:\n    {constant} = trace.guard.keep({constant})\n" if constant else ""
-    return _RECORD.format(guard=guard, slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
+    shape = "node_x.shape" if len(operands) == 1 else "out.shape"
+    return _RECORD.format(guard=guard, shape=shape, slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
 
 
 def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space: dict[str, Any]) -> Callable[..., Any]:

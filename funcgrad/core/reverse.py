@@ -162,30 +162,27 @@ def sweep(
     tape stays, and this takes the place of what was saved. A `visitor` may look in: `enter(node, ct)` gives the cotangent to go
     on with (None: no further) and the saved values to use; `leave(node, parts)` gives the parts to hand to the parents.
     """
-    cts: dict[Node, Any] = {}
+    cts: dict[Node, Any] = {}  # the cotangents of the nodes in the heap
     heap: list[tuple[int, Node]] = []
     leaves: dict[Node, Any] = {}
     for node, ct in seeds:
-        if node in cts:
-            cts[node] = merged(cts[node], ct)
-        else:
-            cts[node] = ct
-            heappush(heap, (node.order, node))
-    while heap:
-        node = heappop(heap)[1]
-        ct = cts.pop(node)
-        plan = node.plan
-        if plan is None:
-            leaves[node] = dense(ct)
-            continue
+        _contribute(cts, heap, leaves, node, ct)
+    node = ct = None
+    while True:
+        if node is None:
+            if not heap:
+                break
+            node = heappop(heap)[1]
+            ct = cts.pop(node)
+        plan, saved = node.plan, node.saved
         kind = type(ct)
         if kind is Scatter or kind is Read:
             ct = settled(ct)
             kind = type(ct)
-        saved = node.saved
         if visitor is not None:
             ct, saved = visitor.enter(node, ct)
             if ct is None:
+                node = None
                 continue
             kind = type(ct)
         try:
@@ -193,43 +190,68 @@ def sweep(
         except Exception as error:
             error.add_note(f"This happened while a cotangent was pulled back through {plan.name}.")
             raise
-        parents = node.parents
-        saved = None
         if visitor is not None:
             parts = visitor.leave(node, parts)
+        parents = node.parents
         if release:
             if freed is None:
                 node.saved, node.parents = None, ()
             elif plan.keeps:
                 node.saved = freed
+        # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
+        node = None
         for parent, part in zip(parents, parts):  # noqa: B905 (strict= costs as much as the rest of a small step)
             if part is None:
                 continue
-            held = cts.get(parent)
             kind = type(part)
-            if kind is Read:
-                if type(held) is Scatter:
-                    held.add(part)
-                    continue
-            elif kind is Part:
+            if kind is Part:
                 _gather(cts, heap, parent, part)
                 continue
-            elif kind is float or kind is int or part.shape != parent.shape or part.dtype is not parent.dtype:
+            if kind is float or kind is int or part.shape != parent.shape or part.dtype is not parent.dtype:
                 part = fit(part, parent)
-            if held is None:
-                cts[parent] = part
-                heappush(heap, (parent.order, parent))
-            else:
+            if parent is node:
+                held = ct
+                ct = merged(held, part)
+            elif parent.plan is None:
+                held = leaves.get(parent)
+                leaves[parent] = part if held is None else merged(held, part)
+            elif parent in cts:
+                held = cts[parent]
                 cts[parent] = merged(held, part)
-        parts = part = held = None  # a name left over would look like a second holder
-    return leaves
+            elif node is None:
+                node, ct = parent, part
+            elif parent.order < node.order:
+                _push(cts, heap, node, ct)
+                node, ct = parent, part
+            else:
+                _push(cts, heap, parent, part)
+        parts = part = held = saved = None  # a name left over would look like a second holder
+        if node is not None and heap and heap[0][0] < node.order:
+            _push(cts, heap, node, ct)
+            node = ct = None
+    return {leaf: dense(ct) for leaf, ct in leaves.items()}
+
+
+def _push(cts: dict[Node, Any], heap: list[tuple[int, Node]], node: Node, ct: Any) -> None:
+    cts[node] = ct
+    heappush(heap, (node.order, node))
+
+
+def _contribute(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], node: Node, ct: Any) -> None:
+    """Add a seed."""
+    place = leaves if node.plan is None else cts
+    if node in place:
+        place[node] = merged(place[node], ct)
+    elif node.plan is None:
+        leaves[node] = ct
+    else:
+        _push(cts, heap, node, ct)
 
 
 def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, part: Part) -> None:
     """Put the cotangent of one output into the list that is the cotangent of a node with several."""
     if parent not in cts:
-        cts[parent] = [None] * parent.shape
-        heappush(heap, (parent.order, parent))
+        _push(cts, heap, parent, [None] * parent.shape)
     held = cts[parent][part.position]
     cts[parent][part.position] = part.ct if held is None else merged(held, part.ct)
 

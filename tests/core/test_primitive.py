@@ -241,7 +241,7 @@ def test_the_names_of_a_formula() -> None:
 
 
 def test_a_rule_that_names_what_is_not_there_is_refused_when_declared() -> None:
-    with pytest.raises(ValueError, match="unknown names.*'axe'"):
+    with pytest.raises(ValueError, match=r"unknown names.*'axe'"):
         custom(lambda x, axis=None: x, lambda ct, axe: ct)
     with pytest.raises(ValueError, match="'w'"):
         custom(lambda x: x, {"w": lambda ct: ct}, operands="x")

@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad.core.batch import is_batched, one_by_one
 from funcgrad.core.declare import composite, elementwise, multilinear
+from funcgrad.core.indexing import GETITEM
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.mixing import mix
@@ -99,7 +100,7 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
     period = np.abs(period)
     x, xp = x % period, xp % period
     order = np.argsort(xp)
-    xp, fp = np.take(xp, order), np.take(fp, order)
+    xp, fp = GETITEM(xp, order), GETITEM(fp, order)
     return x, np.concatenate([xp[-1:] - period, xp, xp[:1] + period]), np.concatenate([fp[-1:], fp, fp[:1]])
 
 
@@ -108,11 +109,11 @@ def _inside(x: Any, xp: Any, fp: Any) -> Any:
     if xp.size == 1:
         return fp[0]
     low = np.clip(np.searchsorted(xp, x, side="right") - 1, 0, xp.size - 2)
-    start = np.take(xp, low)
-    width = np.take(xp, low + 1) - start
-    jump = width == 0  # only at the upper end: searchsorted finds the last of equal points
-    share = np.where(jump, 1, (x - start) / np.where(jump, 1, width))
-    return mix(np.take(fp, low), np.take(fp, low + 1), share)
+    start = GETITEM(xp, low)
+    width = GETITEM(xp, low + 1) - start
+    jump = width == 0  # can only be at the upper end: searchsorted finds the last of equal points
+    share = np.where(np.logical_and(jump, x == start), 1, (x - start) / np.where(jump, 1, width))
+    return mix(GETITEM(fp, low), GETITEM(fp, low + 1), share)
 
 
 composite(np.interp, _interp)

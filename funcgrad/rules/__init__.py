@@ -17,6 +17,7 @@ from funcgrad.rules import (  # noqa: F401
     einsum,
     elementwise,
     emath,
+    fft,
     indexing,
     joining,
     linalg,

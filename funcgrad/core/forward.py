@@ -41,11 +41,12 @@ class ForwardTrace(Trace):
         if not tangents or primitive.rule.is_constant:
             return self.constant(out)
         push = primitive.rule.push if primitive.rule.pushes else transposed_pull
-        return self._paired(out, push(primitive, lowered, out, tangents))
+        return self.paired(out, push(primitive, lowered, out, tangents))
 
-    def _paired(self, out: Any, t: Any) -> Any:
+    def paired(self, out: Any, t: Any) -> Any:
+        """`out` as a tracer (or tracers) with the tangent `t`, fitted to it."""
         if isinstance(out, (tuple, list)):
-            return rebuilt(out, [self._paired(o, t_o) for o, t_o in zip(out, t, strict=True)])
+            return rebuilt(out, [self.paired(o, t_o) for o, t_o in zip(out, t, strict=True)])
         if t is None or out.dtype.kind not in "fc":
             return self.constant(out)
         if type(t) is not Masked:

@@ -182,13 +182,11 @@ def dense(ct: Any) -> Any:
 
 def fit(part: Any, to: Any) -> Any:
     """`part`, a contribution to the cotangent of a value like `to`, with the shape and dtype of that value."""
-    if type(part) is Masked:
-        return part.through(lambda p: fit_shape(p, to.shape)) if part.shape != to.shape else Masked(_cast(part.value, to.dtype), part.live)
     if not hasattr(part, "shape"):
         part = np.asarray(part)
     if part.shape != to.shape:
         part = fit_shape(part, to.shape)
-    return _cast(part, to.dtype)
+    return Masked(_cast(part.value, to.dtype), part.live) if type(part) is Masked else _cast(part, to.dtype)
 
 
 def _cast(part: Any, dtype: Any) -> Any:

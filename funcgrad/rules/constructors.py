@@ -164,8 +164,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
 
 
 def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    base = as_array(base)
-    if base.ndim:
+    if as_array(base).ndim:
         rank = max(as_array(x).ndim for x in (start, stop, base))
         start, stop, base = (x.reshape((1,) * (rank - x.ndim) + x.shape) for x in map(as_array, (start, stop, base)))
         base = np.expand_dims(base, axis)

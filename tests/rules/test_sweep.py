@@ -33,7 +33,9 @@ def both_modes(s: Sample) -> bool:
 
 
 def has_lane(s: Sample) -> bool:
-    return isinstance(s.entry, Ufunc) and s.function in LANES and len(s.args) <= 2 and not s.kwargs
+    if not isinstance(s.entry, Ufunc) or len(s.args) > 2 or s.kwargs or s.function not in LANES:
+        return False
+    return LANES[s.function] != s.entry.__call__  # else the general lane is the only one
 
 
 def is_linear(s: Sample) -> bool:

@@ -25,7 +25,7 @@ class Guard:
     def keep(self, x: np.ndarray) -> np.ndarray:
         """What to save of the plain array `x`: a copy, or `x` itself, locked together with the arrays that it looks into."""
         if x.nbytes <= self.limit:
-            return x.copy()
+            return x.copy("K")
         array: object = x
         while type(array) is np.ndarray:
             if array.flags.writeable:

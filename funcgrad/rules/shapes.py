@@ -46,7 +46,7 @@ def shifted(*names: str) -> Strategy:
         params = dict(call.params)
         for name in names:
             axes = params.get(name, primitive.defaults.get(name))
-            params[name] = tuple(map(_behind, axes)) if isinstance(axes, (tuple, list)) else _behind(axes)
+            params[name] = tuple(map(_behind, axes)) if np.ndim(axes) else _behind(axes)
         return bind(primitive, Call(call.operands, call.layout, params))
 
     return strategy
@@ -78,8 +78,9 @@ def batched_roll(primitive: Primitive, call: Call, batched: Sequence[bool], size
     x = call.operands[0]
     if batched[1]:
         return one_by_one(primitive, call, batched, size)
-    rolled = along_axis(primitive, call, batched, size)
-    return rolled.reshape(x.shape) if call.params.get("axis") is None else rolled
+    if call.params.get("axis") is None:
+        return along_axis(primitive, call, batched, size).reshape(x.shape)
+    return shifted("axis")(primitive, call, batched, size)
 
 
 # ---- shapes ----------------------------------------------------------------------------------------------------------
@@ -193,6 +194,7 @@ linear(
     np.roll,
     {"a": lambda ct, a, shift, axis=None: np.roll(ct, -shift, axis)},
     operands="a shift",
+    axis="as is",  # axes may come twice: the shifts add up
     moves=True,
     flattens=True,
     batch=batched_roll,
@@ -238,10 +240,10 @@ def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     if axis is None:
         a, axis = np.reshape(a, -1), 0
     axis = normalize_axis_index(axis, a.ndim)
+    if isinstance(repeats, Tracer):
+        repeats = operator.index(repeats)
     if np.size(repeats) == 1:
-        count = operator.index(np.reshape(repeats, ())[()])
-        if count < 0:
-            raise ValueError("repeats may not contain negative values.")
+        count = np.repeat(0, repeats).size
         return _repeated(a, a.shape, [count if i == axis else 1 for i in range(a.ndim)], in_front=False)
     return np.take(a, np.repeat(np.arange(a.shape[axis]), repeats), axis)
 

@@ -259,7 +259,7 @@ def record(
         arguments, traced_args = [], []
         for i, primal in enumerate(primals):
             values, structure = argument_leaves(primal, transform, i, allow_int=True)
-            values = [v.copy() if type(v) is np.ndarray else v for v in values]
+            values = [v.copy("K") if type(v) is np.ndarray else v for v in values]
             leaves, nodes = traced(trace, values)
             arguments.append((values, nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))

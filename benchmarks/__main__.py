@@ -1,0 +1,44 @@
+"""The command: `python -m benchmarks [--only WORDS] [--peers NAMES] [--json PATH]`. Status 1: a target is missed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.peers import PEERS, installed
+from benchmarks.problem import Result
+from benchmarks.problems import ALL
+from benchmarks.report import as_json, heading, row
+
+
+def main() -> int:
+    """Measure, print each line as it comes, and say what the marks mean."""
+    options = _options()
+    peers = installed([name for name in options.peers.split(",") if name])
+    names = [peer.name for peer in peers]
+    print(heading(names))
+    results: list[Result] = []
+    for line in ALL:
+        if options.only.lower() in line.name.lower():
+            results.append(line.result(peers))
+            print(row(results[-1], names), flush=True)
+    print(
+        "\nRatios of times (of memory where it says so); smaller is better. All run in turns, on one thread of one process; the"
+        "\nshortest of up to 25 samples counts. ok: funcgrad is within the target. -: not done, or not installed."
+    )
+    if options.json:
+        Path(options.json).write_text(as_json(results), encoding="utf-8")
+    return int(any(result.passed is False for result in results))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", default="", metavar="WORDS", help="only problems with these words in their name")
+    parser.add_argument("--peers", default=",".join(PEERS), metavar="NAMES", help=f"of {','.join(PEERS)}; '' for none")
+    parser.add_argument("--json", metavar="PATH", help="also write all figures to this file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

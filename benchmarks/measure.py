@@ -1,0 +1,73 @@
+"""Time, memory and import time, measured so that a busy machine spoils none of the comparisons."""
+
+from __future__ import annotations
+
+import gc
+import math
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any
+
+SAMPLE = 0.01  # seconds: a run that is shorter is repeated within a sample
+ROUNDS = 25
+BUDGET = 2.0  # seconds that one library may use for one problem; the slow ones drop out of the last rounds
+
+
+def seconds_per_call(runs: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
+    """The shortest time of one call of each run. The runs take turns, so that all see the same machine."""
+    repeats = {name: _repeats(run) for name, run in runs.items()}
+    best = dict.fromkeys(runs, math.inf)
+    used = dict.fromkeys(runs, 0.0)
+    gc.collect()
+    gc.freeze()  # what the libraries have imported is no work for the collector while we measure
+    for _ in range(ROUNDS):
+        for name, run in runs.items():
+            if used[name] < BUDGET:
+                spent = _sample(run, repeats[name])
+                used[name] += spent
+                best[name] = min(best[name], spent / repeats[name])
+    gc.unfreeze()
+    return best
+
+
+def _repeats(run: Callable[[], Any]) -> int:
+    run()  # the first call may fill caches
+    return max(1, math.ceil(SAMPLE / max(_sample(run, 1), 1e-7)))
+
+
+def _sample(run: Callable[[], Any], repeats: int) -> float:
+    start = perf_counter()
+    for _ in range(repeats):
+        run()
+    return perf_counter() - start
+
+
+def peak_bytes(run: Callable[[], Any]) -> int:
+    """The most memory that Python and NumPy held at once during `run`, beyond what was there before."""
+    run()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    result = run()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    del result
+    return peak - before
+
+
+_IMPORT = "from time import perf_counter; start = perf_counter(); import {}; print(perf_counter() - start)"
+
+
+def import_seconds(modules: tuple[str, ...], rounds: int = 15) -> dict[str, float]:
+    """The shortest time that `import module` takes in a fresh interpreter, the modules in turns."""
+    best = dict.fromkeys(modules, math.inf)
+    for _ in range(rounds):
+        for module in modules:
+            command = [sys.executable, "-c", _IMPORT.format(module)]
+            printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            best[module] = min(best[module], float(printed))
+    return best

@@ -1,0 +1,81 @@
+"""Loops over single elements, reading and writing: how people write when they are not yet thinking in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import funcgrad
+from benchmarks.measure import seconds_per_call
+from benchmarks.peers import Peer, Run
+from benchmarks.problem import Figure, Gradients, Race
+
+N = 2_000
+WRITES = 10_000
+
+
+def walk(xp: Any, x: Any) -> Any:
+    """The sum of squares, one element after the other."""
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i] * x[i]
+    return total
+
+
+def walk_by_hand(x: np.ndarray) -> Any:
+    """The same loop, which fills the gradient as it goes."""
+    total, ct = 0.0, np.empty_like(x)
+    for i in range(len(x)):
+        total = total + x[i] * x[i]
+        ct[i] = 2 * x[i]
+    return total, (ct,)
+
+
+def fill(n: int, x: Any) -> Any:
+    """n item assignments into an array, then its mean. The derivative is 1."""
+    y = np.zeros(n, like=x)
+    for i in range(n):
+        y[i] = x
+    return np.mean(y)
+
+
+def multiply(n: int, x: Any) -> Any:
+    """n arithmetic operations, n being even. The derivative is 1."""
+    for _ in range(n):
+        x = x * -1.0
+    return x
+
+
+def growth(small: Callable[[], Any], large: Callable[[], Any]) -> float:
+    """How much longer `large` takes than `small`."""
+    seconds = seconds_per_call({"small": small, "large": large})
+    return seconds["large"] / seconds["small"]
+
+
+def _walk(n: int) -> Run:
+    differentiate, x = funcgrad.grad(partial(walk, np)), np.ones(n)
+    return lambda: differentiate(x)
+
+
+def _loop(function: Callable[[int, Any], Any], n: int) -> Run:
+    differentiate = funcgrad.grad(partial(function, n))
+    return lambda: differentiate(1.0)
+
+
+def _writes(peers: Sequence[Peer]) -> dict[str, Run]:
+    del peers  # those that can assign at all copy the array, or take as long as an operation on all of it
+    return {"products": _loop(multiply, WRITES), "funcgrad": _loop(fill, WRITES)}
+
+
+# JAX without jit would take half a minute for each call.
+_reads = Gradients(walk, walk_by_hand, (np.linspace(-1, 1, N),), without=("jax",))
+
+LINES = (
+    Race(f"x[i] in a loop, n = {N:,}", 25, _reads),
+    Figure("  and 4 times as many", 5, lambda: growth(_walk(N), _walk(4 * N)), "n = 2,000"),
+    Race(f"y[i] = x in a loop, n = {WRITES:,}", 4, _writes, "products"),
+    Figure("  and 4 times as many", 5, lambda: growth(_loop(fill, WRITES), _loop(fill, 4 * WRITES)), "n = 10,000"),
+)

@@ -13,7 +13,7 @@ from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
 from funcgrad.core.cotangent import Read, add_at
 from funcgrad.core.kinds import Linear
-from funcgrad.core.primitive import Call, Primitive, as_operand, spec
+from funcgrad.core.primitive import Call, Primitive, Spec, as_operand, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.views import Step, note_view
@@ -102,6 +102,9 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     return trace.wrap(value, made)
 
 
+DOUBLE = Spec((), np.dtype(np.float64))  # of most elements that are read
+
+
 def read_item(x: Any, index: Any) -> Any:
     """x[index] as tracers have it: the fast lane for one element, written out like those of lanes.py; else GETITEM."""
     if type(x) is ReverseTracer and type(index) is int:
@@ -115,8 +118,7 @@ def read_item(x: Any, index: Any) -> Any:
                 node.plan = _PLAN
                 node.saved = (parent, index)
                 node.parents = (parent,)
-                node.shape = value.shape
-                node.dtype = value.dtype
+                node.spec = DOUBLE if type(value) is np.float64 else Spec(value.shape, value.dtype)
                 tracer = _new(ReverseTracer)
                 tracer.trace = trace
                 tracer.value = value

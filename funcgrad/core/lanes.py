@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.primitive import Call, Primitive, Spec
 from funcgrad.core.reverse import Node, ReverseTracer, plan_of
 
 # The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's, without a dtype.
@@ -39,8 +39,7 @@ node.order = next(trace.order)
 node.plan = plan_{slots}
 node.saved = {saved}
 node.parents = ({parents})
-node.shape = {shape}
-node.dtype = out.dtype
+{spec}
 tracer = new(Tracer)
 tracer.trace = trace
 tracer.value = out
@@ -110,7 +109,7 @@ def make_lane(primitive: Primitive) -> Callable[..., Any]:
     run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
     space: dict[str, Any] = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.__call__,
-        "function": primitive.function, "ndarray": np.ndarray,
+        "function": primitive.function, "ndarray": np.ndarray, "Spec": Spec, "new_spec": tuple.__new__,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, space)
@@ -135,8 +134,27 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
         saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
     constant = "".join(operands[i] for i in plan.constants)
     guard = f"if type({constant}) is ndarray:\n    {constant} = trace.guard.keep({constant})\n" if constant else ""
-    shape = "node_x.shape" if len(operands) == 1 else "out.shape"
-    return _RECORD.format(guard=guard, shape=shape, slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
+    spec = _spec_lines(slots, len(operands))
+    return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
+
+
+def _spec_lines(slots: str, arity: int) -> str:
+    """The lines that set the node's Spec: that of the operand, if the output is like it."""
+    node = f"node_{slots[0]}"
+    if arity == 1:
+        return f"node.spec = {node}.spec if out.dtype is {node}.spec.dtype else new_spec(Spec, (out.shape, out.dtype))"
+    if len(slots) == 1:  # beside a Python number an array keeps its shape and dtype
+        constant = "y" if slots == "x" else "x"
+        check = f"type({constant}) is float or out.shape == {node}.spec.shape and out.dtype is {node}.spec.dtype"
+        return f"node.spec = {node}.spec if {check} else new_spec(Spec, (out.shape, out.dtype))"
+    return (
+        "spec = node_x.spec\n"
+        "if out.shape != spec.shape or out.dtype is not spec.dtype:\n"
+        "    spec = node_y.spec\n"
+        "    if out.shape != spec.shape or out.dtype is not spec.dtype:\n"
+        "        spec = new_spec(Spec, (out.shape, out.dtype))\n"
+        "node.spec = spec"
+    )
 
 
 def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space: dict[str, Any]) -> Callable[..., Any]:

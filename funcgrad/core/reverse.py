@@ -16,7 +16,7 @@ from funcgrad.core import kinds
 from funcgrad.core.cotangent import LARGE, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
 from funcgrad.core.guard import Guard
 from funcgrad.core.kinds import Plan
-from funcgrad.core.primitive import Call, Opaque, Primitive
+from funcgrad.core.primitive import Call, Opaque, Primitive, Spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 
 _new = object.__new__
@@ -25,23 +25,33 @@ _new = object.__new__
 class Node:
     """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's shape and dtype.
 
-    A leaf has no plan. `order` falls with time. An output of a call with several is a node of its own, with the plan PICK, whose
-    parent is the call's node (`shape` None, `width` outputs).
+    A leaf has no plan. `order` falls with time. `spec` is the very Spec of a parent where the output has its shape and dtype:
+    the sweep then knows, without a look, that nothing was broadcast. An output of a call with several is a node of its own,
+    with the plan PICK, whose parent is the call's node (whose spec has the number of outputs for a shape).
     """
 
-    __slots__ = ("__weakref__", "dtype", "order", "parents", "plan", "saved", "shape")
+    __slots__ = ("__weakref__", "order", "parents", "plan", "saved", "spec")
     order: int
     plan: Plan | None
     saved: Any
     parents: tuple[Node, ...]
-    shape: Any
-    dtype: Any
+    spec: Spec
+
+    @property
+    def shape(self) -> Any:
+        """The shape of the output (of a call with several: their number)."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the output."""
+        return self.spec.dtype
 
 
 def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
     """A new node. (The fast lanes write these lines out.)"""
     node = _new(Node)
-    node.order, node.plan, node.saved, node.parents, node.shape, node.dtype = order, plan, saved, parents, shape, dtype
+    node.order, node.plan, node.saved, node.parents, node.spec = order, plan, saved, parents, Spec(shape, dtype)
     return node
 
 
@@ -152,6 +162,9 @@ class _Pick(Plan):
 
 PICK = _Pick()
 
+# The types of parts that are what they are; anything else is looked at.
+PLAIN_PARTS = frozenset([ndarray, np.float64, np.float32])
+
 
 def sweep(
     seeds: Iterable[tuple[Node, Any]], *, release: bool = False, freed: Any = None, visitor: Any = None
@@ -198,17 +211,19 @@ def sweep(
                 node.saved, node.parents = None, ()
             elif plan.keeps:
                 node.saved = freed
+        spec = node.spec
         # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
         node = None
         for parent, part in zip(parents, parts):  # noqa: B905 (strict= costs as much as the rest of a small step)
             if part is None:
                 continue
-            kind = type(part)
-            if kind is Part:
-                _gather(cts, heap, parent, part)
-                continue
-            if kind is float or kind is int or part.shape != parent.shape or part.dtype is not parent.dtype:
-                part = fit(part, parent)
+            if parent.spec is not spec or type(part) not in PLAIN_PARTS or part.dtype is not spec.dtype:
+                if type(part) is Part:
+                    _gather(cts, heap, parent, part)
+                    continue
+                to = parent.spec
+                if type(part) is float or type(part) is int or part.shape != to.shape or part.dtype is not to.dtype:
+                    part = fit(part, to)
             if parent is node:
                 held = ct
                 ct = merged(held, part)

@@ -67,7 +67,7 @@ class Figure:
 
 @dataclass
 class Gradients:
-    """The runs of a race in `value_and_grad`: a function, its gradient by hand, parameters, and data that stay constant.
+    """The runs of a race in `value_and_grad`: a function, its gradient by hand, parameters, and data that stay as is.
 
     `function(xp, *params, *data)` is the plain code; `by_hand(*params, *data)` returns the value and a tuple of
     gradients. `for_torch` replaces `function` for PyTorch, where its users would call another function; peers named in

@@ -47,7 +47,7 @@ def precision(values: Sequence[Any]) -> int:
 
 @dataclass(frozen=True)
 class Program:
-    """A function of the floating leaves of its arguments alone that gives a list of floating arrays; and their names."""
+    """A function of the floating leaves of its arguments alone that gives a list of floating arrays; with names."""
 
     run: Callable[..., list[Any]]
     title: str

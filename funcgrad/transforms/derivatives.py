@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.forward import ForwardTrace
 from funcgrad.core.guard import Guard
+from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
@@ -71,9 +72,10 @@ class ValueAndGrad(Transformed):
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
                 aux = lowered(trace, aux)
             node, out = self._end(trace, out)
-        seed = np.ones((), out.dtype)[()] if node is not None else None
-        cts = sweep(_seeds(node, seed), release=True) if node is not None else {}
+        # The sweep gets the only reference to the tape, whose nodes then go as it passes.
+        seeds = iter([] if node is None else [(node, np.ones((), out.dtype)[()])])
         del node
+        cts = sweep(seeds)
         gradients = [
             tree.unflatten(structure, [gradient(cts, n, v) for v, n in zip(values, nodes, strict=True)])
             for values, nodes, structure in arguments
@@ -135,10 +137,6 @@ class ValueAndGrad(Transformed):
 def _called(fun: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     given, args[:] = tuple(args), []
     return fun(*given, **kwargs)
-
-
-def _seeds(node: Node, ct: Any) -> Any:
-    yield node, ct
 
 
 class Grad(ValueAndGrad):
@@ -223,9 +221,12 @@ def value_and_grad(
 
 
 class Pullback:
-    """What `vjp` returns: call it with a cotangent of the output, as often as you like."""
+    """What `vjp` returns: call it with a cotangent of the output, as often as you like.
 
-    def __init__(self, arguments: list[Any], ends: list[tuple[Node | None, Any]], structure: tree.Structure) -> None:
+    Of arguments and outputs it holds the nodes and the shapes: what values are kept is for the nodes to say.
+    """
+
+    def __init__(self, arguments: list[Any], ends: list[tuple[Node | None, Spec]], structure: tree.Structure) -> None:
         self.arguments, self.ends, self.structure = arguments, ends, structure
 
     def __call__(self, ct: Any) -> tuple[Any, ...]:
@@ -235,8 +236,8 @@ class Pullback:
         except ValueError as error:
             raise CotangentError(f"vjp: {error}. It must have the structure of the function's output.") from None
         seeds = []
-        for (node, value), c in zip(self.ends, cts, strict=True):
-            fitted = fitted_direction(c, value, "vjp: a cotangent")
+        for (node, output), c in zip(self.ends, cts, strict=True):
+            fitted = fitted_direction(c, output, "vjp: a cotangent")
             if node is not None and fitted is not None:
                 seeds.append((node, fitted))
         return self.pull(seeds)
@@ -245,8 +246,8 @@ class Pullback:
         """Pull seeds back to the arguments; nothing is checked, and the tape is kept."""
         cts = sweep(seeds)
         return tuple(
-            tree.unflatten(structure, [gradient(cts, n, v) for v, n in zip(values, nodes, strict=True)])
-            for values, nodes, structure in self.arguments
+            tree.unflatten(structure, [gradient(cts, n, s) for s, n in zip(specs, nodes, strict=True)])
+            for specs, nodes, structure in self.arguments
         )
 
 
@@ -261,7 +262,7 @@ def record(
             values, structure = argument_leaves(primal, transform, i, allow_int=True)
             values = [v.copy("K") if type(v) is np.ndarray else v for v in values]
             leaves, nodes = traced(trace, values)
-            arguments.append((values, nodes, structure))
+            arguments.append(([spec(v) for v in values], nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))
             del leaves
         out, aux = _called(fun, traced_args, kwargs), None
@@ -269,11 +270,10 @@ def record(
             out, aux = aux_split(out, transform, name_of(fun))
             aux = lowered(trace, aux)
         outs, structure = tree.flatten(out)
-        ends = []
-        for o in outs:
-            node = o.node if isinstance(o, Tracer) and o.trace is trace else None
-            ends.append((node, output_value(lower_leaf(trace, o), fun, transform)))
-    return tree.unflatten(structure, [value for _, value in ends]), Pullback(arguments, ends, structure), aux
+        nodes = [o.node if isinstance(o, Tracer) and o.trace is trace else None for o in outs]
+        outs = [output_value(lower_leaf(trace, o), fun, transform) for o in outs]
+    pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure)
+    return tree.unflatten(structure, outs), pullback, aux
 
 
 def output_value(x: Any, fun: Callable[..., Any], transform: str) -> Any:

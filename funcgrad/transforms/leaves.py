@@ -120,7 +120,7 @@ def _described(x: Any) -> str:
 def gradient(cts: dict[Node, Any], node: Node | None, value: Any) -> Any:
     """The gradient for one input leaf: zeros where nothing came, else an array that belongs to the caller alone."""
     if node is None:
-        return np.zeros(np.shape(value), float0)
+        return np.zeros(value.shape, float0)
     ct = cts.pop(node, None)
     if ct is None:
         return np.zeros(value.shape, value.dtype)[()] if value.shape == () else np.zeros(value.shape, value.dtype)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from itertools import count
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class Trace:
         """From now on, using one of this trace's tracers is an error: `next(trace.order)` raises it, at no cost before."""
         self.order = _Closed(self.transform)
 
-    def __enter__(self) -> Trace:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -188,18 +188,15 @@ def sweep(
             node = heappop(heap)[1]
             ct = cts.pop(node)
         plan, saved = node.plan, node.saved
-        kind = type(ct)
-        if kind is Scatter or kind is Read:
+        if type(ct) not in PLAIN_PARTS:
             ct = settled(ct)
-            kind = type(ct)
         if visitor is not None:
             ct, saved = visitor.enter(node, ct)
             if ct is None:
                 node = None
                 continue
-            kind = type(ct)
         try:
-            parts = (plan.pull_masked if kind is Masked else plan.pull)(ct, saved)
+            parts = (plan.pull_masked if type(ct) is Masked else plan.pull)(ct, saved)
         except Exception as error:
             error.add_note(f"This happened while a cotangent was pulled back through {plan.name}.")
             raise
@@ -212,6 +209,13 @@ def sweep(
             elif plan.keeps:
                 node.saved = freed
         spec = node.spec
+        if not heap and len(parents) == 1 and parents[0].spec is spec and type(parts[0]) in PLAIN_PARTS:
+            # A chain, the commonest graph: what follows does the same, in more steps.
+            parent, part = parents[0], parts[0]
+            if part.dtype is spec.dtype and parent.plan is not None:
+                node, ct = parent, part
+                parts = part = saved = None
+                continue
         # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
         node = None
         for parent, part in zip(parents, parts):  # noqa: B905 (strict= costs as much as the rest of a small step)

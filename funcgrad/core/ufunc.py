@@ -46,10 +46,12 @@ class Ufunc(Primitive):
             return super().__call__(*args)
         options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
         operands = args[: len(self.layout)]
-        if any(options[k] is not None for k in ("axes", "axis", "keepdims", "signature")):
+        if options["signature"] is not None:
             raise UnsupportedFunctionError(
-                f"np.{self.name} with axes=, axis=, keepdims= or signature= at {user_line()} has no rule: move the axes first with np.moveaxis."
+                f"np.{self.name} with signature= at {user_line()} has no rule: write dtype= instead."
             )
+        if any(options[k] is not None for k in ("axes", "axis", "keepdims")):
+            return self._along(operands, kwargs)
         if options["dtype"] is not None:
             operands = tuple(CATALOGUE[astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
         out = options["out"][0] if isinstance(options["out"], tuple) else options["out"]
@@ -62,6 +64,25 @@ class Ufunc(Primitive):
             raise out_refused(self.name)
         CATALOGUE[np.copyto](out, result)
         return out
+
+    def _along(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
+        """A generalised ufunc (matmul, vecdot) along other axes than the last ones: they are moved there, and back."""
+        options = dict(options)
+        axes, axis, keepdims = (options.pop(k, None) for k in ("axes", "axis", "keepdims"))
+        takes = self.function.signature is not None if axes is not None else str(self.function.signature).endswith("->()")
+        if not takes or (axes is not None and axis is not None):
+            raise TypeError(
+                f"np.{self.name} at {user_line()} does not take these of axis=, axes=, keepdims=. Move the axes first."
+            )
+        if axes is None:
+            axes = [-1 if axis is None else axis] * len(operands)
+        axes = [(a,) if isinstance(a, (int, np.integer)) else tuple(a) for a in axes]
+        moved = [np.moveaxis(as_array(x), a, range(-len(a), 0)) for x, a in zip(operands, axes)]
+        result = self(*moved, **options)
+        if keepdims:
+            return np.expand_dims(result, axes[0][0])
+        back = axes[len(operands)] if len(axes) > len(operands) else ()
+        return np.moveaxis(result, range(-len(back), 0), back) if back else result
 
     def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """ufunc.reduce, .accumulate, .outer: by the functions that they are; the others are refused."""

@@ -1,8 +1,9 @@
 """Contractions: sums of products. (einsum.py has np.einsum.)
 
-Each is linear in each operand, so its transpose in one operand is a contraction of the cotangent with the other operand. No
-cotangent is conjugated for its own sake; where the function itself conjugates an operand (vdot, vecdot, vecmat), so does the
-transpose. A stack of matrices that meets one matrix or vector is contracted over the whole stack in one product.
+Each is linear in each operand, so its transpose in one operand is a contraction of the cotangent with the other
+operand. No cotangent is conjugated for its own sake; where the function itself conjugates an operand (vdot, vecdot,
+vecmat), so does the transpose. A stack of matrices that meets one matrix or vector is contracted over the whole stack
+in one product.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _matmul_y(ct, x, y):
 
 
 def over_stacks(*cores: int) -> Strategy:
-    """The strategy of a function of the last axes of its operands, `cores` many of each, that broadcasts over the others."""
+    """The strategy of a function of the last `cores` axes of its operands that broadcasts over the others."""
 
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
         stacks = [x.ndim - b - core for x, b, core in zip(call.operands, batched, cores, strict=True)]
@@ -190,7 +191,7 @@ class _Rank:
         self.ndim = ndim
 
 
-def _one_product(operands: Sequence[Any], batched: Sequence[bool], pairs: Pairs, free_a: list[int], free_b: list[int]) -> Any:
+def _one_product(operands: Any, batched: Any, pairs: Pairs, free_a: list[int], free_b: list[int]) -> Any:
     a, b = operands
     of_a, of_b = ([i + is_batched for i in axes] for axes, is_batched in zip(pairs, batched, strict=True))
     if not batched[1]:
@@ -308,7 +309,7 @@ def _linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 def _linalg_outer(x1: Any, x2: Any, /) -> Any:
     x1, x2 = as_operand(x1), as_operand(x2)
     if _rank(x1) != 1 or _rank(x2) != 1:
-        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={_rank(x1)} and x2.ndim={_rank(x2)}.")
+        raise ValueError(f"np.linalg.outer takes vectors, but the operands have {_rank(x1)} and {_rank(x2)} axes")
     return np.outer(x1, x2)
 
 
@@ -342,8 +343,11 @@ def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 
 
 def _cheapest_cuts(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to cut a chain of matrices, sizes[i] by sizes[i + 1], so that the fewest numbers are multiplied: the product of the
-    matrices i to j is that of i to cuts[i, j] times that of the others (Cormen et al., Introduction to Algorithms, 15.2)."""
+    """Where to cut a chain of matrices, sizes[i] by sizes[i + 1], so that the fewest numbers are multiplied.
+
+    The product of the matrices i to j is that of i to cuts[i, j] times that of the others (Cormen et al.,
+    Introduction to Algorithms, 15.2).
+    """
     cuts: dict[tuple[int, int], int] = {}
     cost = {(i, i): 0 for i in range(len(sizes) - 1)}
     for length in range(1, len(sizes) - 1):

@@ -78,7 +78,7 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
     return out[1] if mode == "r" else out
 
 
-def _qr_factors(a: Any, mode: str) -> Any:
+def _qr_factors(a: Any, mode: Any) -> Any:
     return np.linalg.qr(a, mode)
 
 
@@ -170,8 +170,12 @@ def _column_sizes(v: Any, ct: Any) -> Any:
     return (abs(v) * abs(ct)).sum(axis=-2)
 
 
+def _eigvalsh(a: Any, UPLO: Any = "L") -> Any:
+    return np.linalg.eigh(a, UPLO)[0]
+
+
 custom(np.linalg.eigh, _eigh_pull, push=_eigh_push, batch="leading")
-composite(np.linalg.eigvalsh, lambda a, UPLO="L": np.linalg.eigh(a, UPLO)[0])
+composite(np.linalg.eigvalsh, _eigvalsh)
 
 
 # ---- eigenvalues of general matrices ---------------------------------------------------------------------------------
@@ -295,7 +299,7 @@ def _svd_pull(ct, a, out, live, full):
 
 
 def _vectors_pull(u: Any, rest: Any, ct: Any, live: Any, s: Any, n: int) -> Any:
-    """What the cotangent of u (or v) gives to h, to x - h, and outside of the columns of u; its part along the phases."""
+    """What the cotangent of u (or v) gives to h, to x - h, outside of the columns of u; its part along the phases."""
     k, columns = s.shape[-1], live_columns(live)
     first, live_first = ct[..., :k], None if columns is None else columns[..., :k]
     along = mH(u) @ first

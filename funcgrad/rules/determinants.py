@@ -1,13 +1,13 @@
 """Determinants, exact at singular matrices too, to every order.
 
-The derivative of det(a) is the matrix of its cofactors. For a regular matrix that is det(a) inv(a).T. At a singular matrix this
-is 0/0, though the determinant is a polynomial. Up to 3 by 3 its cofactors are written out. Beyond, the matrix is turned by its
-singular vectors u and vh, held constant, to
+The derivative of det(a) is the matrix of its cofactors. For a regular matrix that is det(a) inv(a).T. At a singular
+matrix this is 0/0, though the determinant is a polynomial. Up to 3 by 3 its cofactors are written out. Beyond, the
+matrix is turned by its singular vectors u and vh, held constant, to
 
     u.H a vh.H = [[p, q], [r, s]]   with p regular and s small,
 
-and the cofactors are put together from those of p and of the Schur complement z = s - r inv(p) q. All this is smooth in a, so
-that its derivatives are those of the polynomial. `slogdet` has no derivative at a singular matrix: NaN.
+and the cofactors are put together from those of p and of the Schur complement z = s - r inv(p) q. All this is smooth
+in a, so that its derivatives are those of the polynomial. `slogdet` has no derivative at a singular matrix: NaN.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from funcgrad.rules.matrices import mH, mT
 
 
 def _flat_directions(a: Any) -> Any:
-    """For each matrix: how many singular values are so small that dividing by them would lose more than half of the digits."""
+    """For each matrix, how many singular values are so small that dividing by them would lose half of the digits."""
     limit = np.finfo(a.dtype).eps ** 0.5
     none = np.zeros(a.shape[:-2], int)
     if not a.size or not np.isfinite(a).all() or _is_regular(a, limit):
@@ -36,7 +36,7 @@ def _flat_directions(a: Any) -> Any:
 
 
 def _is_regular(a: Any, limit: float) -> bool:
-    """Is every matrix of the stack far from a singular one? (Without the singular values, which cost ten times as much.)"""
+    """Is every matrix of the stack far from a singular one? (The singular values would cost ten times as much.)"""
     try:
         inverse = np.linalg.inv(a)
     except np.linalg.LinAlgError:

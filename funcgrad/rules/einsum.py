@@ -1,8 +1,9 @@
 """np.einsum: brought to one canonical form, `a,b,...->out` with a letter for each axis, then linear in each operand.
 
-The transpose in one operand is the einsum of the cotangent with the other operands onto the letters of that operand. Three things
-need care: a letter that no other operand and no output has (its axis was summed: the cotangent is repeated along it), a letter
-that an operand has twice (its cotangent lives on the diagonal), and an axis of length 1 that met a longer one (summed back).
+The transpose in one operand is the einsum of the cotangent with the other operands onto the letters of that operand.
+Three things need care: a letter that no other operand and no output has (its axis was summed: the cotangent is
+repeated along it), a letter that an operand has twice (its cotangent lives on the diagonal), and an axis of length 1
+that met a longer one (summed back).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import numpy as np
 
 from funcgrad.core.cotangent import select
 from funcgrad.core.declare import composite, query
-from funcgrad.core.kinds import Formula, Multilinear
+from funcgrad.core.kinds import Formula
+from funcgrad.core.named import Multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
 
@@ -29,7 +31,9 @@ WORTH_BLAS = 20_000  # multiplications, from where on the search for a better wa
 # ---- the canonical form ----------------------------------------------------------------------------------------------
 
 
-def _einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: str = "K", casting: str = "safe") -> Any:
+def _einsum(
+    *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: str = "K", casting: Any = "safe"
+) -> Any:
     if out is not None:
         raise out_refused("einsum")
     subscripts, arrays = _text_form(operands)
@@ -41,7 +45,7 @@ def _einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any =
 
 def _cast(x: Any, dtype: Any, casting: Any) -> Any:
     if not np.can_cast(x.dtype, dtype, casting):
-        raise TypeError(f"np.einsum: cannot cast an operand from {x.dtype} to {dtype} according to the rule {casting!r}")
+        raise TypeError(f"np.einsum: an operand can't be cast from {x.dtype} to {dtype} by the rule {casting!r}")
     return x.astype(dtype)
 
 
@@ -116,7 +120,7 @@ def _transpose(i: int, names: Sequence[str]) -> Formula:
         return _onto(terms[i], operands[names[i]].shape, [(out, ct), *others], optimize)
 
     parameters = [Parameter(name, Parameter.KEYWORD_ONLY) for name in ("ct", "subscripts", "optimize", *names)]
-    transpose.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    transpose.__signature__ = Signature(parameters)
     return transpose
 
 
@@ -138,7 +142,7 @@ def _onto(term: str, shape: tuple[int, ...], factors: Sequence[tuple[str, Any]],
 
 
 def _plan(factors: Sequence[tuple[str, Any]], optimize: Any) -> Any:
-    """The user's choice, unless that is a path (which is one for the forward direction); by size where nothing was chosen."""
+    """The user's choice, unless that is a path (which belongs to the forward direction); by size if there was none."""
     if optimize is not False:
         return optimize if isinstance(optimize, str) else True
     sizes: dict[str, int] = {}
@@ -152,7 +156,7 @@ def _plan(factors: Sequence[tuple[str, Any]], optimize: Any) -> Any:
 
 
 def _on_diagonal(part: Any, term: str, shape: tuple[int, ...]) -> Any:
-    """`part`, which has one axis for each letter of `term`, put on the diagonal of the letters that occur more than once."""
+    """`part`, which has one axis for each letter of `term`, put on the diagonal where a letter occurs twice."""
     distinct = "".join(dict.fromkeys(term))
     live = np.ones(shape, bool)
     for axis, c in enumerate(term):

@@ -1,8 +1,9 @@
 """Discrete Fourier transforms: np.fft. (fftfreq and rfftfreq take no arrays.)
 
-The one-dimensional transforms are linear, and come in pairs: fft and ifft are their own transposes (their matrices are symmetric,
-and no cotangent is conjugated); rfft and hfft are each other's, irfft and ihfft too, up to weights. A half spectrum stands for a
-whole one, in which all but the first entry (and the last of an even length) occur twice. What `n` cuts off gets a zero.
+The one-dimensional transforms are linear, and come in pairs: fft and ifft are their own transposes (their matrices
+are symmetric, and no cotangent is conjugated); rfft and hfft are each other's, irfft and ihfft too, up to weights. A
+half spectrum stands for a whole one, in which all but the first entry (and the last of an even length) occur twice.
+What `n` cuts off gets a zero.
 
 The transforms along several axes are chains of one-dimensional ones, as in NumPy.
 """
@@ -80,7 +81,7 @@ linear(fft.ihfft, _ihfft_pull, batch="axis")
 
 
 def _sizes(a: Any, s: Any, axes: Any) -> tuple[list[Any], list[int]]:
-    """The size to transform along each axis (None: what the transform along one axis takes by default), and the axes."""
+    """The size to transform along each axis (None: the default of the transform along one axis), and the axes."""
     if axes is None:
         axes = range(-(a.ndim if s is None else len(s)), 0)
     axes = list(axes)

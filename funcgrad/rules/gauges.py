@@ -64,7 +64,7 @@ def live_columns(live: Any) -> Any:
 
 
 def counts(along: Any, size: Any) -> Any:
-    """Is the part of a cotangent along a gauge more than rounding, of its terms or of terms of size 1 that cancelled?"""
+    """Is the part of a cotangent along a gauge more than rounding, of its terms or of terms about 1 that cancelled?"""
     eps = np.finfo(along.dtype).eps
     return abs(along) > eps**0.5 * size + 1e4 * eps
 

@@ -1,8 +1,9 @@
-"""Linear algebra: inverses, systems of equations, powers and condition numbers. (Determinants are in determinants.py, factors and
-eigenvalues in decompositions.py, norms in norms.py, products in contractions.py.)
+"""Linear algebra: inverses, systems of equations, powers and condition numbers. (Determinants are in determinants.py,
+factors and eigenvalues in decompositions.py, norms in norms.py, products in contractions.py.)
 
-All of them take stacks of matrices. `pinv` and `lstsq` are differentiated at constant rank: where a perturbation would raise the
-rank, they jump and have no derivative. With hermitian=True the matrix is taken as Hermitian, and the gradient is symmetrised.
+All of them take stacks of matrices. `pinv` and `lstsq` are differentiated at constant rank: where a perturbation
+would raise the rank, they jump and have no derivative. With hermitian=True the matrix is taken as Hermitian, and the
+gradient is symmetrised.
 """
 
 from __future__ import annotations
@@ -111,7 +112,10 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     shape = a.shape[b.ndim :]
     n = math.prod(shape)
     if a.size != n * n:
-        raise np.linalg.LinAlgError(f"Input arrays must satisfy prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim]); a has shape {a.shape}")
+        raise np.linalg.LinAlgError(
+            f"np.linalg.tensorsolve: the last {len(shape)} axes of a need as many elements as the first {b.ndim}, "
+            f"but a has shape {a.shape}"
+        )
     return np.linalg.solve(a.reshape(n, n), b.reshape(n)).reshape(shape)
 
 
@@ -120,7 +124,7 @@ composite(np.linalg.tensorsolve, _tensorsolve)
 
 
 def _lstsq_joint(ct, a, b, out, wanted, rcond=None):
-    """With P = pinv(a) and the residual r = b - a x, which is orthogonal to the columns of a. All in terms of conj(ct)."""
+    """By P = pinv(a) and the residual r = b - a x, which is orthogonal to the columns of a. In terms of conj(ct)."""
     ct_x, ct_r, _, ct_s = ct
     is_vector = b.ndim == 1
     x, b = _column(out[0], is_vector), _column(b, is_vector)
@@ -160,7 +164,7 @@ def _matrix_power(a: Any, n: int) -> Any:
     except TypeError as error:
         raise TypeError("exponent must be an integer") from error
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise np.linalg.LinAlgError(f"matrix_power takes a square matrix or a stack of them, not an array of shape {a.shape}")
+        raise np.linalg.LinAlgError(f"np.linalg.matrix_power takes square matrices, not an array of shape {a.shape}")
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
     power, result = np.linalg.inv(a) if n < 0 else a, None

@@ -1,9 +1,9 @@
 """Norms: np.linalg.norm, vector_norm, matrix_norm.
 
-A norm has a kink at 0. The first derivative there is 0 (a subgradient), so that other rows, and uses that don't care, survive;
-the second one is NaN: any number would be silently wrong for some use, as 0 would be for the Hessian of norm(x)**2. The norms
-of matrices that are made of singular values treat a singular value of 0 in the same way. Ties for a maximum or minimum (ord=inf,
--inf; equal singular values for ord=2, -2) share evenly.
+A norm has a kink at 0. The first derivative there is 0 (a subgradient), so that other rows, and uses that don't care,
+survive; the second one is NaN: any number would be silently wrong for some use, as 0 would be for the Hessian of
+norm(x)**2. The norms of matrices that are made of singular values treat a singular value of 0 in the same way. Ties
+for a maximum or minimum (ord=inf, -inf; equal singular values for ord=2, -2) share evenly.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from funcgrad.rules.slopes import ratio, some
 # ---- the norm of vectors, as a primitive -----------------------------------------------------------------------------
 
 
-def _root(x: Any, ord: Any = 2, axis: Axis = None, keepdims: bool = False) -> Any:
+def _root(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
     """sum(|x|**ord)**(1/ord) along any number of axes, by NumPy."""
     if ord == 2 and (axis is None or len(axes_of(axis, x.ndim)) in (1, 2)):
         return np.linalg.norm(x, axis=axis, keepdims=keepdims)
@@ -78,7 +78,8 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     x = _inexact(x)
     if isinstance(ord, Tracer):
         raise NonDifferentiableError(
-            "np.linalg.norm has no derivative with respect to ord, and ord depends on a tracer. Write (abs(x) ** p).sum() ** (1 / p)."
+            "np.linalg.norm has no derivative with respect to ord, and ord depends on a tracer. "
+            "Write (abs(x) ** p).sum() ** (1 / p) instead."
         )
     if axis is None and ord is None:
         return root(x, keepdims=keepdims)
@@ -111,7 +112,7 @@ def _of_vectors(x: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
 
 def _largest(x: Any, axis: Axis, keepdims: bool) -> Any:
     """The maximum, and 0 of nothing."""
-    initial = {} if all(x.shape[i] for i in axes_of(axis, x.ndim)) else {"initial": 0}
+    initial: dict[str, Any] = {} if all(x.shape[i] for i in axes_of(axis, x.ndim)) else {"initial": 0}
     return np.max(x, axis=axis, keepdims=keepdims, **initial)
 
 

@@ -130,7 +130,7 @@ def _slope_along(f: Any, d: Any, axis: int, edge_order: int) -> Any:
     if edge_order == 2:
         first = _parabola_end(first, at(slopes, 1, 2), at(d, 0, 1), at(d, 1, 2))
         last = _parabola_end(last, at(slopes, -2, -1), at(d, -1, None), at(d, -2, -1))
-    return np.concatenate([first, inside, last], axis=axis)
+    return np.concatenate([first, inside, last], axis=axis).astype(f.dtype)
 
 
 def _parabola_end(outer: Any, inner: Any, outer_step: Any, inner_step: Any) -> Any:

@@ -39,7 +39,7 @@ def _batched_search(primitive, call, batched, size):
 
 
 piecewise_constant(np.argmax, np.argmin, np.nanargmax, np.nanargmin, batch=_batched_extreme, flattens=True)
-piecewise_constant(np.argsort, batch="axis", flattens=True)
+piecewise_constant(np.argsort, np.argpartition, batch="axis", flattens=True)
 piecewise_constant(np.all, np.any, operands="a where", batch="axis")
 piecewise_constant(np.count_nonzero, batch="axis")
 piecewise_constant(np.nonzero, np.flatnonzero, np.argwhere)

@@ -83,18 +83,21 @@ def _without_leading_zeros(p: Any) -> Any:
 def _polydiv(u: Any, v: Any) -> Any:
     u, v = _coefficients(u) + 0.0, _coefficients(v) + 0.0
     n, steps = v.shape[0], max(u.shape[0] - v.shape[0] + 1, 0)
-    rest = u.astype(np.result_type(u, v))
+    rest, scale = u.astype(np.result_type(u, v)), 1.0 / v[0]
     quotient = []
-    for _ in range(steps):
-        quotient.append(rest[0] / v[0])
-        rest = np.concatenate([rest[1:n] - quotient[-1] * v[1:], rest[n:]])
-    if not quotient:
-        quotient = [np.zeros((), rest.dtype)]
-    if rest.shape[0] == 0:
-        rest = np.zeros(1, rest.dtype)
-    while rest.shape[0] > 1 and not is_batched(rest) and np.isclose(concrete(rest[0]), 0, rtol=1e-14):
+    for k in range(steps):
+        quotient.append(scale * rest[k])
+        rest = np.concatenate([rest[:k], rest[k : k + n] - quotient[-1] * v, rest[k + n :]])
+    return np.stack(quotient) if quotient else np.zeros(1, rest.dtype), _remainder(rest, steps)
+
+
+def _remainder(rest: Any, steps: int) -> Any:
+    """What division left, without leading zeros: as many as there were steps, up to rounding."""
+    if is_batched(rest):
+        return rest[min(steps, rest.shape[0] - 1) :]
+    while rest.shape[0] > 1 and np.isclose(concrete(rest[0]), 0, rtol=1e-14):
         rest = rest[1:]
-    return np.stack(quotient), rest
+    return rest
 
 
 composite(np.polyadd, _polyadd)

@@ -48,7 +48,9 @@ def _partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", orde
 
 def _sort_complex(a: Any) -> Any:
     a = np.sort(a)
-    return a.astype(np.result_type(a.dtype, np.complex64))
+    if a.dtype.kind == "c":
+        return a
+    return a.astype(np.complex64 if a.dtype.char in "bhBH" else np.result_type(a.dtype, np.complex128))
 
 
 composite(np.sort, _sort)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import Composite, Constructor, Function, Unsupported, register
-from funcgrad.core.kinds import Custom, Elementwise, Formula, Linear, Multilinear, PiecewiseConstant, Rule, Selection
+from funcgrad.core.kinds import Elementwise, Formula, PiecewiseConstant, Rule, Selection
+from funcgrad.core.named import Custom, Linear, Multilinear
 from funcgrad.core.primitive import Primitive
 from funcgrad.core.trace import Tracer
 from funcgrad.core.ufunc import Ufunc

@@ -12,13 +12,12 @@ from funcgrad.core.batch import one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
 from funcgrad.core.cotangent import Read, add_at
-from funcgrad.core.kinds import Linear
+from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, as_operand, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.views import Step, note_view
 from funcgrad.errors import NonDifferentiableError, user_line
-
 
 _new = object.__new__
 

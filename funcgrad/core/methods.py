@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad.core.catalogue import CATALOGUE, entry
 from funcgrad.errors import TracerConversionError, user_line
 
+
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     return x.astype(dtype, copy=copy)
 

@@ -21,8 +21,8 @@ import numpy as np
 from funcgrad.core.batch import BatchTrace, BatchTracer
 from funcgrad.core.batch_index import to_batch_index
 from funcgrad.core.cotangent import Masked, repeats, select
-from funcgrad.core.indexing import read_item
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.indexing import read_item
 from funcgrad.core.lanes import PLAIN
 from funcgrad.core.methods import LANES, ArrayMethods
 from funcgrad.core.primitive import as_operand, spec
@@ -304,6 +304,13 @@ WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
     ForwardTrace: write_forward,
     BatchTrace: write_batch,
 }
+
+
+def register_trace(trace: type[Trace], writer: Callable[[Any, Any, Place, Any], None]) -> None:
+    """Let tracers of one more kind be written into; `writer` is as those above."""
+    WRITERS[trace] = writer
+    tracer = trace.tracer_type
+    _STALE[tracer] = type(f"Stale{tracer.__name__}", (_Stale, tracer), {"__slots__": ()})
 
 
 class _WritePlan:

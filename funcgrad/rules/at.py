@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.core.batch import BatchTrace
 from funcgrad.core.cotangent import select
 from funcgrad.core.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled
-from funcgrad.core.kinds import Custom
+from funcgrad.core.named import Custom
 from funcgrad.core.primitive import Call, as_operand
 from funcgrad.core.trace import Tracer, innermost
 

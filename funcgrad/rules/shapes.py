@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.batch import Strategy, along_axis, one_by_one
 from funcgrad.core.catalogue import register
 from funcgrad.core.declare import composite, linear
-from funcgrad.core.kinds import Linear
+from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, as_operand
 from funcgrad.core.trace import Tracer, bind, concrete
 

@@ -14,6 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from funcgrad.core.declare import composite, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
+from funcgrad.errors import user_line
 from funcgrad.core.trace import Tracer
 
 # ---- taking ----------------------------------------------------------------------------------------------------------
@@ -30,6 +31,8 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
         indices = np.mod(indices, a.shape[axis])
     elif mode == "clip":
         indices = np.clip(indices, 0, a.shape[axis] - 1)
+    elif mode != "raise":
+        raise ValueError(f"np.take at {user_line()}: mode is 'raise', 'wrap' or 'clip', not {mode!r}")
     return GETITEM(a, (slice(None),) * axis + (indices,))
 
 

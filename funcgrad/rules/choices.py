@@ -12,7 +12,7 @@ from numpy._core import umath
 
 from funcgrad.core.declare import composite, custom, elementwise, selection
 from funcgrad.core.primitive import out_refused
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.trace import concrete
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.slopes import phase, some
 
@@ -27,7 +27,7 @@ selection(np.where, None, _taken, lambda condition: np.logical_not(condition), o
 
 def _share(taken: Any, ties: Any) -> Any:
     """The weight of an operand: 1 where it is taken, 1/2 at a tie. Booleans, if there is no tie: they are faster."""
-    if isinstance(ties, Tracer) or some(ties):
+    if some(ties):
         return np.where(ties, 0.5, taken)
     return taken
 
@@ -50,7 +50,7 @@ for _function in (np.fmax, np.fmin):
 # umath.clip is min(max(x, y), z), also where the bounds cross. ndarray.clip calls it.
 def _inside(x, y, z):
     ties = np.logical_or(np.equal(x, y), np.equal(x, z))
-    if isinstance(ties, Tracer) or some(ties):
+    if some(ties):
         return _above(x, y) * _above(z, np.maximum(x, y))
     return np.logical_and(np.greater(x, y), np.less(x, z))
 

@@ -35,14 +35,18 @@ def _power_derivative(x: Any, y: Any, n: int, k: int) -> Any:
     coefficients = _falling(y, n, k)
     with np.errstate(all="ignore"):
         out = _sum(x, y, n, k, *coefficients)
-    return repaired(out, np.logical_not(np.isfinite(out)), lambda *args: _limit(*args[:2], n, k, *args[2:]), x, y, *coefficients)
+    bad = np.logical_not(np.isfinite(out))
+    return repaired(out, bad, lambda x, y, *c: _limit(x, y, n, k, *c), x, y, *coefficients)
 
 
 def _inexact(x: Any, y: Any) -> tuple[Any, Any]:
     """x and y as floats; both complex if the power is (the logarithm of a negative x is then complex too)."""
+    x, y = _array(x), _array(y)
+    if x.dtype.kind == "f" and y.dtype.kind == "f":
+        return x, y
     dtype = np.result_type(x, y, 1.0)
     kind = complex if dtype.kind == "c" else float
-    return tuple(v * kind(1) if v.dtype.kind in "biu" or dtype.kind == "c" else v for v in map(_array, (x, y)))
+    return tuple(v * kind(1) if v.dtype.kind in "biu" or dtype.kind == "c" else v for v in (x, y))
 
 
 def _array(x: Any) -> Any:

@@ -31,8 +31,13 @@ def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
 
 
 def some(mask: Any) -> bool:
-    """Is any element of a plain mask True? (4x faster than mask.any() on small arrays.)"""
-    return bool(mask) if isinstance(mask, np.bool_) else np.count_nonzero(mask) > 0
+    """May any element of `mask` be True? What can't be asked (a tracer of vmap, a lazy array) may.
+
+    np.count_nonzero is four times faster than mask.any() on small arrays.
+    """
+    if isinstance(mask, np.ndarray):
+        return np.count_nonzero(mask) > 0
+    return bool(mask) if isinstance(mask, np.generic) else True
 
 
 def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) -> Any:
@@ -54,7 +59,8 @@ def _tanh_slope(x: Any, y: Any) -> Any:
     """1 - y*y for y = tanh(x), where few digits cancel; else 4 e / (1 + e)**2 with e = exp(-2|x|)."""
     out = 1 - y * y
     # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 3e-6 in single.
-    return repaired(out, abs(out) < (1e-3 if y.dtype.itemsize >= 8 else 0.03), _sech2, x)
+    size = abs(out) if out.dtype.kind == "c" else out
+    return repaired(out, size < (1e-3 if y.dtype.itemsize >= 8 else 0.03), _sech2, x)
 
 
 def _sech2(x: Any) -> Any:
@@ -72,7 +78,13 @@ def _logistic(x: Any) -> Any:
         return 1 / (1 + np.exp(-x))
 
 
-logistic = own(_logistic, lambda x, out: out * logistic(-x))
+def _logistic_slope(x: Any) -> Any:
+    e = np.exp(-abs(x))
+    return e / ((1 + e) * (1 + e))
+
+
+logistic = own(_logistic, lambda x: logistic_slope(x))
+logistic_slope = own(_logistic_slope, lambda x, out: -out * np.tanh(0.5 * x))
 
 
 def _gap(x: Any, y: Any) -> Any:
@@ -175,7 +187,7 @@ def angle_slope(x: Any, y: Any) -> Any:
 def phase(x: Any) -> Any:
     """x / |x| for complex x; 0 at 0, the direction at infinity."""
     size = abs(x)
-    if not isinstance(x, Tracer) and not some((size == 0) | (size == np.inf)):
+    if not some((size == 0) | (size == np.inf)) and not isinstance(x, Tracer):
         return x / size
     real, imag = np.real(x), np.imag(x)
     return unit(real, imag, size) + unit(imag, real, size) * 1j

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 
 from funcgrad.core.methods import ArrayMethods
-from funcgrad.errors import EscapedTracerError, user_line
+from funcgrad.errors import EscapedTracerError, UnsupportedFunctionError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.primitive import Call, Opaque, Primitive
@@ -57,6 +57,10 @@ class Trace:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """For x.trace(): a tracer's attribute of this name is its trace, not ndarray's method."""
+        raise UnsupportedFunctionError(f"x.trace() at {user_line()}: a tracer has no such method. Write np.trace(x).")
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""

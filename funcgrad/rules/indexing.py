@@ -1,11 +1,10 @@
-"""Functions that read elements by position: all of them are x[index] in the end, except those that write.
+"""Functions that read elements by position: all of them are x[index] in the end.
 
-x[index] itself is in core/indexing.py, x with some elements changed in at.py.
+x[index] itself is in core/indexing.py, functions that write are in assignment.py, x with some elements changed in at.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from funcgrad.core.declare import composite, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
 from funcgrad.errors import user_line
-from funcgrad.core.trace import Tracer
 
 # ---- taking ----------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
-from funcgrad.errors import BatchedControlFlowError, NonDifferentiableError, TracerError, TracerWriteError
+from funcgrad.errors import (
+    BatchedControlFlowError,
+    NonDifferentiableError,
+    TracerError,
+    TracerWriteError,
+    UnsupportedFunctionError,
+)
 from tests.rules.moving import assert_moves, raises_as_numpy
 
 _POSITIONS = np.array([[0, -1], [1, 1]])
@@ -224,6 +230,12 @@ def test_what_numpy_refuses_is_refused(function: Any) -> None:
 def test_a_traced_fraction_as_index_says_what_to_write() -> None:
     with pytest.raises(NonDifferentiableError, match=r"x\[i\.astype\(int\)\]"):
         grad(lambda x: x[x[0]])(np.ones(2))
+
+
+def test_the_method_trace_says_what_to_write() -> None:
+    for transform in (grad, lambda f: vmap(grad(f))):
+        with pytest.raises(UnsupportedFunctionError, match=r"Write np\.trace\(x\)"):
+            transform(lambda x: x.trace())(np.ones((2, 2, 2)))
 
 
 def test_out_says_what_to_write() -> None:

@@ -31,7 +31,7 @@ from funcgrad.transforms.leaves import (
     own,
     traced,
 )
-from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, positions
+from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
 
 P = ParamSpec("P")
 X = TypeVar("X")
@@ -384,15 +384,8 @@ class ElementwiseGrad(Transformed):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         where = positions(self.argnums, args, self.transform, self.fun)
-        chosen = [args[i] for i in where]
-
-        def of_chosen(*given: Any) -> Any:
-            full = list(args)
-            for i, x in zip(where, given, strict=True):
-                full[i] = x
-            return self.fun(*full, **kwargs)
-
-        out, pullback, _ = record(of_chosen, chosen, {}, transform=self.transform)
+        fun = of_chosen(self.fun, args, where, kwargs)
+        out, pullback, _ = record(fun, [args[i] for i in where], {}, transform=self.transform)
         for leaf in tree.leaves(out):
             if leaf.dtype.kind == "c":
                 raise OutputError(f"elementwise_grad: {name_of(self.fun)} returned complex numbers; use vjp or jacrev")

@@ -16,7 +16,7 @@ from funcgrad.core.trace import concrete
 from funcgrad.errors import ArgumentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Pullback, grad, jvp, output_value, record
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
-from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, positions
+from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
 
 
 class Jacobian(Transformed):
@@ -42,18 +42,11 @@ class Jacobian(Transformed):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         where = positions(self.argnums, args, self.transform, self.fun)
-
-        def of_chosen(*given: Any) -> Any:
-            full = list(args)
-            for i, x in zip(where, given, strict=True):
-                full[i] = x
-            return self.fun(*full, **kwargs)
-
         chosen = [args[i] for i in where]
         for i, x in zip(where, chosen, strict=True):
             for value in argument_leaves(x, self.transform, i, allow_int=self.allow_int)[0]:
                 self._check_input(value)
-        blocks, out_structure, aux = self._blocks(of_chosen, chosen)
+        blocks, out_structure, aux = self._blocks(of_chosen(self.fun, args, where, kwargs), chosen)
         # blocks[k] holds, for output leaf k, one pytree for each chosen argument
         pick = tuple if isinstance(self.argnums, tuple) else (lambda parts: parts[0])
         result = tree.unflatten(out_structure, [pick(parts) for parts in blocks])

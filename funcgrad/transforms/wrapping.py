@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,13 +15,14 @@ from funcgrad.errors import ArgumentError
 
 
 class Transformed:
-    """A transformed function: called like the original, with its name, docstring and signature; picklable if that is."""
+    """A transformed function: called like the original, with its name, docstring, signature; picklable if that is."""
 
     transform = "transform"
 
     def __init__(self, fun: Callable[..., Any]) -> None:
         if not callable(fun):
-            raise ArgumentError(f"{self.transform} takes a function, not {type(fun).__name__}: pass the function itself, not its result")
+            found = type(fun).__name__
+            raise ArgumentError(f"{self.transform} takes a function, not {found}: pass the function itself, not its result")
         functools.update_wrapper(self, fun)
         self.fun = fun
 
@@ -34,8 +36,17 @@ class Transformed:
         return f"<{self.transform} of {name_of(self.fun)}>"
 
     def __reduce__(self) -> Any:
-        # `fun` may be known to pickle by the very name that the transform now has (a decorated function): by attributes then.
+        name = getattr(self, "__qualname__", "")
+        if _found_by_name(self.__module__, name) is self:  # a decorated function has taken the name of the original
+            return name
         return _rebuild, (type(self), {k: v for k, v in self.__dict__.items() if k != "__wrapped__"})
+
+
+def _found_by_name(module: str, name: str) -> Any:
+    try:
+        return functools.reduce(getattr, name.split("."), sys.modules[module])
+    except (KeyError, AttributeError):
+        return None
 
 
 def _rebuild(cls: type, attributes: dict[str, Any]) -> Any:
@@ -51,13 +62,19 @@ def name_of(fun: Any) -> str:
 
 def checked_argnums(argnums: Any, transform: str) -> int | tuple[int, ...]:
     """`argnums` as an int or a tuple of ints, or an error that says what it should be."""
-    if isinstance(argnums, (int, np.integer)) and not isinstance(argnums, (bool, np.bool_)):
+    if _is_int(argnums):
         return operator.index(argnums)
     if isinstance(argnums, (tuple, list)):
         if not argnums:
             raise ArgumentError(f"{transform}: argnums is empty; name at least one argument, for example argnums=0")
-        return tuple(checked_argnums(a, transform) for a in argnums)  # type: ignore[return-value]
-    raise ArgumentError(f"{transform}: argnums must be an int or a tuple of ints, not {argnums!r} ({type(argnums).__name__})")
+        if all(map(_is_int, argnums)):
+            return tuple(map(operator.index, argnums))
+    found = f"{argnums!r} ({type(argnums).__name__})"
+    raise ArgumentError(f"{transform}: argnums must be an int or a tuple of ints, not {found}")
+
+
+def _is_int(a: Any) -> bool:
+    return isinstance(a, (int, np.integer)) and not isinstance(a, bool)
 
 
 def positions(argnums: int | tuple[int, ...], args: Sequence[Any], transform: str, fun: Any) -> tuple[int, ...]:
@@ -66,10 +83,25 @@ def positions(argnums: int | tuple[int, ...], args: Sequence[Any], transform: st
     for a in argnums if isinstance(argnums, tuple) else (argnums,):
         if not -len(args) <= a < len(args):
             raise ArgumentError(
-                f"{transform}: argnums={argnums!r} asks for positional argument {a}, but {name_of(fun)} was called with "
-                f"{len(args)} positional argument{'s' * (len(args) != 1)}; pass what is differentiated by position"
+                f"{transform}: argnums={argnums!r} asks for positional argument {a}, but {name_of(fun)} was called "
+                f"with {len(args)} positional argument{'s' * (len(args) != 1)}; pass what is differentiated by position"
             )
         found.append(a % len(args))
     if len(set(found)) < len(found):
         raise ArgumentError(f"{transform}: argnums={argnums!r} names an argument twice")
     return tuple(found)
+
+
+def of_chosen(
+    fun: Callable[..., Any], args: Sequence[Any], where: Sequence[int], kwargs: dict[str, Any]
+) -> Callable[..., Any]:
+    """`fun` as a function of its arguments at the positions `where` alone; the others are those of `args`, `kwargs`."""
+
+    def chosen(*given: Any) -> Any:
+        full = list(args)
+        for i, x in zip(where, given, strict=True):
+            full[i] = x
+        return fun(*full, **kwargs)
+
+    chosen.__name__ = name_of(fun)
+    return chosen

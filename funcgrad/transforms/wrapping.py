@@ -22,7 +22,7 @@ class Transformed:
     def __init__(self, fun: Callable[..., Any]) -> None:
         if not callable(fun):
             found = type(fun).__name__
-            raise ArgumentError(f"{self.transform} takes a function, not {found}: pass the function itself, not its result")
+            raise ArgumentError(f"{self.transform} takes a function, not {found}: pass it itself, not its result")
         functools.update_wrapper(self, fun)
         self.fun = fun
 

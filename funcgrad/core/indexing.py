@@ -28,7 +28,7 @@ class GetItem(Primitive):
     def __call__(self, x: Any, index: Any) -> Any:
         if type(x) is ReverseTracer and x.node is not None and not holds_tracer_index(index):
             out = _recorded(x, x.value[index], index)
-            if type(out.value) is not np.ndarray or out.value.base is None:
+            if not _may_look(out.value):
                 return out
             call = Call([x], _LAYOUT, {"index": index})
         else:
@@ -52,6 +52,11 @@ class GetItem(Primitive):
 
 
 _LAYOUT = (("x", None),)
+
+
+def _may_look(value: Any) -> bool:
+    """May this be a look into another array? A tracer of an outer trace may."""
+    return value.base is not None if type(value) is np.ndarray else isinstance(value, Tracer)
 
 
 def _note_view(x: Any, out: Any, step: Step) -> None:
@@ -110,7 +115,7 @@ def read_item(x: Any, index: Any) -> Any:
         parent = x.node
         if parent is not None:
             value = x.value[index]
-            if type(value) is not np.ndarray:
+            if type(value) is not np.ndarray and (not isinstance(value, Tracer) or value.shape == ()):
                 trace = x.trace
                 node = _new(Node)
                 node.order = next(trace.order)

@@ -57,8 +57,21 @@ def note_view(base: Any, view: Any, step: Step) -> None:
 
 
 def is_view(out: Any, x: Any) -> bool:
-    """Did NumPy make `out` as a view of `x`?"""
+    """Did NumPy make `out` as a view of `x`? An outer trace may have noted it, and then copied it."""
+    while isinstance(out, Tracer) and isinstance(x, Tracer):
+        if _noted(out, x):
+            return True
+        out, x = out.value, x.value
     out, x = concrete(out), concrete(x)
     if type(out) is not np.ndarray or out.base is None:
         return out is x and type(x) is np.ndarray
     return out.base is x or out.base is getattr(x, "base", None)
+
+
+def _noted(out: Tracer, x: Tracer) -> bool:
+    alias = out.alias
+    return (
+        alias is not None
+        and alias.root is not None
+        and (alias.root is x or x.alias is not None and alias.root is x.alias.root)
+    )

@@ -134,8 +134,12 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
         saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
     constant = "".join(operands[i] for i in plan.constants)
     guard = f"if type({constant}) is ndarray:\n    {constant} = trace.guard.keep({constant})\n" if constant else ""
-    spec = _spec_lines(slots, len(operands))
+    # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
+    spec = _NEW_SPEC if primitive.function.signature else _spec_lines(slots, len(operands))
     return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
+
+
+_NEW_SPEC = "node.spec = new_spec(Spec, (out.shape, out.dtype))"
 
 
 def _spec_lines(slots: str, arity: int) -> str:

@@ -33,8 +33,9 @@ Formula = Callable[..., Any]
 
 def names_in(formula: Formula) -> tuple[str, ...]:
     """The parameters of a formula, without the leading `ct` (or `t`)."""
-    code = getattr(inspect.unwrap(formula), "__code__", None)  # 50x faster than inspect.signature
-    if code is None:
+    formula = inspect.unwrap(formula)
+    code = getattr(formula, "__code__", None)  # 50x faster than inspect.signature
+    if code is None or hasattr(formula, "__signature__"):
         names = tuple(inspect.signature(formula).parameters)
     else:
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

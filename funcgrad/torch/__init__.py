@@ -1,0 +1,46 @@
+"""`import funcgrad.torch as torch`: PyTorch's eager autograd on funcgrad's engine.
+
+>>> import funcgrad.torch as torch
+>>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+>>> (x ** 2).sum().backward()
+>>> x.grad
+tensor([2., 4.])
+
+    tensor.py      what a tensor is: a cell over the engine's values        modes.py     no_grad and its relatives
+    tape.py        nodes: the engine's, under PyTorch's names               storage.py   memory that tensors share
+    ops.py         how a function runs on tensors; lanes.py, the fast way   inplace.py   writes
+    functions_*.py the functions, declared                                  autograd/    backward, hooks, Function, ...
+"""
+
+import funcgrad.rules
+from funcgrad.torch import creation as _creation
+from funcgrad.torch import dtypes as _dtypes
+from funcgrad.torch import (  # noqa: F401
+    functions_convert,
+    functions_elementwise,
+    functions_index,
+    functions_join,
+    functions_linalg,
+    functions_reduce,
+    functions_shape,
+    functions_special,
+)
+from funcgrad.torch import autograd
+from funcgrad.torch.creation import (
+    arange, as_tensor, empty, empty_like, eye, from_numpy, full, full_like, linspace, logspace, ones, ones_like, tensor, zeros, zeros_like,
+)
+from funcgrad.torch.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
+from funcgrad.torch.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from funcgrad.torch.registry import FUNCTIONS as _FUNCTIONS
+from funcgrad.torch.size import Size, device
+from funcgrad.torch.tensor import Tensor
+
+for _numpy, _dtype in _dtypes.DTYPES.items():
+    globals()[_dtype.name] = _dtype
+for _alias, _name in _dtypes.ALIASES.items():
+    globals()[_alias] = globals()[_name]
+globals().update({name: made for name, made in _FUNCTIONS.items() if name not in globals()})
+
+
+def __getattr__(name: str):
+    raise AttributeError(f"module 'torch' has no attribute '{name}': funcgrad.torch lacks it")

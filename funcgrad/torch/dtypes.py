@@ -1,0 +1,160 @@
+"""PyTorch's dtypes, and the promotion of operands in three classes: arrays > 0-d arrays > Python numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+class dtype:  # noqa: N801 (its name in PyTorch)
+    """The type of a tensor's elements, such as `torch.float32`; `numpy` is the same for NumPy.
+
+    >>> import funcgrad.torch as torch
+    >>> torch.float32, torch.float32.itemsize
+    (torch.float32, 4)
+    """
+
+    __slots__ = ("name", "numpy")
+
+    def __init__(self, name: str, numpy: Any) -> None:
+        self.name, self.numpy = name, np.dtype(numpy)
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Is it float16, float32 or float64?"""
+        return self.numpy.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        """Is it complex64 or complex128?"""
+        return self.numpy.kind == "c"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.numpy.itemsize
+
+    @property
+    def dtype(self) -> Any:
+        """For NumPy: `np.dtype(torch.float32)` works."""
+        return self.numpy
+
+    def __repr__(self) -> str:
+        return f"torch.{self.name}"
+
+    def __reduce__(self) -> Any:
+        return of, (self.numpy,)
+
+
+NAMES = ("float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool")
+NAMES += ("uint16", "uint32", "uint64")
+DTYPES = {np.dtype(name): dtype(name, name) for name in NAMES}
+ALIASES = {"half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
+           "short": "int16", "int": "int32", "long": "int64"}  # fmt: skip
+_PYTHON = {float: None, int: np.dtype(np.int64), bool: np.dtype(bool), complex: None}
+_default = [np.dtype(np.float32)]
+
+
+def of(numpy: Any) -> dtype:
+    """The dtype for one of NumPy's."""
+    try:
+        return DTYPES[np.dtype(numpy)]
+    except KeyError:
+        raise TypeError(
+            f"can't convert np.ndarray of type {np.dtype(numpy)}. The supported types are: {', '.join(NAMES)}."
+        ) from None
+
+
+def to_numpy(given: Any) -> np.dtype[Any]:
+    """NumPy's dtype for what a user may write as dtype=."""
+    if isinstance(given, dtype):
+        return given.numpy
+    if given in (float, complex):
+        return default() if given is float else default_complex()
+    if given in _PYTHON:
+        return _PYTHON[given]
+    return of(given).numpy
+
+
+def default() -> np.dtype[Any]:
+    """NumPy's dtype for a Python float."""
+    return _default[0]
+
+
+def default_complex() -> np.dtype[Any]:
+    """NumPy's dtype for a Python complex number."""
+    return np.result_type(_default[0], np.complex64)
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of Python floats."""
+    return of(_default[0])
+
+
+def set_default_dtype(d: Any) -> None:
+    """Make `d` the dtype of Python floats."""
+    wanted = to_numpy(d)
+    if wanted.kind != "f":
+        raise TypeError(f"only floating-point types are supported as the default type, not {d}")
+    _default[0] = wanted
+
+
+def promote_types(x: Any, y: Any) -> dtype:
+    """The dtype in which operands of these two dtypes meet."""
+    return of(promoted(to_numpy(x), to_numpy(y)))
+
+
+_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+
+def promoted(x: Any, y: Any) -> Any:
+    """The smallest dtype of the higher category that holds both; integers do not widen floats."""
+    if x is None or y is None or x == y:
+        return x if y is None else y
+    a, b = _CATEGORY[x.kind], _CATEGORY[y.kind]
+    if a != b and min(a, b) < 2:
+        return x if a > b else y
+    return np.result_type(x, y)
+
+
+def _combined(higher: Any, lower: Any) -> Any:
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    return promoted(higher, lower) if _CATEGORY[lower.kind] > _CATEGORY[higher.kind] else higher
+
+
+def result_dtype(values: Iterable[Any]) -> np.dtype[Any]:
+    """The dtype in which arrays (or tracers) and Python numbers meet."""
+    arrays = zeros = numbers = None
+    for x in values:
+        if hasattr(x, "dtype"):
+            if x.ndim:
+                arrays = promoted(arrays, x.dtype)
+            else:
+                zeros = promoted(zeros, x.dtype)
+        else:
+            numbers = promoted(numbers, number_dtype(x))
+    return _combined(_combined(arrays, zeros), numbers)
+
+
+def number_dtype(x: Any) -> np.dtype[Any]:
+    """The dtype of a Python number made into a tensor."""
+    return to_numpy(bool if isinstance(x, bool) else int if isinstance(x, int) else complex if isinstance(x, complex) else float)
+
+
+def aligned(values: Iterable[Any], *, floating: bool = False) -> list[Any]:
+    """Operands in their common dtype (with `floating`, at least the default one); Python numbers become NumPy scalars of it."""
+    values = list(values)
+    wanted = result_dtype(values)
+    if floating and wanted.kind in "bui":
+        wanted = default()
+    return [cast(x, wanted) for x in values]
+
+
+def cast(x: Any, wanted: np.dtype[Any]) -> Any:
+    """`x` in this dtype: itself if it has it."""
+    if not hasattr(x, "dtype"):
+        return wanted.type(x)
+    return x if x.dtype == wanted else x.astype(wanted)

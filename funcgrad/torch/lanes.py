@@ -1,0 +1,180 @@
+"""The fast lanes of tensors: generated like the core's (core/lanes.py), for the operators and elementwise functions of hot code.
+
+A lane does what `run` in ops.py would do, for operands of one floating dtype in the normal mode: nothing is promoted, packed or
+looked up. Anything else (other dtypes, tracers of transforms, memory shared with NumPy, modes) goes to the Op.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.lanes import OPERATORS, _spec_lines
+from funcgrad.core.primitive import Call, Spec
+from funcgrad.core.reverse import Node, plan_of
+from funcgrad.torch.modes import MODE
+from funcgrad.torch.ops import Op
+from funcgrad.torch.tape import named, next_order
+from funcgrad.torch.tensor import Tensor
+
+F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
+SCALARS = frozenset([np.float32, np.float64])
+
+_RECORD = """\
+node = new(Node)
+node.order = order()
+node.plan = plan_{slots}
+node.saved = {saved}
+node.parents = ({parents})
+{spec}
+tensor = new(Tensor)
+tensor.value = out
+tensor.node = node
+return tensor
+"""
+_PLAIN = """\
+tensor = new(Tensor)
+tensor.value = out
+tensor.node = None
+return tensor
+"""
+_UNARY = """\
+def {name}(input, *rest, **options):
+    if isinstance(input, Tensor) and not rest and not options and mode() is None:
+        x = input.value
+        dtype = x.dtype
+        if dtype is F32 or dtype is F64:
+            out = {run}
+            if type(out) is ndarray or type(out) in scalars:
+                node_x = input.node
+                if node_x is None:
+{plain16}
+{record_x}
+    return general(input, *rest, **options)
+"""
+_BINARY = """\
+def {name}(input, other, **options):
+    try:
+        if type(input) is Tensor or isinstance(input, Tensor):
+            if mode() is None and not options:
+                x = input.value
+                dtype = x.dtype
+                kind = type(other)
+                if kind is Tensor or isinstance(other, Tensor):
+                    y = other.value
+                    if y.dtype is dtype and (dtype is F32 or dtype is F64):
+                        out = {run}
+                        if type(out) is ndarray or type(out) in scalars:
+                            node_x = input.node
+                            node_y = other.node
+                            if node_x is None:
+                                if node_y is None:
+{plain36}
+{record_y32}
+                            if node_y is None:
+{record_x32}
+{record_xy28}
+                elif (kind is float or kind is int) and (dtype is F32 or dtype is F64):
+                    y = other
+                    out = {run}
+                    if type(out) is ndarray or type(out) in scalars:
+                        node_x = input.node
+                        if node_x is None:
+{plain28}
+{record_x24}
+    except ValueError:  # shapes that do not fit: the Op says so in PyTorch's words
+        pass
+    return general(input, other, **options)
+"""
+_REFLECTED = """\
+def r{name}(input, other):
+    kind = type(other)
+    if (kind is float or kind is int) and mode() is None:
+        y = input.value
+        dtype = y.dtype
+        if dtype is F32 or dtype is F64:
+            x = other
+            out = {run}
+            if type(out) is ndarray or type(out) in scalars:
+                node_y = input.node
+                if node_y is None:
+{plain20}
+{record_y16}
+    return reflected(input, other)
+"""
+
+
+def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, Any]) -> str:
+    primitive = CATALOGUE[ufunc]
+    layout = tuple((name, None) for name in primitive.operand_names)
+    call = Call([np.ones(())] * len(operands), layout, {})
+    plan = plan_of(primitive, tuple(operands.index(name) for name in slots), call)
+    space[f"plan_{slots}"] = named(plan, title)
+    saved = plan.lane_save
+    if not saved:
+        space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
+        saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
+    return _RECORD.format(spec=_spec_lines(slots, len(operands)), slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots))
+
+
+def _space(ufunc: Any, op: Op) -> dict[str, Any]:
+    return {
+        "Tensor": Tensor, "Node": Node, "new": object.__new__, "order": next_order, "mode": MODE.get, "general": op,
+        "function": ufunc, "F32": F32, "F64": F64, "scalars": SCALARS, "ndarray": np.ndarray, "Spec": Spec,
+        "new_spec": tuple.__new__,
+    }  # fmt: skip
+
+
+def _compiled(template: str, name: str, fields: dict[str, str], space: dict[str, Any]) -> Callable[..., Any]:
+    exec(compile(template.format(name=name, **fields), f"<funcgrad torch lane of {name}>", "exec"), space)
+    return space[name]
+
+
+def _indented(text: str, by: int) -> str:
+    return textwrap.indent(text, " " * by).rstrip()
+
+
+def unary_lane(ufunc: Any, op: Op) -> Callable[..., Any]:
+    """The lane of a ufunc of one operand."""
+    space = _space(ufunc, op)
+    fields = {
+        "run": OPERATORS.get(ufunc, "function(x)"),
+        "plain16": _indented(_PLAIN, 20),
+        "record_x": _indented(_record(ufunc, "x", "x", op.title((), {}), space), 16),
+    }
+    return _finished(_compiled(_UNARY, op.name, fields, space), op)
+
+
+def binary_lane(ufunc: Any, op: Op) -> Callable[..., Any]:
+    """The lane of a ufunc of two operands."""
+    space = _space(ufunc, op)
+    title = op.title((), {})
+    recorded = {slots: _record(ufunc, slots, "xy", title, space) for slots in ("x", "y", "xy")}
+    fields = {
+        "run": OPERATORS.get(ufunc, "function(x, y)"),
+        "plain36": _indented(_PLAIN, 36), "plain28": _indented(_PLAIN, 28),
+        "record_y32": _indented(recorded["y"], 32), "record_x32": _indented(recorded["x"], 32),
+        "record_xy28": _indented(recorded["xy"], 28), "record_x24": _indented(recorded["x"], 24),
+    }  # fmt: skip
+    return _finished(_compiled(_BINARY, op.name, fields, space), op)
+
+
+def reflected_lane(ufunc: Any, op: Op, reflected: Callable[..., Any]) -> Callable[..., Any]:
+    """The lane of `number <operator> tensor`; `reflected` is what takes all else."""
+    space = _space(ufunc, op)
+    space["reflected"] = reflected
+    fields = {
+        "run": OPERATORS.get(ufunc, "function(x, y)"), "plain20": _indented(_PLAIN, 20),
+        "record_y16": _indented(_record(ufunc, "y", "xy", op.title((), {}), space), 16),
+    }  # fmt: skip
+    made = _compiled(_REFLECTED.replace("def r{name}", "def {name}"), f"r{op.name}", fields, space)
+    return _finished(made, op)
+
+
+def _finished(lane: Any, op: Op) -> Callable[..., Any]:
+    lane.op, lane.__doc__, lane.__module__ = op, op.__doc__, "funcgrad.torch"
+    return lane

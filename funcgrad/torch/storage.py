@@ -1,0 +1,218 @@
+"""Memory that several tensors share: views, detach(), .data, and NumPy arrays.
+
+A tensor's array is never changed while anybody else holds it: a write puts a new array into the tensor, unless the interpreter's
+reference count tells that nobody else has the old one. So nothing that an operation has saved is ever spoiled. Tensors that share
+memory have a `Link` to one `Storage`; a write to one of them takes the `value` slot away from the others, which look it up anew when
+they are next asked. Until then sharing costs nothing.
+
+What was saved and then overwritten in the tensor it came from is remembered in `TAINTED`, for PyTorch's version error.
+"""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+from weakref import finalize, ref
+
+import numpy as np
+
+from funcgrad.core.mutation import Place, write as write_tracer
+from funcgrad.core.trace import Tracer, innermost, snapshot
+from funcgrad.errors import user_line
+
+ndarray = np.ndarray
+
+
+class Shared(np.ndarray):
+    """An array whose memory the user's NumPy code may change. It never goes into a graph: a copy does."""
+
+
+class Version:
+    """The counter of writes that a tensor and its views have in common."""
+
+    __slots__ = ("__weakref__", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class Storage:
+    """The array that tensors share, and weak references to them."""
+
+    __slots__ = ("array", "members")
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.members: set[Any] = set()
+
+    def add(self, tensor: Any) -> None:
+        """Count `tensor` among those that look into this array."""
+        self.members.add(ref(tensor, self.members.discard))
+
+    def forget_values(self) -> None:
+        """Take the value from all members: they will look it up anew."""
+        for reference in tuple(self.members):
+            tensor = reference()
+            if tensor is not None:
+                del_slot(tensor, "value")
+
+
+class Link:
+    """A tensor's place in a storage: `steps` lead from the storage's array to the tensor's.
+
+    `base` is the tensor of which it is a differentiable view, by `base_steps`; `origin` says where a view must not be written to:
+    "unbind" and the like (several views from one call), "no_grad" (made there).
+    """
+
+    __slots__ = ("base", "base_steps", "origin", "steps", "storage", "version")
+
+    def __init__(self, storage: Storage, steps: tuple[Any, ...], version: Version) -> None:
+        self.storage, self.steps, self.version = storage, steps, version
+        self.base: Any = None
+        self.base_steps: tuple[Any, ...] = ()
+        self.origin: str | None = None
+
+    def value(self) -> Any:
+        """The content of a tensor at this place."""
+        return stepped(self.storage.array, self.steps)
+
+
+def stepped(x: Any, steps: tuple[Any, ...]) -> Any:
+    """`x` after these view operations."""
+    for step in steps:
+        x = step(x)
+    return x
+
+
+def del_slot(tensor: Any, name: str) -> None:
+    """Empty a slot, if it is not empty."""
+    try:
+        delattr(tensor, name)
+    except AttributeError:
+        return
+
+
+def link_of(tensor: Any) -> Link:
+    """The link of a tensor; it gets one when it needs one."""
+    link = tensor.link
+    if link is None:
+        storage = Storage(tensor.value)
+        link = tensor.link = Link(storage, (), Version())
+        storage.add(tensor)
+    return link
+
+
+def share(tensor: Any, other: Any, step: Any = None, *, own_version: bool = False) -> Any:
+    """Let `other`, just made, share the memory of `tensor`."""
+    link = link_of(tensor)
+    steps = link.steps if step is None else (*link.steps, step)
+    made = other.link = Link(link.storage, steps, Version() if own_version else link.version)
+    made.storage.add(other)
+    return other
+
+
+def share_as_view(tensor: Any, view: Any, step: Any, origin: str | None) -> Any:
+    """Let `view`, just made by `step` from `tensor`, be a differentiable view of it."""
+    share(tensor, view, step)
+    link, made = tensor.link, view.link
+    made.base = tensor if link.base is None else link.base
+    made.base_steps = (*link.base_steps, step)
+    made.origin = origin or link.origin
+    return view
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+class Taint:
+    """A saved array that was overwritten in its tensor: what the version error has to say."""
+
+    __slots__ = ("held", "line", "node", "saved_version", "version")
+
+    def __init__(self, version: Version, node: Any) -> None:
+        self.version, self.saved_version, self.node = ref(version), version.count, node
+        self.line = user_line()
+        self.held: Any = None
+
+
+TAINTED: dict[int, Taint] = {}
+
+
+def taint(array: Any, version: Version, node: Any) -> None:
+    """Remember that `array`, which somebody still holds, is no longer what its tensor holds."""
+    key = id(array)
+    made = TAINTED[key] = Taint(version, node)
+    if isinstance(array, ndarray):
+        made.held = ref(array, lambda _: TAINTED.pop(key, None))
+    else:  # a NumPy scalar, which knows no weak references: it is kept as long as its tensor
+        made.held = array
+        finalize(version, TAINTED.pop, key, None)
+
+
+def tainted(value: Any) -> Taint | None:
+    """The taint of a saved value, if it was overwritten."""
+    found = TAINTED.get(id(value))
+    if found is None and type(value) is ndarray and value.base is not None:
+        found = TAINTED.get(id(value.base))
+    return found
+
+
+def _count(holder: Storage) -> int:
+    array = holder.array
+    holder.array = None
+    return getrefcount(array)
+
+
+_FREE = _count(Storage(np.ones(3)))  # seen where nobody but the storage held it
+
+
+def write(tensor: Any, index: Any, v: Any) -> None:
+    """Put the content `v` at `index` (Ellipsis: everywhere) of the memory of `tensor`."""
+    link = link_of(tensor)
+    node = tensor.node
+    storage = link.storage
+    storage.forget_values()
+    array = storage.array
+    storage.array = None
+    place = Place(link.steps, index)
+    if type(array) is Shared:
+        place.write(array.view(ndarray), v)
+        storage.array = array
+    elif isinstance(array, Tracer) or isinstance(v, Tracer):
+        storage.array = _written_tracer(array, place, v)
+    else:
+        held = getrefcount(array) > _FREE
+        if held:
+            taint(array, link.version, node)
+        whole = index is Ellipsis and not link.steps and v.shape == array.shape and v.dtype == array.dtype and type(v) is ndarray
+        if whole and (held or v.base is None):
+            storage.array = v.copy() if v.base is not None or not v.flags.writeable else v
+        else:
+            if held or type(array) is not ndarray or array.base is not None or not array.flags.writeable:
+                array = np.array(array, order="K")
+            place.write(array, v)
+            storage.array = array
+    link.version.count += 1
+    tensor.value = link.value()
+
+
+def _written_tracer(array: Any, place: Place, v: Any) -> Any:
+    trace = innermost((array, v))
+    assert trace is not None
+    cell = snapshot(array) if isinstance(array, Tracer) else trace.constant(np.array(array))
+    write_tracer(cell, place, v)
+    return snapshot(cell)
+
+
+def expose(tensor: Any) -> ndarray:
+    """A NumPy array that shares the memory of `tensor`; from now on that memory may change at any time."""
+    link = link_of(tensor)
+    storage = link.storage
+    if type(storage.array) is not Shared:
+        storage.forget_values()
+        array = storage.array
+        storage.array = None
+        if type(array) is not ndarray or getrefcount(array) > _FREE or array.base is not None or not array.flags.writeable:
+            array = np.array(array, order="K")
+        storage.array = array.view(Shared)
+    return stepped(storage.array, link.steps).view(ndarray)

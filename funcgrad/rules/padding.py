@@ -98,7 +98,7 @@ def _statistic(function: Any) -> Extension:
     return extension
 
 
-def _copies(mode: str) -> Extension:
+def _copies(mode: Any) -> Extension:
     """The borders hold copies of elements: NumPy says which, by padding the positions."""
 
     def extension(x: Any, axis: int, before: int, behind: int, reflect_type: Any = "even") -> Borders:

@@ -45,7 +45,7 @@ def shifted(*names: str) -> Strategy:
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
         params = dict(call.params)
         for name in names:
-            axes = params.get(name, primitive.defaults.get(name))
+            axes: Any = params.get(name, primitive.defaults.get(name))
             params[name] = tuple(map(_behind, axes)) if np.ndim(axes) else _behind(axes)
         return bind(primitive, Call(call.operands, call.layout, params))
 

@@ -201,12 +201,14 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
     """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated (or repeat it)."""
     if type(part) is Masked:
         return part.through(lambda p: fit_shape(p, shape))
-    lead = part.ndim - len(shape)
-    if lead < 0 or any(n == 1 and m != 1 for n, m in zip(part.shape[lead:], shape, strict=True)):
-        return broadcast(part, shape)
-    stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 and part.shape[lead + i] != 1)
-    part = part.sum(axis=(*range(lead), *stretched)).reshape(shape)
-    return part
+    lead = max(part.ndim - len(shape), 0)
+    kept = part.shape[lead:]
+    stretched: tuple[int, ...] = ()
+    if len(kept) == len(shape):
+        stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 and kept[i] != 1)
+    if lead or stretched:
+        part = part.sum(axis=(*range(lead), *stretched)).reshape([1 if n == 1 else m for n, m in zip(shape, kept)])
+    return part if part.shape == shape else broadcast(part, shape)
 
 
 def broadcast(part: Any, shape: tuple[int, ...]) -> Any:

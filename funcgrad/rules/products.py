@@ -105,7 +105,7 @@ def _cumprod_pull(ct, a, out, axis=None):
         return _cumprod_pull(ct, a.reshape(-1), out, 0).reshape(a.shape)
     if not isinstance(a, Tracer) and _divides(out):
         return reversed_along(reversed_along(ct * out, axis).cumsum(axis=axis), axis) / a
-    ct, a, out = (np.moveaxis(x, axis, -1) for x in (ct, a, out))
+    ct, a, out = [np.moveaxis(x, axis, -1) for x in (ct, a, out)]
     before = np.concatenate([np.ones_like(out[..., :1]), out[..., :-1]], axis=-1)
     # What follows element k grows backwards: after[k] = ct[k] + a[k + 1] * after[k + 1].
     factors = np.concatenate([np.ones_like(a[..., :1]), a[..., :0:-1]], axis=-1)

@@ -160,8 +160,8 @@ def declare_extreme(function: Any, adapt: Any = lambda formula: formula) -> None
     custom(function, pulls, push=push, reach=reach, operands="a where initial", batch="axis")
 
 
-declare_extreme(np.max)
-declare_extreme(np.min)
+for _function in {np.max, np.amax, np.min, np.amin}:  # in some versions amax is max itself
+    declare_extreme(_function)
 
 
 def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:

@@ -17,11 +17,18 @@ from funcgrad.rules.mixing import mix
 # ---- convolution -----------------------------------------------------------------------------------------------------
 
 
+_MODES: dict[Any, str] = {0: "valid", 1: "same", 2: "full"}  # the numbers by which NumPy knows them too
+
+
 def _window(n: int, m: int, mode: Any) -> tuple[int, int]:
     """Where the result of this mode begins in the full convolution of n and m points, and how long it is."""
     short, long = min(n, m), max(n, m)
-    windows = {"full": (0, n + m - 1), "same": ((short - 1) // 2, long), "valid": (short - 1, long - short + 1)}
-    return windows[{0: "valid", 1: "same", 2: "full"}.get(mode, mode)]
+    windows: dict[Any, tuple[int, int]] = {
+        "full": (0, n + m - 1),
+        "same": ((short - 1) // 2, long),
+        "valid": (short - 1, long - short + 1),
+    }
+    return windows[_MODES.get(mode, mode)]
 
 
 def _convolve_pull(ct: Any, size: int, other: Any, mode: Any) -> Any:
@@ -63,7 +70,9 @@ multilinear(
 def _correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     a, v = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v))
     turned = v[::-1].conj() if v.dtype.kind == "c" else v[::-1]
-    if mode in ("same", 1) and a.shape[0] < v.shape[0]:  # here correlate and convolve take different middles
+    if (
+        _MODES.get(mode, mode) == "same" and a.shape[0] < v.shape[0]
+    ):  # here correlate and convolve take different middles
         begin = a.shape[0] // 2
         return np.convolve(a, turned, "full")[begin : begin + v.shape[0]]
     return np.convolve(a, turned, mode)

@@ -40,7 +40,7 @@ def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable
     return np.take_along_axis(a, np.argsort(a, axis=axis, stable=True), axis)
 
 
-def _partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
+def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     _no_fields("partition", order)
     a, axis = _flat(a, axis)
     return np.take_along_axis(a, np.argpartition(a, kth, axis=axis, kind=kind), axis)
@@ -137,8 +137,8 @@ def _order_statistic(
         return position
     position = _last(position, 0 if q is None else np.ndim(q))
     low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
-    pair = [np.take_along_axis(values, np.take_along_axis(order, index, -1), -1) for index in (low, high)]
-    out = np.moveaxis(mix(*pair, share.astype(_dtype(function, a, q, method))), -1, 0)
+    lower, upper = (np.take_along_axis(values, np.take_along_axis(order, i, -1), -1) for i in (low, high))
+    out = np.moveaxis(mix(lower, upper, share.astype(_dtype(function, a, q, method))), -1, 0)
     return out.reshape(np.shape(q if q is not None else 0.0) + _reduced_shape(a.shape, axis, keepdims))
 
 
@@ -162,6 +162,8 @@ def _neighbours(position: Any, count: Any, n: int) -> tuple[Any, Any, Any]:
 
 def _dtype(function: Callable[..., Any], a: Any, q: Any, method: Any) -> Any:
     """The dtype that NumPy gives the statistic."""
+    if q is None or a.dtype == np.float64:
+        return a.real.dtype
     like = [] if q is None else [q if isinstance(q, (int, float)) else np.full((), 0.5, q.dtype)]
     return function(np.ones(1, a.dtype), *like, **given(method=method)).dtype
 

@@ -78,7 +78,8 @@ def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) 
     c = np.cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
-    deviation = np.sqrt(np.diagonal(c).real)
+    variance: Any = np.diagonal(c)
+    deviation = np.sqrt(variance.real)
     return _unit(c / deviation.reshape(-1, 1) / deviation)
 
 

@@ -1,0 +1,74 @@
+"""Set functions. Which elements they keep is piecewise constant; each element kept is the first of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.declare import composite, piecewise_constant
+from funcgrad.core.trace import Tracer
+from funcgrad.core.ufunc import as_array
+
+
+def _plain(name: str, x: Any) -> Any:
+    """The values of `x`, for a question whose answer no derivative depends on (but which vmap can't answer)."""
+    return x._question(f"np.{name}(x)") if isinstance(x, Tracer) else x
+
+
+def _first(source: Any, found: Any) -> Any:
+    """Where each of the numbers `found` first stands in the plain vector `source`."""
+    order = np.argsort(source, stable=True)
+    return order[np.searchsorted(source, found, sorter=order)]
+
+
+def _declare_unique(function: Callable[..., Any]) -> None:
+    """One of the Array API's functions: its values follow `x`, the positions and counts beside them are plain."""
+
+    def body(x: Any) -> Any:
+        x = as_array(x)
+        plain = _plain(function.__name__, x)
+        x, found = x.reshape(-1), function(plain)
+        if isinstance(found, tuple):
+            values = x[_first(plain.reshape(-1), found.values)]  # pyright: ignore[reportAttributeAccessIssue]
+            return found._replace(values=values)  # pyright: ignore[reportAttributeAccessIssue]
+        return x[_first(plain.reshape(-1), found)]
+
+    composite(function, body)
+
+
+def _unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
+    **options: Any,
+) -> Any:  # fmt: skip
+    ar = as_array(ar)
+    _, index, *rest = np.unique(_plain("unique", ar), True, return_inverse, return_counts, axis, **options)
+    outs = [np.take(ar, index, axis), *([index] if return_index else []), *rest]
+    return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def _declare_chosen(function: Callable[..., Any], both: bool) -> None:
+    """A function of two sets that chooses elements of the first one, or of both."""
+
+    def body(ar1: Any, ar2: Any, *args: Any, **kwargs: Any) -> Any:
+        ar1, ar2 = as_array(ar1).reshape(-1), as_array(ar2).reshape(-1)
+        x = np.concatenate([ar1, ar2]) if both else ar1
+        name = function.__name__
+        found = function(_plain(name, ar1), _plain(name, ar2), *args, **kwargs)
+        if isinstance(found, tuple):
+            return x[_first(_plain(name, x), found[0])], *found[1:]
+        return x[_first(_plain(name, x), found)]
+
+    composite(function, body)
+
+
+composite(np.unique, _unique)
+for _function in (np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values):
+    _declare_unique(_function)
+_declare_chosen(np.union1d, both=True)
+_declare_chosen(np.setxor1d, both=True)
+_declare_chosen(np.intersect1d, both=False)
+_declare_chosen(np.setdiff1d, both=False)
+piecewise_constant(np.isin, operands="element test_elements")
+piecewise_constant(np.lexsort, operands="keys*", signature="keys, axis=-1")

@@ -1,4 +1,4 @@
-"""Functions and methods that write into their first argument. On a tracer they are item assignments; see core/mutation.py."""
+"""Functions and methods that write into their first argument: on a tracer, item assignments (core/mutation.py)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
+from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.primitive import as_operand
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.rules.indexing import along_axis
 
 
 def _writes(function: Callable[..., Any], body: Callable[..., None], instead: str) -> None:
@@ -22,8 +23,8 @@ def _writes(function: Callable[..., Any], body: Callable[..., None], instead: st
         target = args[0] if args else next(iter(kwargs.values()))
         if not isinstance(target, Tracer):
             raise TracerWriteError(
-                f"np.{function.__name__} at {user_line()} would write a tracer into a plain array of shape {np.shape(target)} and "
-                f"lose its derivative. Begin with a tracer (np.zeros_like(x), np.zeros(n, like=x)), or write {instead}."
+                f"np.{function.__name__} at {user_line()} would write a tracer into a plain array of shape "
+                f"{np.shape(target)} and lose its derivative. Begin with a tracer (np.zeros_like(x), np.zeros(n, like=x)), or write {instead}."
             )
         body(*args, **kwargs)
 
@@ -58,24 +59,12 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    ind = np.asarray(ind)
-    if mode == "wrap":
-        ind = ind % a.size
-    elif mode == "clip":
-        ind = np.clip(ind, 0, a.size - 1)
-    elif ind.size and (ind.max() >= a.size or ind.min() < -a.size):
-        raise IndexError(f"index out of bounds for axis 0 with size {a.size}")
-    flat = np.ravel(ind) % a.size if a.size else np.ravel(ind)
-    a[np.unravel_index(flat, a.shape)] = _repeated(v, ind.size)
+    positions = CATALOGUE[np.take](np.arange(a.size), ind, mode=mode)
+    a[np.unravel_index(positions, a.shape)] = _repeated(v, positions.size).reshape(positions.shape)
 
 
 def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    if axis is None:
-        arr[np.unravel_index(np.ravel(indices) % arr.size, arr.shape)] = values
-        return
-    axis = normalize_axis_index(axis, arr.ndim)
-    grid = [np.arange(n).reshape((-1,) + (1,) * (arr.ndim - 1 - k)) for k, n in enumerate(arr.shape)]
-    arr[tuple(indices if k == axis else g for k, g in enumerate(grid))] = values
+    arr[along_axis(arr, indices, axis)] = values
 
 
 def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
@@ -93,7 +82,7 @@ _writes(np.put_along_axis, _put_along_axis, "funcgrad.at(a)[index].set(values)")
 _writes(np.fill_diagonal, _fill_diagonal, "funcgrad.at(a)[np.diag_indices_from(a)].set(values)")
 
 
-# ---- methods of ndarray that write -------------------------------------------------------------------------------------
+# ---- methods of ndarray that write -----------------------------------------------------------------------------------
 
 
 def _fill(self: Any, value: Any) -> None:
@@ -114,7 +103,8 @@ def _partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", o
 def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
     """Refused: it changes the shape under everybody who holds the array."""
     raise UnsupportedFunctionError(
-        f"x.resize(...) at {user_line()} changes an array's shape in place, which a tracer can't do. Write x = np.resize(x, new_shape)."
+        f"x.resize(...) at {user_line()} changes an array's shape in place, which a tracer can't do. "
+        "Write x = np.resize(x, new_shape)."
     )
 
 

@@ -34,15 +34,16 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
     return GETITEM(a, (slice(None),) * axis + (indices,))
 
 
-def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
-    arr, indices = as_operand(arr), as_operand(indices)
+def along_axis(arr: Any, indices: Any, axis: Any) -> tuple[Any, ...]:
+    """The index of np.take_along_axis: `indices` along `axis`, and each its own position along the other axes."""
+    indices = as_operand(indices)
     if axis is None:
-        return GETITEM(np.reshape(arr, -1), indices)
+        return np.unravel_index(GETITEM(np.arange(arr.size), np.reshape(indices, -1)), arr.shape)
     axis = normalize_axis_index(axis, arr.ndim)
     if indices.ndim != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     grid = np.ogrid[tuple(slice(n) for n in arr.shape)]
-    return GETITEM(arr, (*grid[:axis], indices, *grid[axis + 1 :]))
+    return (*grid[:axis], indices, *grid[axis + 1 :])
 
 
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
@@ -71,7 +72,7 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 
 
 composite(np.take, _take)
-composite(np.take_along_axis, _take_along_axis)
+composite(np.take_along_axis, lambda arr, indices, axis=-1: GETITEM(as_operand(arr), along_axis(arr, indices, axis)))
 composite(np.compress, _compress)
 composite(np.extract, _extract)
 composite(np.trim_zeros, _trim_zeros)

@@ -24,7 +24,8 @@ def _writes(function: Callable[..., Any], body: Callable[..., None], instead: st
         if not isinstance(target, Tracer):
             raise TracerWriteError(
                 f"np.{function.__name__} at {user_line()} would write a tracer into a plain array of shape "
-                f"{np.shape(target)} and lose its derivative. Begin with a tracer (np.zeros_like(x), np.zeros(n, like=x)), or write {instead}."
+                f"{np.shape(target)} and lose its derivative. Begin with a tracer (np.zeros_like(x), "
+                f"np.zeros(n, like=x)), or write {instead}."
             )
         body(*args, **kwargs)
 

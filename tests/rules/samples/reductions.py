@@ -48,6 +48,8 @@ SAMPLES = [
     S(np.cumsum, A()),
     S(np.cumsum, A(0)),
     S(np.add.accumulate, A(2, 3), axis=1).but(covers=np.cumsum),
+    S(np.amax, A(2, 3), axis=1),
+    S(np.amin, A(2, 3), axis=1),
     S(np.ptp, A(2, 3)),
     S(np.ptp, A(2, 3), axis=-1, keepdims=True),
     S(np.average, A(2, 3)),

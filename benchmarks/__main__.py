@@ -1,15 +1,17 @@
-"""The command: `python -m benchmarks [--only WORDS] [--peers NAMES] [--json PATH]`. Status 1: a target is missed."""
+"""The command: `python -m benchmarks [--only WORDS] [--peers NAMES] ...`. Its status is 1 if a target is missed."""
 
 from __future__ import annotations
 
 import argparse
+import platform
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.peers import PEERS, installed
 from benchmarks.problem import Result
 from benchmarks.problems import ALL
-from benchmarks.report import as_json, heading, row
+from benchmarks.report import as_json, as_markdown, heading, row
 
 
 def main() -> int:
@@ -28,15 +30,25 @@ def main() -> int:
         "\nthe shortest of up to 25 samples counts. ok: funcgrad is within the target. -: not done, or not installed."
     )
     if options.json:
-        Path(options.json).write_text(as_json(results), encoding="utf-8")
+        options.json.write_text(as_json(results), encoding="utf-8")
+    if options.markdown:
+        options.markdown.write_text(as_markdown(results, names, _versions(names)), encoding="utf-8")
     return int(any(result.passed is False for result in results))
+
+
+def _versions(names: list[str]) -> str:
+    """What was compared, on what."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", *names))
+    system = f"{platform.machine()} {platform.system()}"
+    return f"Measured with {libraries}, Python {platform.python_version()}, on {system}."
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", default="", metavar="WORDS", help="only problems with these words in their name")
     parser.add_argument("--peers", default=",".join(PEERS), metavar="NAMES", help=f"of {','.join(PEERS)}; '' for none")
-    parser.add_argument("--json", metavar="PATH", help="also write all figures to this file")
+    parser.add_argument("--json", metavar="PATH", type=Path, help="also write all figures to this file")
+    parser.add_argument("--markdown", metavar="PATH", type=Path, help="also write the table, as docs/figures.md has it")
     return parser.parse_args()
 
 

@@ -28,6 +28,19 @@ def row(result: Result, peers: Sequence[str]) -> str:
     return f"{result.name:<40}{result.reference:<14}{took:>12}{judged}{columns}"
 
 
+def as_markdown(results: Sequence[Result], peers: Sequence[str], machine: str) -> str:
+    """The table for docs/performance.md."""
+    head = ["problem", "ratio to", "which took", "funcgrad", "target", *peers]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * 2}{'--:|' * (len(head) - 2)}"]
+    for result in results:
+        took = "" if result.seconds is None else _duration(result.seconds)
+        ours = f"**{_short(result.ratios.get('funcgrad'))}**"
+        others = [_short(result.ratios.get(name)) for name in peers]
+        cells = [result.name.replace("  and", "... and"), result.reference, took, ours, f"{result.target:.3g}", *others]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", machine, ""])
+
+
 def as_json(results: Sequence[Result]) -> str:
     """All figures, for programs."""
     rows: list[dict[str, Any]] = [{**vars(result), "passed": result.passed} for result in results]

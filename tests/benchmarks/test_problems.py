@@ -1,6 +1,7 @@
 """The comparisons are fair: what is timed side by side computes the same."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from benchmarks.peers import Funcgrad
 from benchmarks.problem import HAND, Race, Result, check_agreement, leaves
 from benchmarks.problems import ALL
 from benchmarks.problems.elementwise import rosenbrock
-from benchmarks.report import heading, row
+from benchmarks.report import as_json, as_markdown, heading, row
 
 RACES = [line for line in ALL if isinstance(line, Race)]
 
@@ -43,6 +44,16 @@ def test_rows_line_up_with_the_heading():
     assert len(line) == len(title)
     assert line.split() == ["name", HAND, "12", "ms", "1.50", "2", "ok", "250", "-"]
     assert Result("name", HAND, 1.0, {"funcgrad": 1.5}).passed is False
+
+
+def test_figures_are_written_for_programs_and_for_the_documentation():
+    result = Result("  and more", HAND, 2.0, {"funcgrad": 1.5, "torch": 2.5}, 0.012)
+    (found,) = json.loads(as_json([result]))
+    assert found["ratios"] == result.ratios
+    assert found["passed"] is True
+    lines = as_markdown([result], ["torch"], "Measured here.").splitlines()
+    assert lines[2] == "| ... and more | hand-written | 12 ms | **1.50** | 2 | 2.50 |"
+    assert lines[-1] == "Measured here."
 
 
 def test_a_peer_is_given_the_function_in_its_own_namespace():

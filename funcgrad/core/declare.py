@@ -19,12 +19,10 @@ import numpy as np
 
 from funcgrad.core.catalogue import Composite, Constructor, Function, Unsupported, register
 from funcgrad.core.kinds import Elementwise, Formula, PiecewiseConstant, Rule, Selection
-from funcgrad.core.named import Custom, Linear, Multilinear
+from funcgrad.core.named import Custom, Linear, Multilinear, Pulls
 from funcgrad.core.primitive import Primitive
 from funcgrad.core.trace import Tracer
 from funcgrad.core.ufunc import Ufunc
-
-Pulls = Formula | dict[str, Formula | None]
 
 
 def _primitive(function: Callable[..., Any], rule: Rule, options: dict[str, Any]) -> Primitive:
@@ -56,7 +54,7 @@ def linear(function: Callable[..., Any], transpose: Pulls, *, moves: bool = Fals
     `moves=True` says that it only moves, copies and adds up elements, so that zeros by structure can follow.
     A dict of transposes by operand name: linear in all of them together, and not differentiable in the others.
     """
-    return _primitive(function, Linear(_by_name(function, transpose, options), moves=moves), options)
+    return _primitive(function, Linear(transpose, moves=moves), options)
 
 
 def multilinear(function: Callable[..., Any], *transposes: Formula, **options: Any) -> Primitive:
@@ -84,19 +82,7 @@ def custom(
         names = [n.removesuffix("*") for n in options["operands"].split()]
         return _primitive(function, Custom(dict.fromkeys(names), push, joint, reach), options)
     assert pull is not None
-    return _primitive(function, Custom(_by_name(function, pull, options), push, reach=reach), options)
-
-
-def _by_name(function: Callable[..., Any], pulls: Pulls, options: dict[str, Any]) -> dict[str, Formula | None]:
-    if isinstance(pulls, dict):
-        return pulls
-    if "operands" in options:
-        return {options["operands"].split()[0].removesuffix("*"): pulls}
-    if isinstance(function, np.ufunc):
-        return {"x": pulls}
-    from funcgrad.core.primitive import signature_of
-
-    return {next(iter(signature_of(function, options.get("signature")).parameters)): pulls}
+    return _primitive(function, Custom(pull, push, reach=reach), options)
 
 
 def piecewise_constant(*functions: Callable[..., Any], **options: Any) -> None:

@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.catalogue import Function
+from funcgrad.core.methods import LANES
 from funcgrad.core.primitive import Call, Primitive, Spec
 from funcgrad.core.reverse import Node, ReverseTracer, plan_of
+from funcgrad.core.ufunc import Ufunc
 
 # The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's, without a dtype.
 PLAIN = frozenset(
@@ -103,8 +106,10 @@ def {name}(x, y):
 _INDENTS = {1: {"x": 12}, 2: {"x": 16, "xy": 20, "y": 12}}
 
 
-def make_lane(primitive: Primitive) -> Callable[..., Any]:
-    """The lane of a ufunc primitive."""
+def make_lane(primitive: Function) -> Callable[..., Any]:
+    """The lane of a ufunc primitive; what else the catalogue has for a ufunc is its own lane."""
+    if not isinstance(primitive, Ufunc):
+        return primitive
     operands = ("x", "y", "z")[: len(primitive.operand_names)]
     run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
     space: dict[str, Any] = {
@@ -165,3 +170,6 @@ def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space
     name = primitive.name.replace(".", "_")
     exec(compile(template.format(name=name, **fields), f"<funcgrad lane of {name}>", "exec"), space)
     return space[name]
+
+
+LANES.make = make_lane

@@ -23,8 +23,18 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> 
 # np.astype is missing in NumPy 2.0.
 astype = getattr(np, "astype", _astype)
 
-# Filled by `install_lanes` once the rules are declared: ufunc -> the function that runs it on tracers.
-LANES: dict[Any, Callable[..., Any]] = {}
+
+class Lanes(dict[Any, Callable[..., Any]]):
+    """ufunc -> the function that runs it on tracers: its lane, made at its first use by `make` (lanes.py)."""
+
+    make: Callable[[Any], Callable[..., Any]]
+
+    def __missing__(self, ufunc: Any) -> Callable[..., Any]:
+        self[ufunc] = lane = self.make(entry(ufunc))
+        return lane
+
+
+LANES = Lanes()
 
 
 class ArrayMethods:
@@ -39,9 +49,7 @@ class ArrayMethods:
     # ---- NumPy's protocols -------------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
-            lane = LANES.get(ufunc)
-            if lane is not None:
-                return lane(*args)
+            return LANES[ufunc](*args)
         return call_ufunc(ufunc, method, args, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -270,17 +278,24 @@ UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": n
 COMPARE = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
 
 
-def install_lanes(lanes: dict[Any, Callable[..., Any]]) -> None:
-    """Make these functions the ways of the ufuncs, and of the operators that stand for them: no layer lies between."""
-    LANES.update(lanes)
+def install_operators() -> None:
+    """Give tracers the operators: each is the lane of its ufunc itself, put in its place when it is first used."""
     for name, ufunc in (*BINARY.items(), *UNARY.items(), *COMPARE.items()):
-        lane = lanes.get(ufunc)
-        if lane is None:
-            continue
-        setattr(ArrayMethods, f"__{name}__", lane if isinstance(lane, FunctionType) else _as_function(lane))
+        setattr(ArrayMethods, f"__{name}__", _at_first_use(name, f"__{name}__", ufunc))
+        if name in BINARY:
+            setattr(ArrayMethods, f"__r{name}__", _at_first_use(name, f"__r{name}__", ufunc))
+
+
+def _at_first_use(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
+    def install(x: Any, *others: Any) -> Any:
+        lane = LANES[ufunc]
+        operator = lane if isinstance(lane, FunctionType) else _as_function(lane)
+        setattr(ArrayMethods, f"__{name}__", (lambda x, y, modulus=None: lane(x, y)) if name == "pow" else operator)
         if name in BINARY:
             setattr(ArrayMethods, f"__r{name}__", _reflected(lane))
-    ArrayMethods.__pow__ = lambda x, y, modulus=None: lanes[np.power](x, y)  # pyright: ignore[reportAttributeAccessIssue]
+        return getattr(x, method)(*others)
+
+    return install
 
 
 def _as_function(lane: Callable[..., Any]) -> Callable[..., Any]:

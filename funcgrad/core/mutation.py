@@ -403,10 +403,8 @@ INPLACE = {
 
 
 def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
-    lane = LANES[ufunc]
-
     def operator(x: Tracer, y: Any) -> Any:
-        result = lane(x, y)
+        result = LANES[ufunc](x, y)
         return result if is_scalar(x) else adopt(x, result, ufunc.__name__)
 
     return operator

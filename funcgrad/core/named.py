@@ -17,18 +17,25 @@ if TYPE_CHECKING:
     from funcgrad.core.primitive import Primitive
 
 
+Pulls = Formula | dict[str, Formula | None]
+
+
 class Named(Rule):
     """A rule whose formulas take arguments by the names of the call; the common part of the kinds below."""
 
     by_spec = False  # does a formula see only the Spec of the operand that it differentiates in?
 
-    def __init__(self, pulls: dict[str, Formula | None], push: Formula | None = None, joint: Formula | None = None) -> None:
-        self.pulls, self.push_formula, self.joint = pulls, push, joint
-        self.names = {name: names_in(f) for name, f in pulls.items() if f is not None}
+    def __init__(self, pulls: Pulls, push: Formula | None = None, joint: Formula | None = None) -> None:
+        self.pulls: dict[str, Formula | None] = pulls if isinstance(pulls, dict) else {"": pulls}
+        self.push_formula, self.joint = push, joint
+        self.names = {name: names_in(f) for name, f in self.pulls.items() if f is not None}
         self.joint_names = names_in(joint) if joint else ()
         self.push_names = names_in(push) if push else ()
 
     def check(self, primitive: Primitive) -> None:
+        if "" in self.pulls:  # one formula alone is for the first operand
+            first = primitive.operand_names[0]
+            self.pulls, self.names = {first: self.pulls[""]}, {first: self.names[""]}
         allowed = {*primitive.signature.parameters, *primitive.operand_names, "out", "wanted", "live"}
         for name in self.pulls:
             if name not in primitive.operand_names:
@@ -131,7 +138,7 @@ class Linear(Named):
     kind = "linear"
     by_spec = True
 
-    def __init__(self, pulls: dict[str, Formula | None], *, moves: bool = False) -> None:
+    def __init__(self, pulls: Pulls, *, moves: bool = False) -> None:
         super().__init__(pulls)
         self.moves = moves
 

@@ -10,6 +10,7 @@ import inspect
 import operator
 import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -124,15 +125,45 @@ class Primitive(Function):
         self.may_view = getattr(rule, "moves", False)
         self.kind = rule.kind
         self.plans: dict[Any, Any] = {}
-        self.signature = signature_of(function, signature)
-        self.bind_arguments = binder(self.name, self.signature)
-        names = (operands or next(iter(self.signature.parameters))).split()
-        self.lists = frozenset(name[:-1] for name in names if name.endswith("*"))
-        self.operand_names = tuple(name.removesuffix("*") for name in names)
-        self.defaults = {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
-        self.leads = self._operands_lead
-        self.open_ended = any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
-        rule.check(self)
+        self._operands, self._signature = operands, signature
+
+    # What follows from the signature is found out at the first call: importing the rules stays cheap.
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature by which arguments are bound."""
+        return signature_of(self.function, self._signature)
+
+    @cached_property
+    def bind_arguments(self) -> Callable[..., dict[str, Any]]:
+        """The function that binds them."""
+        self.check()
+        return binder(self.name, self.signature)
+
+    @cached_property
+    def operand_names(self) -> tuple[str, ...]:
+        """The parameters that are arrays."""
+        names = (self._operands or next(iter(self.signature.parameters))).split()
+        return tuple(name.removesuffix("*") for name in names)
+
+    @cached_property
+    def lists(self) -> frozenset[str]:
+        """Those among them that are lists of arrays."""
+        return frozenset(name[:-1] for name in (self._operands or "").split() if name.endswith("*"))
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """The defaults of the parameters that have one."""
+        return {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
+
+    @cached_property
+    def open_ended(self) -> bool:
+        """Does the signature take any keyword?"""
+        return any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
+
+    def check(self) -> None:
+        """Refuse a rule whose names don't fit the function; done at the first call."""
+        self.rule.check(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = self.split(args, kwargs)
@@ -187,8 +218,8 @@ class Primitive(Function):
                 args += arguments.pop(parameter.name)
         return self.function(*args, **arguments)
 
-    @property
-    def _operands_lead(self) -> bool:
+    @cached_property
+    def leads(self) -> bool:
         """Do the operands stand at the front of the signature, with only keywords behind them?"""
         parameters = list(self.signature.parameters.values())
         n = len(self.operand_names)

@@ -1,6 +1,6 @@
-"""Elementwise choices: where, maximum, minimum, clip, select, piecewise, choose. What is not taken contributes zeros by structure.
+"""Elementwise choices: where, maximum, minimum, clip, select, piecewise, choose, and absolute values and signs.
 
-A choice between equal operands (a tie) splits evenly.
+What is not taken contributes zeros by structure. A choice between equal operands (a tie) splits evenly.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from funcgrad.core.trace import concrete
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.slopes import phase, some
 
+BOOL = np.dtype(bool)
+
 
 # ---- where, maximum, minimum, clip -----------------------------------------------------------------------------------
 def _taken(condition: Any) -> Any:
-    return condition if getattr(condition, "dtype", None) == bool else np.not_equal(condition, 0)
+    return condition if getattr(condition, "dtype", None) is BOOL else np.not_equal(condition, 0)
 
 
 selection(np.where, None, _taken, lambda condition: np.logical_not(condition), operands="condition x y")
@@ -83,6 +85,7 @@ def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT
 
 composite(np.clip, _clip)
 
+
 # ---- absolute values and signs ---------------------------------------------------------------------------------------
 def _abs_slope(x):
     return np.conjugate(phase(x)) if x.dtype.kind == "c" else np.sign(x)
@@ -137,7 +140,9 @@ def _piecewise(x, condlist, funclist, *args, **kw):
     if len(funclist) == len(conditions) + 1:
         conditions.append(np.logical_not(np.any(np.stack(conditions), axis=0)))
     if len(funclist) != len(conditions):
-        raise ValueError(f"np.piecewise takes {len(conditions)} or {len(conditions) + 1} functions, not {len(funclist)}")
+        raise ValueError(
+            f"np.piecewise takes {len(conditions)} or {len(conditions) + 1} functions, not {len(funclist)}"
+        )
     out = np.zeros_like(x)
     for condition, function in zip(conditions, funclist):
         if callable(function):

@@ -1,7 +1,7 @@
 """New arrays: np.zeros_like(x), np.zeros(n, like=x), np.array([x, y], like=x), np.linspace(x, y), ...
 
-They are tracers of the trace of x, so that tracers can be assigned into them; integers and booleans, which have no derivative,
-stay plain.
+They are tracers of the trace of x, so that tracers can be assigned into them; integers and booleans, which have no
+derivative, stay plain.
 """
 
 from __future__ import annotations
@@ -135,7 +135,9 @@ def _weights(ct: Any, num: int, endpoint: bool, axis: int) -> Any:
 
 
 def _batched_spaced(primitive, call, batched, size):
-    return bind(primitive, Call(align(call.operands, batched), call.layout, {**call.params, "axis": call.params["axis"] + 1}))
+    return bind(
+        primitive, Call(align(call.operands, batched), call.layout, {**call.params, "axis": call.params["axis"] + 1})
+    )
 
 
 def _at_start(ct, num, endpoint, axis):

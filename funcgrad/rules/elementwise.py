@@ -1,7 +1,7 @@
 """Elementwise functions: one partial derivative for each operand.
 
-A partial is written so that it keeps its digits everywhere and can itself be differentiated, again and again. Where the textbook
-formula can't (it cancels in a tail, overflows, is 0/0), the partial is a function of its own, from slopes.py.
+A partial is written so that it keeps its digits everywhere and can itself be differentiated, again and again. Where the
+textbook formula can't (it cancels in a tail, overflows, is 0/0), the partial is a function of its own, from slopes.py.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ linear(np.conjugate, lambda ct: np.conjugate(ct), moves=True, batch="aligned")
 linear(np.real, lambda ct: ct, moves=True, batch="aligned")
 linear(np.imag, lambda ct, val: ct * -1j if val.dtype.kind == "c" else None, batch="aligned")
 
-# ---- numbers taken apart, integers among the results ------------------------------------------------------------------
+
+# ---- numbers taken apart, integers among the results -----------------------------------------------------------------
 def _divmod_push(t, out):
     terms = [] if t["x"] is None else [t["x"]]
     if t["y"] is not None:

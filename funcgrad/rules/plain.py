@@ -1,5 +1,5 @@
-"""Functions without a derivative: piecewise constant ones (their results are constants), queries (answered from shapes and
-dtypes, or by showing the values), and those that a tracer, which holds numbers, has no business with."""
+"""Functions without a derivative: piecewise constant ones (their results are constants), queries (answered from shapes
+and dtypes, or by showing the values), and those that a tracer, which holds numbers, has no business with."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64, np.int32])
 
 
 def _slope(x: Any, y: Any) -> Any:
-    """The derivative in x. A number as exponent comes down step by step, so it stays a number, and never goes below 0."""
+    """The derivative in x. An exponent that is a number comes down step by step, and stops at 0."""
     if type(y) not in NUMBERS:
         return power_derivative(x, y, 1, 0)
     if y == 0:
@@ -29,7 +29,8 @@ def _power_derivative(x: Any, y: Any, n: int, k: int) -> Any:
 
         sum over j of binomial(k, j) * F[k-j](y) * x**(y-n) * log(x)**j,    F(y) = y (y-1) ... (y-n+1),
 
-    where F[m] is the m-th derivative of F. Where a product is 0 * inf, its limit is taken: F vanishes at whole exponents below n.
+    where F[m] is the m-th derivative of F. Where a product is 0 * inf, its limit is taken: F is 0 at whole exponents
+    below n.
     """
     x, y = _inexact(x, y)
     coefficients = _falling(y, n, k)
@@ -74,7 +75,7 @@ def _sum(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
 
 
 def _limit(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
-    """The same sum with the limits of its terms: 0 where the coefficient is 0, and where x is 0 and the power beats the logarithm.
+    """The same sum with the limits of its terms: 0 where the coefficient is 0, or the power of 0 beats the logarithm.
 
     0**y jumps at y = 0; the slope in y there is 0 by convention.
     """

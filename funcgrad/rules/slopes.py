@@ -1,4 +1,4 @@
-"""Derivatives that are functions of their own, because the textbook formula loses digits, overflows or is 0/0 somewhere.
+"""Derivatives that are functions of their own: the textbook formula loses digits, overflows or is 0/0 somewhere.
 
 Each is declared like any function, with a derivative in terms of itself: so it stays accurate at every order.
 A formula that is right almost everywhere runs on the whole array; `repaired` computes the few other places again.
@@ -20,7 +20,7 @@ Partial = Callable[..., Any] | float | None
 
 
 def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
-    """Declare an elementwise function of our own. On plain arrays the result is `function` itself, at no further cost."""
+    """Declare an elementwise function of our own. On plain arrays, `function` itself runs at once."""
     primitive = elementwise(function, *partials, name=function.__name__.strip("_"))
 
     def call(*args: Any) -> Any:
@@ -98,8 +98,8 @@ gap = own(_gap, 1, -1)
 
 
 # ---- roots of 1 - x*x, 1 + x*x and x*x - 1 ---------------------------------------------------------------------------
-# They are split into two factors each, which neither overflow nor cancel. A zero in a complex number keeps its sign: it tells
-# the sides of a branch cut apart (W. Kahan, Branch cuts for complex elementary functions, 1987), and 1 + z would lose it.
+# They are split into two factors each, which neither overflow nor cancel. A zero in a complex number keeps its sign: it
+# tells the sides of a branch cut apart, and 1 + z would lose it (Kahan, Branch cuts for complex elementary functions).
 def _complex(real: Any, imag: Any) -> Any:
     out = np.empty(real.shape, np.result_type(real, np.complex64))
     out.real, out.imag = real, imag
@@ -230,8 +230,8 @@ sinc_derivative = own(_sinc_derivative, lambda x, n: sinc_derivative(x, n + 1), 
 def _i0_derivative(x: Any, n: int) -> Any:
     """The n-th derivative of i0: the mean over all angles of cos(angle)**n exp(x cos(angle)).
 
-    Opposite angles make a cosh or sinh, so all terms have one sign and nothing cancels. The trapezoidal rule with N angles
-    errs by about I_N(x)/I_0(x) < exp(-N**2 / (2 |x|)) (Trefethen and Weideman, SIAM Review 56, 2014).
+    Opposite angles make a cosh or sinh, so all terms have one sign and nothing cancels. The trapezoidal rule with N
+    angles errs by about I_N(x)/I_0(x) < exp(-N**2 / (2 |x|)) (Trefethen and Weideman, SIAM Review 56, 2014).
     """
     largest = min(float(np.max(abs(x), initial=0)), 800.0) if x.size else 0.0
     quarter = 8 + n // 4 + math.ceil(math.sqrt(80 * largest) / 4)

@@ -10,28 +10,29 @@ from tests.rules.samples import A, C, S
 
 # Functions of one operand, and where they are smooth; those of `HOLOMORPHIC` also take complex numbers.
 REAL = [
-    (np.negative, -2, 2), (np.positive, -2, 2), (np.square, -2, 2), (np.reciprocal, 0.5, 2), (np.sqrt, 0.2, 3), (np.cbrt, -3, -0.2),
-    (np.exp, -2, 2), (np.exp2, -2, 2), (np.expm1, -2, 2), (np.log, 0.2, 3), (np.log2, 0.2, 3), (np.log10, 0.2, 3), (np.log1p, -0.7, 2),
-    (np.sin, -3, 3), (np.cos, -3, 3), (np.tan, -1, 1), (np.arcsin, -0.9, 0.9), (np.arccos, -0.9, 0.9), (np.arctan, -3, 3),
-    (np.sinh, -2, 2), (np.cosh, -2, 2), (np.tanh, -2, 2), (np.arcsinh, -3, 3), (np.arccosh, 1.2, 3), (np.arctanh, -0.8, 0.8),
-    (np.degrees, -3, 3), (np.rad2deg, -3, 3), (np.radians, -90, 90), (np.deg2rad, -90, 90),
-    (np.absolute, 0.2, 2), (np.fabs, -2, -0.2), (np.sinc, -2, 2), (np.i0, -2, 2), (np.conjugate, -2, 2), (np.real, -2, 2),
-    (np.copy, -2, 2), (np.nan_to_num, -2, 2), (np.real_if_close, -2, 2),
+    (np.negative, -2, 2), (np.positive, -2, 2), (np.square, -2, 2), (np.reciprocal, 0.5, 2), (np.sqrt, 0.2, 3),
+    (np.cbrt, -3, -0.2), (np.exp, -2, 2), (np.exp2, -2, 2), (np.expm1, -2, 2), (np.log, 0.2, 3), (np.log2, 0.2, 3),
+    (np.log10, 0.2, 3), (np.log1p, -0.7, 2), (np.sin, -3, 3), (np.cos, -3, 3), (np.tan, -1, 1),
+    (np.arcsin, -0.9, 0.9), (np.arccos, -0.9, 0.9), (np.arctan, -3, 3), (np.sinh, -2, 2), (np.cosh, -2, 2),
+    (np.tanh, -2, 2), (np.arcsinh, -3, 3), (np.arccosh, 1.2, 3), (np.arctanh, -0.8, 0.8), (np.degrees, -3, 3),
+    (np.rad2deg, -3, 3), (np.radians, -90, 90), (np.deg2rad, -90, 90), (np.absolute, 0.2, 2), (np.fabs, -2, -0.2),
+    (np.sinc, -2, 2), (np.i0, -2, 2), (np.conjugate, -2, 2), (np.real, -2, 2), (np.copy, -2, 2),
+    (np.nan_to_num, -2, 2), (np.real_if_close, -2, 2),
 ]  # fmt: skip
 
 HOLOMORPHIC = [
-    np.negative, np.positive, np.square, np.reciprocal, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p,
-    np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh, np.arccosh, np.arctanh,
-    np.sinc,
+    np.negative, np.positive, np.square, np.reciprocal, np.sqrt, np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10,
+    np.log1p, np.sin, np.cos, np.tan, np.arcsin, np.arccos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh,
+    np.arccosh, np.arctanh, np.sinc,
 ]  # fmt: skip
 
 # Linear over the real numbers only, or with a real result.
 COMPLEX = [np.absolute, np.sign, np.conjugate, np.real, np.imag, np.angle, np.nan_to_num, np.copy]
 
 BINARY = [
-    (np.add, -2, 2), (np.subtract, -2, 2), (np.multiply, -2, 2), (np.divide, 0.5, 2), (np.power, 0.5, 2), (np.float_power, 0.5, 2),
-    (np.hypot, 0.5, 2), (np.arctan2, 0.5, 2), (np.logaddexp, -2, 2), (np.logaddexp2, -2, 2), (np.copysign, 0.5, 2),
-    (np.maximum, -2, 2), (np.minimum, -2, 2), (np.fmax, -2, 2), (np.fmin, -2, 2),
+    (np.add, -2, 2), (np.subtract, -2, 2), (np.multiply, -2, 2), (np.divide, 0.5, 2), (np.power, 0.5, 2),
+    (np.float_power, 0.5, 2), (np.hypot, 0.5, 2), (np.arctan2, 0.5, 2), (np.logaddexp, -2, 2), (np.logaddexp2, -2, 2),
+    (np.copysign, 0.5, 2), (np.maximum, -2, 2), (np.minimum, -2, 2), (np.fmax, -2, 2), (np.fmin, -2, 2),
 ]  # fmt: skip
 
 EMATH = [
@@ -46,7 +47,11 @@ SIGNS = np.array([-1.0, 1.0, -1.0])
 def remainders(low: float) -> list[object]:
     """Divisions of numbers that leave no quotient near a whole number."""
     x, y = np.array([5.3, -7.2, low]), np.array([[2.0], [-3.1]])
-    return [S(np.remainder, x, y), S(np.fmod, x, y), S(lambda x, y: np.divmod(x, y)[1], x, y).but(covers=np.divmod, label="rest")]
+    return [
+        S(np.remainder, x, y),
+        S(np.fmod, x, y),
+        S(lambda x, y: np.divmod(x, y)[1], x, y).but(covers=np.divmod, label="rest"),
+    ]
 
 
 SAMPLES = [
@@ -84,7 +89,8 @@ SAMPLES = [
     S(np.piecewise, A(4), [np.arange(4) < 2, np.arange(4) > 2], [np.sin, 0.5]).but(wrt=(0,)),
     # new arrays
     S(np.full_like, A(2, 3), fill_value=A(3)).but(wrt=(0, "fill_value")), S(np.full_like, A(2, 3), 2.5).but(wrt=(0,)),
-    S(np.linspace, A(), A(), 4), S(np.linspace, A(2, 1), A(3), 5, endpoint=False, axis=-1), S(np.linspace, A(2), A(2), 1),
+    S(np.linspace, A(), A(), 4), S(np.linspace, A(2, 1), A(3), 5, endpoint=False, axis=-1),
+    S(np.linspace, A(2), A(2), 1),
     S(lambda x, y: np.linspace(x, y, 4, retstep=True)[1], A(2), A(2)).but(covers=np.linspace, label="step"),
     S(np.geomspace, A(low=1, high=2), A(2, low=3, high=5), 4), S(np.geomspace, C(2) + 2, C(2) + 5, 4, axis=-1),
     S(np.logspace, A(2), A(2), 3), S(np.logspace, A(2), A(), 3, base=A(low=2, high=3)).but(wrt=(0, 1, "base")),

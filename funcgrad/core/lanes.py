@@ -110,6 +110,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     """The lane of a ufunc primitive; what else the catalogue has for a ufunc is its own lane."""
     if not isinstance(primitive, Ufunc):
         return primitive
+    primitive.check()
     operands = ("x", "y", "z")[: len(primitive.operand_names)]
     run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
     space: dict[str, Any] = {

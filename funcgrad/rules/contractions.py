@@ -19,7 +19,7 @@ from funcgrad.core.batch import Strategy
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
-from funcgrad.rules.matrices import mT
+from funcgrad.rules.matrices import conj, mT
 
 # ---- matmul, matvec, vecmat, vecdot ----------------------------------------------------------------------------------
 
@@ -85,8 +85,8 @@ def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], s
 multilinear(np.matmul, _matmul_x, _matmul_y, batch=_batched_matmul)
 multilinear(
     np.vecdot,
-    lambda ct, x, y: np.conjugate(ct[..., None] * y),
-    lambda ct, x, y: ct[..., None] * np.conjugate(x),
+    lambda ct, x, y: conj(ct[..., None] * y),
+    lambda ct, x, y: ct[..., None] * conj(x),
     batch=over_stacks(1, 1),
 )
 if hasattr(np, "matvec"):  # NumPy 2.2
@@ -98,8 +98,8 @@ if hasattr(np, "matvec"):  # NumPy 2.2
     )
     multilinear(
         np.vecmat,
-        lambda ct, x, y: np.conjugate(np.matvec(y, ct)),
-        lambda ct, x, y: np.conjugate(x)[..., None] * ct[..., None, :],
+        lambda ct, x, y: conj(np.matvec(y, ct)),
+        lambda ct, x, y: conj(x)[..., None] * ct[..., None, :],
         batch=over_stacks(1, 2),
     )
 
@@ -249,8 +249,8 @@ def _batched_flat(function: Callable[[Any, Any], Any]) -> Strategy:
 
 multilinear(
     np.vdot,
-    lambda ct, a, b: np.conjugate(ct * _flat(b)).reshape(a.shape),
-    lambda ct, a, b: (ct * np.conjugate(_flat(a))).reshape(b.shape),
+    lambda ct, a, b: conj(ct * _flat(b)).reshape(a.shape),
+    lambda ct, a, b: (ct * conj(_flat(a))).reshape(b.shape),
     operands="a b",
     signature="a, b, /",
     batch=_batched_flat(np.vecdot),

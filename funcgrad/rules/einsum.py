@@ -51,8 +51,6 @@ def _cast(x: Any, dtype: Any, casting: Any) -> Any:
 
 def _text_form(operands: Sequence[Any]) -> tuple[str, list[Any]]:
     """The subscripts and the arrays, where `einsum(a, [0, 1], b, [1, 2], [0, 2])` is written as text."""
-    if not operands:
-        raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(operands[0], str):
         return operands[0], [as_operand(x) for x in operands[1:]]
     pairs = len(operands) // 2
@@ -63,6 +61,11 @@ def _text_form(operands: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _letters(sublist: Sequence[Any]) -> str:
+    allowed = range(len(LETTERS))
+    if not all(i is Ellipsis or (isinstance(i, (int, np.integer)) and i in allowed) for i in sublist):
+        raise ValueError(
+            f"np.einsum: subscripts are integers from 0 to 51 and Ellipsis, not {sublist!r}"
+        )
     return "".join("..." if i is Ellipsis else LETTERS[i] for i in sublist)
 
 

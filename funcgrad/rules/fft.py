@@ -80,15 +80,17 @@ linear(fft.ihfft, _ihfft_pull, batch="axis")
 # ---- along several axes ----------------------------------------------------------------------------------------------
 
 
-def _sizes(a: Any, s: Any, axes: Any) -> tuple[list[Any], list[int]]:
-    """The size to transform along each axis (None: the default of the transform along one axis), and the axes."""
+def _sizes(a: Any, s: Any, axes: Any, of_real: bool) -> tuple[list[int], list[int]]:
+    """The size to transform along each axis, and the axes, as NumPy finds them; `of_real` if the result is real."""
     if axes is None:
         axes = range(-(a.ndim if s is None else len(s)), 0)
     axes = list(axes)
-    s = [None] * len(axes) if s is None else [a.shape[i] if n == -1 else n for n, i in zip(s, axes, strict=False)]
+    if s is None:
+        s = [a.shape[i] for i in axes]
+        return [*s[:-1], 2 * (s[-1] - 1)] if of_real else s, axes
     if len(s) != len(axes):
         raise ValueError(f"Shape and axes have different lengths: {len(s)} and {len(axes)}.")
-    return s, axes
+    return [a.shape[i] if n == -1 else n for n, i in zip(s, axes)], axes
 
 
 def _chain(a: Any, steps: Sequence[tuple[Callable[..., Any], Any, int]], norm: Any, out: Any) -> Any:
@@ -104,7 +106,7 @@ def _declare(function: Callable[..., Any], axes: Any, steps_of: Callable[[list[A
 
     def body(a: Any, s: Any = None, axes: Any = axes, norm: Any = None, out: Any = None) -> Any:
         a = as_array(a)
-        return _chain(a, steps_of(*_sizes(a, s, axes)), norm, out)
+        return _chain(a, steps_of(*_sizes(a, s, axes, steps_of is _real_last)), norm, out)
 
     composite(function, body)
 

@@ -29,7 +29,7 @@ SAMPLES = [
     S(np.vecdot, C(2, 3), C(3)),
     S(np.vecdot, C(3), A(3)),
     S(np.vecdot, A(3, 2), A(3, 2), axis=0, keepdims=True),
-    S(np.matmul, A(2, 3, 4), A(2, 4, 2), axes=[(0, 2), (1, 2), (2, 0)]),
+    S(np.matmul, A(2, 3, 4), A(3, 4, 2), axes=[(0, 2), (1, 2), (2, 0)]),
     # sums over pairs of axes
     S(np.dot, A(), A(2)),
     S(np.dot, A(2, 2), 1.5),

@@ -36,9 +36,8 @@ class Jacobian(Transformed):
     ) -> None:
         super().__init__(fun)
         self.argnums = checked_argnums(argnums, self.transform)
-        self.has_aux, self.holomorphic, self.allow_int, self.chunk_size = has_aux, holomorphic, allow_int, chunk_size
-        if chunk_size is not None and chunk_size < 1:
-            raise ArgumentError(f"{self.transform}: chunk_size must be at least 1, not {chunk_size}")
+        self.has_aux, self.holomorphic, self.allow_int = has_aux, holomorphic, allow_int
+        self.chunk_size = checked_chunk_size(chunk_size, self.transform)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         where = positions(self.argnums, args, self.transform, self.fun)
@@ -65,6 +64,13 @@ class Jacobian(Transformed):
                 f"{self.transform}: {name_of(self.fun)} returned complex numbers. Pass holomorphic=True (complex inputs), or return "
                 "the real and imaginary parts, for example np.stack([out.real, out.imag])."
             )
+
+
+def checked_chunk_size(chunk_size: int | None, transform: str) -> int | None:
+    """Refuse a chunk that holds nothing."""
+    if chunk_size is not None and chunk_size < 1:
+        raise ArgumentError(f"{transform}: chunk_size must be at least 1, not {chunk_size}")
+    return chunk_size
 
 
 def chunks(n: int, size: int | None) -> Iterator[slice]:

@@ -1,0 +1,274 @@
+"""The calls behind custom_vjp, custom_jvp and custom_gradient: a user's rules, from pytrees to flat lists, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.core.primitive import Call, Spec, spec
+from funcgrad.core.trace import Trace, Tracer
+from funcgrad.errors import OutputError, RuleError
+from funcgrad.transforms.leaves import float0
+from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, PushCall, stripped
+from funcgrad.transforms.programs import Program, write_down
+
+
+class Fixed:
+    """A leaf that holds an argument as it is: one that is not differentiated, whatever it may be."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Arguments:
+    """How a call's arguments lie in its flat operands. Holds no values, for it lives as long as the tape."""
+
+    def __init__(
+        self, structures: Sequence[tree.Structure], specs: Sequence[Spec | None], nondiff: tuple[int, ...]
+    ) -> None:
+        self.structures, self.specs, self.nondiff = structures, specs, nondiff
+        self.diff = [i for i in range(len(structures)) if i not in nondiff]
+
+    @classmethod
+    def of(cls, args: Sequence[Any], nondiff: tuple[int, ...]) -> tuple[Arguments, list[Any]]:
+        """The arguments, and their leaves. One that is not differentiated is taken apart only if a tracer is in it."""
+        structures, leaves = [], []
+        for i, arg in enumerate(args):
+            found, structure = tree.flatten(arg)
+            if i in nondiff and not any(isinstance(x, Tracer) for x in found):
+                found, structure = [Fixed(arg)], tree.LEAF
+            structures.append(structure)
+            leaves += found
+        specs = [spec(x) if is_number(x) else None for x in leaves]
+        return cls(structures, specs, nondiff), leaves
+
+    def split(self, leaves: Sequence[Any]) -> list[list[Any]]:
+        """The leaves of each argument."""
+        parts, at = [], 0
+        for structure in self.structures:
+            parts.append(list(leaves[at : at + structure.num_leaves]))
+            at += structure.num_leaves
+        return parts
+
+    def rebuilt(self, leaves: Sequence[Any]) -> list[Any]:
+        """The arguments, from their leaves."""
+        parts = self.split([x.value if type(x) is Fixed else x for x in leaves])
+        return [tree.unflatten(structure, part) for structure, part in zip(self.structures, parts, strict=True)]
+
+    def sorted_out(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The arguments that are not differentiated, and those that are."""
+        args = self.rebuilt(leaves)
+        return [args[i] for i in self.nondiff], [args[i] for i in self.diff]
+
+
+def is_number(x: Any) -> bool:
+    """Is `x` a number or an array of numbers?"""
+    return isinstance(x, (bool, int, float, complex)) or getattr(getattr(x, "dtype", None), "kind", "") in tuple(
+        "fciub"
+    )
+
+
+class CustomCall(OpaqueCall):
+    """What the calls below share: the function, its arguments and its output (a pytree, known once it was run)."""
+
+    structure: tree.Structure
+    outs: list[Spec]
+
+    def __init__(self, function: Any, arguments: Arguments) -> None:
+        super().__init__(function.title)
+        self.function, self.arguments = function, arguments
+
+    def flat(self, out: Any) -> list[Any]:
+        """The leaves of an output; its structure is remembered."""
+        leaves, self.structure = tree.flatten(out)
+        for x in leaves:
+            if not is_number(x):
+                raise OutputError(
+                    f"{self.function.title} returned a {type(x).__name__} among its outputs; "
+                    "return numbers, arrays or pytrees of them"
+                )
+        outs = [x if hasattr(x, "dtype") else np.asarray(x)[()] for x in leaves]
+        self.outs = [spec(o) for o in outs]
+        return outs
+
+    def run(self, call: Call) -> list[Any]:
+        """The function itself."""
+        return self.flat(self.function.run(*self.arguments.rebuilt(call.operands)))
+
+    def filled(self, cts: Sequence[Any]) -> Any:
+        """The cotangent of the output as users get it: zeros where nothing came."""
+        return tree.unflatten(
+            self.structure, [zeros(to) if ct is None else ct for ct, to in zip(cts, self.outs, strict=True)]
+        )
+
+    def parts(self, result: Any, slots: Sequence[int], rule: str) -> list[Any]:
+        """The cotangents that a rule returned, checked: one for each operand in `slots`."""
+        title, arguments = self.function.title, self.arguments
+        if not isinstance(result, (tuple, list)) or len(result) != len(arguments.diff):
+            raise RuleError(
+                f"{title}: {rule} must return a tuple with one cotangent for each differentiated argument "
+                f"({len(arguments.diff)}), but it returned {described(result)}. Write (ct,) for one argument, None for "
+                "a zero."
+            )
+        found: list[Any] = []
+        at = dict(zip(arguments.diff, result, strict=True))
+        for i, structure in enumerate(arguments.structures):
+            found += leaves_like(structure, at.get(i), f"{title}: the cotangent that {rule} returned for argument {i}")
+        return [self._part(found[i], i, rule) for i in slots]
+
+    def _part(self, part: Any, slot: int, rule: str) -> Any:
+        to = self.arguments.specs[slot]
+        if to is None or part is None:
+            return None
+        return checked(part, to, f"{self.function.title}: a cotangent that {rule} returned", "its argument")
+
+
+class VjpCall(CustomCall, PullCall):
+    """One call of a custom_vjp function."""
+
+    def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
+        result = self.function.fwd(*self.arguments.rebuilt(operands))
+        out, residuals = pair(result, f"{self.function.title}: fwd", "(output, residuals)")
+        return self.flat(out), stripped(trace, (self.arguments.sorted_out(operands)[0], residuals))
+
+    def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
+        nondiff, residuals = residuals
+        return self.parts(self.function.bwd(*nondiff, residuals, self.filled(cts)), slots, "bwd")
+
+
+class GradientCall(CustomCall, PullCall):
+    """One call of a custom_gradient function; its residuals: the function that pulls back, and what that wants more."""
+
+    def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
+        result = self.function.fun(*self.arguments.rebuilt(operands))
+        out, vjp_fn = pair(result, self.function.title, "(output, vjp_fn)")
+        return self.flat(out), [vjp_fn]
+
+    def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
+        vjp_fn, *more = residuals
+        result = vjp_fn(self.filled(cts), *more)
+        structures = self.arguments.structures
+        if len(structures) == 1:  # the cotangent of a single argument may come bare
+            is_wrapped = (
+                isinstance(result, (tuple, list)) and len(result) == 1 and tree.structure(result) != structures[0]
+            )
+            result = result if is_wrapped else (result,)
+        return self.parts(result, slots, "vjp_fn")
+
+    def portable(self, residuals: Any) -> Any:
+        """What vjp_fn closes over, out in the open: it is run once, and written down."""
+        (vjp_fn,) = residuals
+        returned: list[tree.Structure] = []
+
+        def flat(cts: list[Any]) -> list[Any]:
+            leaves, structure = tree.flatten(vjp_fn(tree.unflatten(self.structure, cts)))
+            returned.append(structure)
+            return leaves
+
+        ones = [np.ones(to.shape, to.dtype) if to.dtype.kind in "fc" else zeros(to) for to in self.outs]
+        recording = write_down(flat, ones)
+        hoisted = [x for x in recording.operands if not any(x is one for one in ones)]
+        return [_Replay(recording, ones, returned[0]), *hoisted]
+
+
+class _Replay:
+    """A function of a cotangent and of hoisted values, from its recording."""
+
+    def __init__(self, recording: Any, ones: Sequence[Any], structure: tree.Structure) -> None:
+        # For each operand of the program: which cotangent it is, or None for a hoisted value.
+        self.cts = [next((k for k, one in enumerate(ones) if x is one), None) for x in recording.operands]
+        self.program: Program = recording.program
+        self.returned, self.structure = recording.returned, structure
+
+    def __call__(self, ct: Any, *hoisted: Any) -> Any:
+        cts, more = tree.leaves(ct), iter(hoisted)
+        outs = self.program([next(more) if k is None else cts[k] for k in self.cts])
+        return tree.unflatten(self.structure, self.returned(outs))
+
+
+class JvpCall(CustomCall, PushCall):
+    """One call of a custom_jvp function."""
+
+    def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
+        title, arguments = self.function.title, self.arguments
+        nondiff, primals = arguments.sorted_out(operands)
+        directions = [tangents[i] if i in tangents else to and zeros(to) for i, to in enumerate(arguments.specs)]
+        by_argument = [
+            tree.unflatten(s, part) for s, part in zip(arguments.structures, arguments.split(directions), strict=True)
+        ]
+        result = self.function.rule(*nondiff, tuple(primals), tuple(by_argument[i] for i in arguments.diff))
+        out, t = pair(result, f"{title}: the rule", "(output, tangent of the output)")
+        outs = self.flat(out)
+        ts = leaves_like(self.structure, t, f"{title}: the tangent that the rule returned")
+        what = f"{title}: a tangent that the rule returned"
+        return outs, [
+            None if t is None or not is_inexact(to) else checked(t, to, what, "its output")
+            for t, to in zip(ts, self.outs, strict=True)
+        ]
+
+
+def zeros(to: Spec) -> Any:
+    """A zero cotangent or tangent, dense; of dtype float0 for what has no derivative."""
+    return np.zeros(to.shape, to.dtype if is_inexact(to) else float0)[()]
+
+
+def is_inexact(to: Spec) -> bool:
+    """Has a value like this a derivative?"""
+    return to.dtype.kind in "fc"
+
+
+def pair(result: Any, who: str, what: str) -> tuple[Any, Any]:
+    """Refuse what is not a pair."""
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise RuleError(f"{who} must return a pair {what}, but it returned {described(result)}")
+    return result[0], result[1]
+
+
+def described(x: Any) -> str:
+    """What was returned, for messages."""
+    if x is None:
+        return "None (is a `return` missing?)"
+    if isinstance(x, (tuple, list)):
+        return f"a {type(x).__name__} of length {len(x)}"
+    return f"an array of shape {x.shape}" if hasattr(x, "shape") else f"a {type(x).__name__}"
+
+
+def leaves_like(structure: tree.Structure, given: Any, what: str) -> list[Any]:
+    """The leaves of `given`, which has this structure, but may hold None (a zero) in the place of any part."""
+    found = tree.leaves(given, lambda x: x is None)
+    try:
+        if not any(x is None for x in found):
+            return tree.flatten_like(structure, given, what=what)
+        skeleton = tree.unflatten(structure, range(structure.num_leaves))
+        values = tree.broadcast_prefix(given, skeleton, none_is_leaf=True, what=what)
+    except ValueError as error:
+        raise RuleError(f"{error}. It needs the structure of what it belongs to, with None for zeros.") from None
+    if sum(v is not None for v in values) != sum(x is not None for x in found):
+        raise RuleError(f"{what} has an array where {structure} has a container")
+    return values
+
+
+def checked(given: Any, to: Spec, what: str, whose: str) -> Any:
+    """A cotangent or tangent that a rule returned, fit for the value it belongs to."""
+    if isinstance(given, (bool, int, float, complex)):
+        given = np.asarray(given)
+    dtype = getattr(given, "dtype", None)
+    if dtype == float0 or not is_inexact(to):
+        return None
+    if dtype is None or dtype.kind not in "fciub":
+        raise RuleError(
+            f"{what} is {described(given) if dtype is None else f'an array of {dtype}'}, not an array of numbers"
+        )
+    if given.shape != to.shape:
+        raise RuleError(
+            f"{what} has shape {given.shape}, but {whose} has shape {to.shape}. Give exactly that shape: where the "
+            "function broadcasts, sum the cotangent over the axes that were repeated (np.broadcast_to a tangent)."
+        )
+    if dtype.kind == "c" and to.dtype.kind != "c":
+        raise RuleError(f"{what} has dtype {dtype}, but {whose} is real ({to.dtype}); return its real part")
+    return given if dtype == to.dtype else given.astype(to.dtype)

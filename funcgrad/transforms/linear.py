@@ -1,0 +1,158 @@
+"""linearize and linear_transpose: a derivative, or a linear function, that is run once and used often."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.core.guard import Guard
+from funcgrad.core.primitive import Spec, spec
+from funcgrad.core.reverse import ReverseTrace, sweep
+from funcgrad.errors import ArgumentError, CotangentError
+from funcgrad.transforms.derivatives import Pullback, output_value, record
+from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
+from funcgrad.transforms.transposition import LinearTrace, Tape, input_like
+from funcgrad.transforms.wrapping import name_of
+
+
+class Template(NamedTuple):
+    """What a tangent or cotangent has to look like: the structure of a tree, the shape and dtype of each leaf."""
+
+    structure: tree.Structure
+    specs: Sequence[Spec]
+
+    def leaves(self, given: Any, what: str) -> list[Any]:
+        """The leaves of `given`, checked."""
+        try:
+            found = tree.flatten_like(self.structure, given, what=what)
+        except ValueError as error:
+            raise CotangentError(f"{error}. It needs the structure of what it belongs to.") from None
+        return [fitted_direction(x, to, what) for x, to in zip(found, self.specs, strict=True)]
+
+    def filled(self, found: Iterable[Any]) -> Any:
+        """The tree, with zeros where nothing came."""
+        leaves = []
+        for to, x in zip(self.specs, found, strict=True):
+            zero_dtype = to.dtype if to.dtype.kind in "fc" else float0
+            leaves.append(np.zeros(to.shape, zero_dtype)[()] if x is None else own(x))
+        return tree.unflatten(self.structure, leaves)
+
+
+class Pushforward:
+    """What `linearize` returns: call it with one tangent for each primal, as often as you like."""
+
+    def __init__(self, tape: Tape, primals: Sequence[Template], out: Template) -> None:
+        self.tape, self.primals, self.out = tape, primals, out
+
+    def __call__(self, *tangents: Any) -> Any:
+        """The tangent of the output."""
+        if len(tangents) != len(self.primals):
+            raise ArgumentError(
+                f"linearize: the function was linearized in {len(self.primals)} arguments, but {len(tangents)} "
+                "tangents were given; give one for each"
+            )
+        flat: list[Any] = []
+        for number, (primal, t) in enumerate(zip(self.primals, tangents, strict=True)):
+            flat += primal.leaves(t, f"linearize: tangent {number}")
+        return self.out.filled(self.tape.pull(flat))
+
+
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The output of a function, and its derivative there: a linear function of tangents, which does not run `fun` again.
+
+    One run of `fun`, and one sweep, are recorded; each tangent then costs about one sweep. For a single tangent,
+    `jvp` is cheaper.
+
+    Args:
+        fun: the function; inputs and output are pytrees of arrays.
+        primals: its arguments. Integers are allowed, and have no tangent.
+        has_aux: `fun` returns (output, aux).
+
+    Returns:
+        (output, f_jvp) or (output, f_jvp, aux). `f_jvp(*tangents)` takes a tangent for each primal, with its
+        structure and shapes, and returns the tangent of the output, with the structure, shapes and dtypes of that.
+
+    Raises:
+        ArgumentError, CotangentError (from `f_jvp`): wrong number of tangents; wrong structure, shape or dtype.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> out, f_jvp = fg.linearize(np.sin, np.array([0.0, np.pi]))
+    >>> f_jvp(np.array([1.0, 1.0])), f_jvp(np.array([0.0, 2.0]))
+    (array([ 1., -1.]), array([ 0., -2.]))
+    """
+    out, pullback, aux = record(fun, primals, {}, has_aux=has_aux, transform="linearize")
+    given = [Template(structure, [spec(v) for v in values]) for values, _, structure in pullback.arguments]
+    returned = Template(pullback.structure, [spec(value) for _, value in pullback.ends])
+    pushforward = Pushforward(transposed(pullback), given, returned)
+    return (out, pushforward, aux) if has_aux else (out, pushforward)
+
+
+def transposed(pullback: Pullback) -> Tape:
+    """The sweep of a pullback as a tape: to pull tangents through it is to push them through the function."""
+    with ReverseTrace(Guard(limit=math.inf)) as trace:
+        cts = [None if node is None else input_like(trace, value) for node, value in pullback.ends]
+        ends = zip(pullback.ends, cts, strict=True)
+        leaves = sweep([(node, ct) for (node, _), ct in ends if ct is not None and node is not None], release=True)
+        parts = [None if node is None else leaves.get(node) for _, nodes, _ in pullback.arguments for node in nodes]
+    return Tape(trace, cts, parts)
+
+
+class Transpose:
+    """What `linear_transpose` returns: call it with a cotangent of the output, as often as you like."""
+
+    def __init__(self, tape: Tape, primals: Sequence[Template], out: Template) -> None:
+        self.tape, self.primals, self.out = tape, primals, out
+
+    def __call__(self, ct: Any) -> tuple[Any, ...]:
+        """The cotangent of each argument, as a tuple."""
+        found = iter(self.tape.pull(self.out.leaves(ct, "linear_transpose: the cotangent")))
+        return tuple(primal.filled([next(found) for _ in primal.specs]) for primal in self.primals)
+
+
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
+    """The transpose of a linear function: x -> A x becomes ct -> A^T ct. (No conjugation, for complex numbers.)
+
+    Args:
+        fun: the function, linear in all its arguments together; inputs and output are pytrees of arrays. Of an affine
+            function the linear part is transposed.
+        primals: arrays like its arguments, or anything with a shape and a dtype; the values don't matter.
+
+    Returns:
+        A function that takes one cotangent, with the structure of the output, and returns a tuple, one entry for each
+        primal.
+
+    Raises:
+        ArgumentError: `fun` is not linear (the operation is named), or a primal is no floating array.
+        CotangentError (from the transpose): wrong structure, shape or dtype.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> fg.linear_transpose(lambda x: a @ x, np.zeros(2))(np.array([1.0, 10.0]))
+    (array([31., 42.]),)
+    """
+    templates, args, inputs = [], [], []
+    with LinearTrace(f"linear_transpose: {name_of(fun)}", ArgumentError) as trace:
+        for number, primal in enumerate(primals):
+            leaves, structure = tree.flatten(primal, has_shape)
+            values, _ = argument_leaves([ones_like(x) for x in leaves], "linear_transpose", number)
+            templates.append(Template(structure, [spec(v) for v in values]))
+            traced = [input_like(trace, v) for v in values]
+            inputs += traced
+            args.append(tree.unflatten(structure, traced))
+        outs, structure = tree.flatten(fun(*args))
+        values = [output_value(lower_leaf(trace, o), fun, "linear_transpose") for o in outs]
+    return Transpose(Tape(trace, inputs, outs), templates, Template(structure, [spec(v) for v in values]))
+
+
+def has_shape(x: Any) -> bool:
+    """Is `x` an array, or does it say what an array would look like?"""
+    return hasattr(x, "shape") and hasattr(x, "dtype")
+
+
+def ones_like(x: Any) -> Any:
+    """An array of the shape and dtype of `x`, if it has them."""
+    return np.ones(x.shape, x.dtype) if has_shape(x) else x

@@ -1,0 +1,134 @@
+"""Products with matrices of second derivatives that are never formed: vhp, gnvp. And the diagonal of a Hessian."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.errors import ArgumentError, NonDifferentiableError
+from funcgrad.transforms.derivatives import grad, jvp, vjp
+from funcgrad.transforms.leaves import one_for_each
+from funcgrad.transforms.matrices import checked_chunk_size, chunks, hvp, joined
+from funcgrad.transforms.vectorize import vmap
+from funcgrad.transforms.wrapping import Transformed, checked_argnums, positions
+
+
+def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+    """A vector times the Hessian of a scalar function, reverse over reverse.
+
+    It equals `hvp`, which is faster, where the Hessian is symmetric; it needs no forward mode.
+
+    Args:
+        fun: the function, with one number as output.
+        primals: a tuple of its arguments, where the Hessian is taken.
+        cotangents: a tuple of vectors with the structure of the primals.
+
+    Returns:
+        With one primal, the product with the structure of that argument; with several, a tuple of products with
+        respect to all.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> fg.vhp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), (np.array([1.0, -1.0]),))
+    array([  6., -12.])
+    """
+    matched("vhp", primals, "cotangents", cotangents)
+    if len(primals) == 1:
+        return vjp(grad(fun), *primals)[1](cotangents[0])[0]
+    return vjp(grad(fun, tuple(range(len(primals)))), *primals)[1](tuple(cotangents))
+
+
+def gnvp(model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The Gauss-Newton matrix of loss(model(x)) times a vector: J^T H J v.
+
+    J is the Jacobian of the model, H the Hessian of the loss at the model's output.
+
+    It leaves out the model's own second derivatives, so it has no negative eigenvalues where the loss is convex.
+
+    Args:
+        model: a function of the primals; its output is a pytree.
+        loss: a function of that output, with one number as output.
+        primals: a tuple of the model's arguments.
+        tangents: a tuple of directions with the structure of the primals.
+
+    Returns:
+        With one primal, the product with the structure of that argument; with several, a tuple of products with
+        respect to all.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> fg.gnvp(lambda x: a @ x, lambda out: np.sum(out ** 2), (np.ones(2),), (np.array([1.0, 0.0]),))
+    array([20., 28.])
+    """
+    matched("gnvp", primals, "tangents", tangents)
+    out, t = jvp(model, primals, tangents)
+    products = vjp(model, *primals)[1](hvp(loss, (out,), (t,)))
+    return products[0] if len(primals) == 1 else products
+
+
+def matched(transform: str, primals: Sequence[Any], name: str, vectors: Sequence[Any]) -> None:
+    """Refuse what is not one vector for each primal."""
+    one_for_each(f"{transform}: primals", primals)
+    one_for_each(f"{transform}: {name}", vectors)
+    if len(primals) != len(vectors):
+        raise ArgumentError(f"{transform}: {len(primals)} primals but {len(vectors)} {name}; give one for each primal")
+
+
+class HessianDiagonal(Transformed):
+    """See `hessian_diagonal`."""
+
+    transform = "hessian_diagonal"
+
+    def __init__(self, fun: Callable[..., Any], argnums: Any = 0, *, chunk_size: int | None = None) -> None:
+        super().__init__(fun)
+        self.argnums = checked_argnums(argnums, self.transform)
+        self.chunk_size = checked_chunk_size(chunk_size, self.transform)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        where = positions(self.argnums, args, self.transform, self.fun)
+        x, unravel = tree.ravel(tuple(args[i] for i in where))
+        if x.dtype.kind != "f":
+            raise NonDifferentiableError(
+                f"hessian_diagonal: the arguments must be real floating numbers, not {x.dtype}; use hessian for complex "
+                "ones"
+            )
+
+        def of_vector(x: Any) -> Any:
+            full = list(args)
+            for i, arg in zip(where, unravel(x), strict=True):
+                full[i] = arg
+            return self.fun(*full, **kwargs)
+
+        parts = []
+        for rows in chunks(x.size, self.chunk_size):
+            directions = np.eye(x.size, dtype=x.dtype)[rows]
+            entry = vmap(lambda t, i: jvp(grad(of_vector), (x,), (t,))[1][i])
+            parts.append(entry(directions, np.arange(rows.start, rows.stop)))
+        found = unravel(joined(parts))
+        return found if isinstance(self.argnums, tuple) else found[0]
+
+
+def hessian_diagonal(fun: Any = None, argnums: int | Sequence[int] = 0, *, chunk_size: int | None = None) -> Any:
+    """The diagonal of the Hessian of a scalar function: its second derivative in each element.
+
+    One batched push through the gradient for all elements; only the diagonal is kept of each product.
+
+    Args:
+        fun: the function, with one number as output.
+        argnums: the argument(s) to differentiate in, as in `grad`: real numbers and arrays, or pytrees of them.
+        chunk_size: how many elements to compute at a time, to bound memory; all of them by default.
+
+    Returns:
+        A function that returns the diagonal, with the structure, shapes and dtypes of the argument.
+
+    Raises:
+        as `grad`; NonDifferentiableError for complex arguments.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> fg.hessian_diagonal(lambda x: np.sum(x) ** 2 + np.sum(x ** 3))(np.array([1.0, 2.0]))
+    array([ 8., 14.])
+    """
+    options = {"argnums": argnums, "chunk_size": chunk_size}
+    return (lambda f: HessianDiagonal(f, **options)) if fun is None else HessianDiagonal(fun, **options)

@@ -1,0 +1,106 @@
+"""Linear functions on a tape of their own: recorded once, pulled back through often, and refused if not linear."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.cotangent import dense, fit
+from funcgrad.core.guard import Guard
+from funcgrad.core.kinds import OPERANDS, Elementwise, Plan
+from funcgrad.core.primitive import Call, Primitive, spec
+from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
+from funcgrad.core.trace import Tracer
+from funcgrad.errors import FuncgradError, RuleError, user_line
+
+# They ask an array for its shape and dtype alone, so that their results may stand in a linear function.
+_OF_THE_SHAPE = frozenset(["zeros_like", "ones_like", "empty_like", "_built"])
+
+
+class LinearTracer(ReverseTracer):
+    """A tracer of a linear trace. Its value is not meaningful, so Python may not ask for it."""
+
+    __slots__ = ()
+    trace: LinearTrace
+
+    def _question(self, what: str) -> Any:
+        raise self.trace.refusal(what)
+
+
+class LinearTrace(ReverseTrace):
+    """A tape that takes linear operations only; `role` says, for the message, what has to be linear."""
+
+    __slots__ = ("error", "role")
+    transform = "transposition of a linear function"
+    tracer_type = LinearTracer
+
+    def __init__(self, role: str, error: type[FuncgradError] = RuleError) -> None:
+        super().__init__(Guard(limit=math.inf))  # the tape outlives the trace
+        self.role, self.error = role, error
+
+    def apply(self, primitive: Any, call: Call) -> Any:
+        if is_step_function(primitive) and self.lowered(call)[1]:
+            raise self.refusal(f"np.{primitive.name}")
+        return super().apply(primitive, call)
+
+    def record(
+        self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
+    ) -> Any:
+        if keeps_traced(plan_of(primitive, slots, call), call):
+            raise self.refusal(f"np.{primitive.name}")
+        return super().record(primitive, call, out, slots, parents)
+
+    def refusal(self, operation: str) -> FuncgradError:
+        """The error for an operation that is not linear in what is traced here."""
+        return self.error(
+            f"{self.role} must be linear, but {operation} at {user_line()} is not linear in what it is given. Sums "
+            "are, and products with fixed values; products of two varying values, comparisons and choices are not."
+        )
+
+
+def is_step_function(primitive: Any) -> bool:
+    """Is it constant but for steps, as comparisons and rounding are?"""
+    return isinstance(primitive, Primitive) and primitive.rule.is_constant and primitive.name not in _OF_THE_SHAPE
+
+
+def keeps_traced(plan: Plan, call: Call) -> bool:
+    """Does the derivative depend on what it is taken in? A plan says so by what it keeps."""
+    if "out" in plan.keeps:
+        return True
+    if isinstance(plan.primitive.rule, Elementwise):
+        kept = {OPERANDS.index(name) for name in plan.keeps}
+    else:
+        kept = {i for name in plan.keeps for i in call.slots(name)}
+    return not kept.isdisjoint(plan.slots)
+
+
+class Tape:
+    """A linear map from inputs to outputs (flat lists), as it was recorded on `trace`. It may be pulled back often."""
+
+    def __init__(self, trace: ReverseTrace, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
+        self.inputs = [node_of(trace, x) for x in inputs]
+        self.ends = [node_of(trace, dense(o)) for o in outs]
+
+    def pull(self, cts: Sequence[Any]) -> list[Any]:
+        """One cotangent for each input, from one for each output; None is zero."""
+        leaves = sweep(
+            [(n, fit(ct, n)) for n, ct in zip(self.ends, cts, strict=True) if n is not None and ct is not None]
+        )
+        return [None if n is None else leaves.get(n) for n in self.inputs]
+
+
+def node_of(trace: ReverseTrace, x: Any) -> Node | None:
+    """The place of `x` on the tape of this trace, if it has one."""
+    return x.node if isinstance(x, Tracer) and x.trace is trace else None
+
+
+def input_like(trace: ReverseTrace, x: Any) -> Any:
+    """An input of a linear map, with the shape and dtype of `x`; None where there is no derivative.
+
+    Its value is one, not zero: a rule that looks for zeros would take a zero for one by structure.
+    """
+    shape, dtype = spec(x)
+    return trace.leaf(np.ones(shape, dtype)) if dtype.kind in "fc" else None

@@ -25,7 +25,7 @@ from funcgrad.torch import (  # noqa: F401
     functions_shape,
     functions_special,
 )
-from funcgrad.torch import autograd
+from funcgrad.torch import autograd, fft, linalg, special
 from funcgrad.torch.creation import (
     arange, as_tensor, empty, empty_like, eye, from_numpy, full, full_like, linspace, logspace, ones, ones_like, tensor, zeros, zeros_like,
 )

@@ -13,7 +13,7 @@ from funcgrad.core.trace import Tracer, concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.inplace import adopt, check_writable
 from funcgrad.torch.ops import Op
-from funcgrad.torch.registry import FUNCTIONS, declare, enter
+from funcgrad.torch.registry import declare
 from funcgrad.torch.size import device
 from funcgrad.torch.tensor import Tensor, make_tensor
 
@@ -224,4 +224,3 @@ def _reduce(self: Tensor, protocol: Any = None) -> Any:
 
 
 Tensor.__deepcopy__, Tensor.__reduce_ex__ = _deepcopy, _reduce  # type: ignore
-enter("numel", FUNCTIONS.get("numel", lambda input: input.numel()), "f")

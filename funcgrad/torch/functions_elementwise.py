@@ -69,14 +69,14 @@ def _rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 def _pow_node(input: Any = None, exponent: Any = None) -> str:
     if not isinstance(input, Tensor) and input is not None:
         return "PowBackward2"
-    return "PowBackward1" if isinstance(exponent, Tensor) else "PowBackward0"
+    return "PowBackward0" if exponent is not None and not isinstance(exponent, Tensor) else "PowBackward1"
 
 
 add = enter("add", binary_lane(np.add, Op("add", _add, "AddBackward0")), "fmi")
 sub = enter("sub", binary_lane(np.subtract, Op("sub", _sub, "SubBackward0")), "fmi", "subtract")
 mul = enter("mul", binary_lane(np.multiply, Op("mul", _mul, "MulBackward0")), "fmi", "multiply")
 div = enter("div", binary_lane(np.divide, Op("div", _div, "DivBackward0")), "fmi", "divide true_divide")
-pow = enter("pow", declare("pow", _pow, _pow_node), "fmi")
+pow = enter("pow", binary_lane(np.power, Op("pow", _pow, _pow_node), "PowBackward0"), "fmi")
 rsub = declare("rsub", _rsub, "RsubBackward1")
 neg = enter("neg", unary_lane(np.negative, Op("neg", np.negative, "NegBackward0")), "fmi", "negative")
 abs = enter("abs", unary_lane(np.absolute, Op("abs", np.absolute, "AbsBackward0")), "fmi", "absolute")
@@ -279,7 +279,7 @@ OPERATORS = {
     "rshift": _F["bitwise_right_shift"],
 }  # fmt: skip
 for _name, _op in OPERATORS.items():
-    setattr(Tensor, f"__{_name}__", _op if _name in ("add", "sub", "mul", "truediv") else _operator(_op))
+    setattr(Tensor, f"__{_name}__", _op if _name in ("add", "sub", "mul", "truediv", "pow") else _operator(_op))
     setattr(Tensor, f"__r{_name}__", _operator(_flipped(_op)))
 for _name, _op in (("lt", _F["lt"]), ("le", _F["le"]), ("gt", _F["gt"]), ("ge", _F["ge"])):
     setattr(Tensor, f"__{_name}__", _operator(_op))

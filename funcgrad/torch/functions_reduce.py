@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.core.trace import concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.kernels import LOG_SOFTMAX, SOFTMAX
+from funcgrad.torch.lanes import whole_lane
 from funcgrad.torch.ops import Op
 from funcgrad.torch.registry import declare, enter, function
 from funcgrad.torch.tensor import Tensor
@@ -46,8 +47,9 @@ def _reduction(numpy_function: Callable[..., Any], *, floating: str | None = Non
     return body
 
 
-sum = declare("sum", _reduction(np.sum), _numbered("Sum"))
-mean = declare("mean", _reduction(np.mean, floating="mean"), _numbered("Mean"))
+sum = enter("sum", whole_lane(np.sum, "reduce(x, None)", Op("sum", _reduction(np.sum), _numbered("Sum"))))
+mean = enter("mean", whole_lane(
+    np.mean, "reduce(x, None) / x.size", Op("mean", _reduction(np.mean, floating="mean"), _numbered("Mean"))))  # fmt: skip
 prod = declare("prod", _reduction(np.prod), _numbered("Prod"))
 declare("nansum", _reduction(np.nansum))
 declare("nanmean", _reduction(np.nanmean, floating="nanmean"))

@@ -173,7 +173,7 @@ def atleast_1d(input: Tensor) -> Tensor:
     return reshape(input, 1) if input.ndim == 0 else input
 
 
-@function("fm")
+@function("f")
 def numel(input: Tensor) -> int:
     """The number of elements."""
     return input.numel()

@@ -70,7 +70,7 @@ def _check_view(t: Tensor) -> None:
     if origin == "multiple":
         name = "" if t.grad_fn is None else t.grad_fn.name()
         raise RuntimeError(
-            f"Output {t.output_nr} of {name or 'a function'} is a view and is being modified inplace. This view is the output of a function "
+            f"Output {t.output_nr} of {name.partition('Backward')[0] or 'a function'} is a view and is being modified inplace. This view is the output of a function "
             "that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the "
             "inplace operation by an out-of-place one."
         )
@@ -140,7 +140,12 @@ def inplace(functional: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         check_writable(self)
-        return adopt(self, functional(self, *args, **kwargs))
+        if not recording():
+            return adopt(self, functional(self, *args, **kwargs))
+        # What the operation saves of its own target is a copy: only other operations can be spoiled by it.
+        value = self.value
+        target = make_tensor(value.copy() if isinstance(value, np.ndarray) else value, self.node)
+        return adopt(self, functional(target, *args, **kwargs))
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name.rstrip('_')}, in place: this tensor gets the result."

@@ -36,6 +36,7 @@ tensor.value = out
 tensor.node = node
 return tensor
 """
+_NEW_SPEC = "node.spec = new_spec(Spec, (out.shape, out.dtype))"
 _PLAIN = """\
 tensor = new(Tensor)
 tensor.value = out
@@ -108,9 +109,9 @@ def r{name}(input, other):
 """
 
 
-def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, Any]) -> str:
+def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, Any], spec: str = "") -> str:
     primitive = CATALOGUE[ufunc]
-    layout = tuple((name, None) for name in primitive.operand_names)
+    layout = tuple((name, None) for name in primitive.operand_names[: len(operands)])
     call = Call([np.ones(())] * len(operands), layout, {})
     plan = plan_of(primitive, tuple(operands.index(name) for name in slots), call)
     space[f"plan_{slots}"] = named(plan, title)
@@ -118,7 +119,7 @@ def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, 
     if not saved:
         space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
         saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
-    return _RECORD.format(spec=_spec_lines(slots, len(operands)), slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots))
+    return _RECORD.format(spec=spec or _spec_lines(slots, len(operands)), slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots))
 
 
 def _space(ufunc: Any, op: Op) -> dict[str, Any]:
@@ -149,16 +150,32 @@ def unary_lane(ufunc: Any, op: Op) -> Callable[..., Any]:
     return _finished(_compiled(_UNARY, op.name, fields, space), op)
 
 
-def binary_lane(ufunc: Any, op: Op) -> Callable[..., Any]:
-    """The lane of a ufunc of two operands."""
+def whole_lane(numpy_function: Any, run: str, op: Op) -> Callable[..., Any]:
+    """The lane of a reduction of all elements; `run` is its source."""
+    space = _space(numpy_function, op)
+    space["reduce"] = np.add.reduce
+    fields = {
+        "run": run,
+        "plain16": _indented(_PLAIN, 20),
+        "record_x": _indented(_record(numpy_function, "x", "x", op.title((), {}), space, spec=_NEW_SPEC), 16),
+    }
+    return _finished(_compiled(_UNARY, op.name, fields, space), op)
+
+
+def binary_lane(ufunc: Any, op: Op, number_title: str | None = None) -> Callable[..., Any]:
+    """The lane of a ufunc of two operands; `number_title` names the node of a tensor beside a number."""
     space = _space(ufunc, op)
     title = op.title((), {})
     recorded = {slots: _record(ufunc, slots, "xy", title, space) for slots in ("x", "y", "xy")}
+    beside_number = recorded["x"]
+    if number_title is not None:
+        space["plan_number"] = named(space["plan_x"], number_title)
+        beside_number = beside_number.replace("plan_x", "plan_number")
     fields = {
         "run": OPERATORS.get(ufunc, "function(x, y)"),
         "plain36": _indented(_PLAIN, 36), "plain28": _indented(_PLAIN, 28),
         "record_y32": _indented(recorded["y"], 32), "record_x32": _indented(recorded["x"], 32),
-        "record_xy28": _indented(recorded["xy"], 28), "record_x24": _indented(recorded["x"], 24),
+        "record_xy28": _indented(recorded["xy"], 28), "record_x24": _indented(beside_number, 24),
     }  # fmt: skip
     return _finished(_compiled(_BINARY, op.name, fields, space), op)
 

@@ -76,7 +76,7 @@ class NamedPlan(Plan):
         self.primitive, self.slots, self.layout = plan.primitive, plan.slots, getattr(plan, "layout", ())
         self.pull, self.pull_masked, self.save = plan.pull, plan.pull_masked, getattr(plan, "save", None)  # type: ignore[assignment]
         self.constants, self.lane_save = getattr(plan, "constants", ()), getattr(plan, "lane_save", "")
-        arrays = {"out", *(self.primitive.operand_names if self.primitive is not None else ())}
+        arrays = {"out", *(name for name, _ in self.layout)}
         self.keeps = tuple(name for name in plan.keeps if name in arrays)
 
     @property

@@ -385,7 +385,8 @@ def check_grad(t: Tensor, v: Any) -> None:
         )
     if v.value.shape != t.value.shape:
         raise RuntimeError(
-            f"assigned grad has data of a different size: a gradient of shape {list(v.shape)} for a tensor of shape {list(t.shape)}"
+            f"attempting to assign a gradient of size '{list(v.shape)}' to a tensor of size '{list(t.shape)}'. Please ensure that the "
+            "gradient and the tensor are the same size"
         )
 
 

@@ -204,7 +204,7 @@ def grad(
         return dict(zip(inputs, found, strict=True))
     outs, ins = as_tuple(outputs), as_tuple(inputs)
     if not ins:
-        raise ValueError("inputs argument to grad() cannot be empty.")
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = given_gradients(grad_outputs, outs)
     keep = create_graph if retain_graph is None else retain_graph
     nodes = [_needs_grad(x) for x in ins]

@@ -15,10 +15,8 @@ from funcgrad.torch.tensor import Tensor, make_tensor
 class Node:
     """One operation in a graph: what `grad_fn` gives. It stands for a node of the engine, and is equal where that is the same."""
 
-    __slots__ = ("__weakref__", "engine_node")
-
-    def __init__(self, engine_node: EngineNode) -> None:
-        self.engine_node = engine_node
+    __slots__ = ()
+    engine_node: Any
 
     def name(self) -> str:
         """Its name, such as 'MulBackward0'."""
@@ -92,6 +90,15 @@ class Node:
         return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
+class NodeObject(Node):
+    """A Node that stands for one of the engine's."""
+
+    __slots__ = ("__weakref__", "engine_node")
+
+    def __init__(self, engine_node: EngineNode) -> None:
+        self.engine_node = engine_node
+
+
 def operand_count(node: EngineNode) -> int:
     """How many edges PyTorch shows: constants among the tensor operands have one too."""
     layout = getattr(node.plan, "layout", ())
@@ -104,10 +111,9 @@ def title(node: EngineNode) -> str:
 
 
 @cache
-def _class_of(name: str) -> type[Node]:
+def _class_of(name: str) -> type[NodeObject]:
     plain = name.rpartition("::")[2]
-    made = type(plain, (Node,), {"__slots__": (), "__module__": "builtins"})
-    return made
+    return type(plain, (NodeObject,), {"__slots__": (), "__module__": "builtins"})
 
 
 _objects: WeakValueDictionary[int, Node] = WeakValueDictionary()
@@ -115,10 +121,11 @@ _objects: WeakValueDictionary[int, Node] = WeakValueDictionary()
 
 def node_object(node: EngineNode) -> Node:
     """The object that stands for a node of the engine: the same one as long as somebody holds it."""
+    if isinstance(node, Node):
+        return node
     found = _objects.get(id(node))
     if found is None or found.engine_node is not node:
-        make = getattr(node.plan, "object_type", None)
-        found = _objects[id(node)] = (_class_of(title(node)) if make is None else make)(node)
+        found = _objects[id(node)] = _class_of(title(node))(node)
     return found
 
 

@@ -1,0 +1,72 @@
+"""A Function inside functional transforms: the core's custom rules, run on tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.autograd import engine
+from funcgrad.torch.autograd.function import Function, FunctionCtx, _backward_of, _ctx_type
+from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.transforms.custom import custom_jvp, custom_vjp
+
+
+def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
+    """`cls.apply(*args)`, where some argument holds a tracer of a transform."""
+    if cls.setup_context is Function.setup_context:
+        raise RuntimeError(
+            f"In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
+            f"setup_context staticmethod: {cls.__name__} has forward(ctx, ...) only. Write forward(x, ...) and setup_context(ctx, inputs, output)."
+        )
+    where = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+    contents = [args[i].__operand__() for i in where]
+
+    def on_tensors(values: Any) -> tuple[Any, ...]:
+        full = list(args)
+        for i, value in zip(where, values, strict=True):
+            full[i] = make_tensor(value)
+        return tuple(full)
+
+    out = _with_rule(cls, where, on_tensors)(*contents)
+    return tuple(map(make_tensor, out)) if isinstance(out, tuple) else make_tensor(out)
+
+
+def _with_rule(cls: type[Function], where: list[int], on_tensors: Any) -> Any:
+    def value(*contents: Any) -> Any:
+        return _contents(cls.forward(*on_tensors(contents)))
+
+    def ready(contents: Any) -> tuple[Any, FunctionCtx]:
+        ctx = _ctx_type(cls)()
+        inputs = on_tensors(contents)
+        ctx.needs_input_grad = tuple(isinstance(x, Tensor) for x in inputs)
+        output = cls.forward(*inputs)
+        cls.setup_context(ctx, inputs, output)
+        return _contents(output), ctx
+
+    if cls.jvp is not Function.jvp and cls.backward is Function.backward and cls.vjp is Function.vjp:
+
+        def push(primals: Any, tangents: Any) -> Any:
+            out, ctx = ready(primals)
+            full: list[Any] = [None] * (max(where) + 1)
+            for i, t in zip(where, tangents, strict=True):
+                full[i] = make_tensor(t)
+            return out, _contents(cls.jvp(ctx, *full))
+
+        return custom_jvp(value).defjvp(push)
+
+    def pull(contents: Any, ct: Any) -> Any:
+        _, ctx = ready(contents)
+        result = _backward_of(cls)(ctx, *[engine.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))])
+        found = result if isinstance(result, tuple) else (result,)
+        return tuple(
+            np.zeros(np.shape(x), x.dtype) if found[i] is None else found[i].__operand__() for i, x in zip(where, contents, strict=True)
+        )
+
+    made = custom_vjp(value)
+    made.defvjp(lambda *contents: (value(*contents), contents), pull)
+    return made
+
+
+def _contents(out: Any) -> Any:
+    return tuple(x.__operand__() for x in out) if isinstance(out, tuple) else out.__operand__()

@@ -54,7 +54,7 @@ def linear(function: Callable[..., Any], transpose: Pulls, *, moves: bool = Fals
     `moves=True` says that it only moves, copies and adds up elements, so that zeros by structure can follow.
     A dict of transposes by operand name: linear in all of them together, and not differentiable in the others.
     """
-    return _primitive(function, Linear(transpose, moves=moves), options)
+    return _primitive(function, Linear(_of_ufunc(function, transpose), moves=moves), options)
 
 
 def multilinear(function: Callable[..., Any], *transposes: Formula, **options: Any) -> Primitive:
@@ -82,7 +82,12 @@ def custom(
         names = [n.removesuffix("*") for n in options["operands"].split()]
         return _primitive(function, Custom(dict.fromkeys(names), push, joint, reach), options)
     assert pull is not None
-    return _primitive(function, Custom(pull, push, reach=reach), options)
+    return _primitive(function, Custom(_of_ufunc(function, pull), push, reach=reach), options)
+
+
+def _of_ufunc(function: Callable[..., Any], pulls: Pulls) -> Pulls:
+    """A formula for the first operand of a ufunc, by its name. (Those of other functions are found at the first call.)"""
+    return {"x": pulls} if isinstance(function, np.ufunc) and callable(pulls) else pulls
 
 
 def piecewise_constant(*functions: Callable[..., Any], **options: Any) -> None:

@@ -62,7 +62,7 @@ class Pushforward:
 
 
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The output of a function, and its derivative there: a linear function of tangents, which does not run `fun` again.
+    """The output of a function, and its derivative there: a linear function of tangents that does not run `fun` again.
 
     One run of `fun`, and one sweep, are recorded; each tangent then costs about one sweep. For a single tangent,
     `jvp` is cheaper.

@@ -91,8 +91,8 @@ class HessianDiagonal(Transformed):
         x, unravel = tree.ravel(tuple(args[i] for i in where))
         if x.dtype.kind != "f":
             raise NonDifferentiableError(
-                f"hessian_diagonal: the arguments must be real floating numbers, not {x.dtype}; use hessian for complex "
-                "ones"
+                f"hessian_diagonal: the arguments must be real floating numbers, not {x.dtype}; use hessian for "
+                "complex ones"
             )
 
         def of_vector(x: Any) -> Any:

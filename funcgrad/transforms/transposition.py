@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad.core.cotangent import dense, fit
 from funcgrad.core.guard import Guard
-from funcgrad.core.kinds import OPERANDS, Elementwise, Plan
+from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Primitive, spec
 from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
 from funcgrad.core.trace import Tracer
@@ -70,11 +70,7 @@ def keeps_traced(plan: Plan, call: Call) -> bool:
     """Does the derivative depend on what it is taken in? A plan says so by what it keeps."""
     if "out" in plan.keeps:
         return True
-    if isinstance(plan.primitive.rule, Elementwise):
-        kept = {OPERANDS.index(name) for name in plan.keeps}
-    else:
-        kept = {i for name in plan.keeps for i in call.slots(name)}
-    return not kept.isdisjoint(plan.slots)
+    return any(i in plan.slots for name in plan.keeps for i in call.slots(name))
 
 
 class Tape:

@@ -206,7 +206,9 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
     stretched: tuple[int, ...] = ()
     if len(kept) == len(shape):
         stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 and kept[i] != 1)
-    if lead or stretched:
+    if type(part) is ndarray and lead and not stretched:  # the gradient of a bias
+        part = np.add.reduce(part, axis=0 if lead == 1 else tuple(range(lead)))
+    elif lead or stretched:
         part = part.sum(axis=(*range(lead), *stretched)).reshape([1 if n == 1 else m for n, m in zip(shape, kept)])
     return part if part.shape == shape else broadcast(part, shape)
 

@@ -190,7 +190,7 @@ class _ReadPlan:
     """The plan of the fast lane: `saved` is the node of x, whose shape and dtype stand for x, and the index."""
 
     primitive, name = GETITEM, "x[index]"
-    slots, keeps = (0,), ("index",)
+    slots, keeps, masks = (0,), ("index",), True
 
     @staticmethod
     def pull(ct: Any, saved: Any) -> tuple[Read]:

@@ -45,12 +45,13 @@ def names_in(formula: Formula) -> tuple[str, ...]:
 class Plan:
     """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
 
-    __slots__ = ("constants", "keeps", "lane_save", "layout", "primitive", "pull", "pull_masked", "save", "slots")
+    __slots__ = ("constants", "keeps", "masks", "lane_save", "layout", "primitive", "pull", "pull_masked", "save", "slots")
 
     def __init__(self, primitive: Primitive, slots: tuple[int, ...]) -> None:
         self.primitive, self.slots = primitive, slots
         self.keeps: tuple[str, ...] = ()  # the names whose values are saved
         self.constants: tuple[int, ...] = ()  # the untraced operands among them
+        self.masks = True  # does its pull ask which zeros of a cotangent are zero by structure?
         self.lane_save = ""
         self.layout: Any = ()  # the names of the operands, as in a Call
         self.save: Callable[[Call, Any], Any]
@@ -138,7 +139,11 @@ class Elementwise(Rule):
         """A cotangent or tangent times a partial."""
         if partial is None:
             return None
-        return ct.times(partial) if type(ct) is Masked else ct * partial
+        if type(ct) is not Masked:
+            return ct * partial
+        if type(partial) in (int, float):  # a number keeps zeros zero
+            return Masked(ct.value if partial == 1 else ct.value * partial, ct.live)
+        return ct.times(partial)
 
     def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
         """`pull` as a small function of its own, source built from the partials' parameter names."""

@@ -317,7 +317,7 @@ class _WritePlan:
     """The plan of a write: the cotangent is read at the place for the value, and becomes zero there for the array before."""
 
     primitive, name = None, "x[index] = v"
-    slots, keeps = (0, 1), ()
+    slots, keeps, masks = (0, 1), (), True
 
     @staticmethod
     def pull(ct: Any, saved: Any) -> list[Any]:

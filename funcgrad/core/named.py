@@ -24,6 +24,7 @@ class Named(Rule):
     """A rule whose formulas take arguments by the names of the call; the common part of the kinds below."""
 
     by_spec = False  # does a formula see only the Spec of the operand that it differentiates in?
+    moves = False  # does it only move, copy and add up elements, so that zeros by structure can follow?
 
     def __init__(self, pulls: Pulls, push: Formula | None = None, joint: Formula | None = None) -> None:
         self.pulls: dict[str, Formula | None] = pulls if isinstance(pulls, dict) else {"": pulls}
@@ -59,12 +60,20 @@ class Named(Rule):
         plan.constants = tuple(i for i, name in enumerate(owners) if name in plan.keeps and i not in slots)
         plan.save = self._saver(primitive, call, needed)
         positions = [(owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots]
-        plan.pull = lambda ct, saved: self._pulled(ct, saved, wanted, positions)
-        if self.joint is None and len(slots) == 1 and not primitive.lists:  # what is saved is what the one formula names
-            formula = self.pulls[wanted[0]]
-            plan.pull = lambda ct, saved: (formula(ct, **saved),) if type(ct) is not list else self._pulled(ct, saved, wanted, positions)
+        plan.pull = self._puller(primitive, needed, wanted, positions)
+        plan.masks = self.moves
+        if len(owners) <= 2 and owners == ["x", "y"][: len(owners)]:
+            plan.lane_save = _lane_save(needed)
         plan.pull_masked = lambda ct, saved: self._pulled_masked(ct, saved, wanted, positions)
         return plan
+
+    def _puller(self, primitive: Primitive, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
+        """The pull; where every formula takes all that is saved, without sorting it out."""
+        general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)  # noqa: E731
+        if self.joint is not None or primitive.lists or any(set(self.names[name]) != set(needed) for name in wanted):
+            return general
+        formulas = [self.pulls[name] for name in wanted]
+        return lambda ct, saved: general(ct, saved) if type(ct) is list else [f(ct, **saved) for f in formulas]  # type: ignore[misc]
 
     def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
         """The names to save, and whether the Spec is enough."""
@@ -122,6 +131,11 @@ class Named(Rule):
 
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         raise NotImplementedError
+
+
+def _lane_save(needed: dict[str, bool]) -> str:
+    """What to save, as source for a lane, in which the operands are x and y (with node_x and node_y)."""
+    return "{" + ", ".join(f"'{n}': node_{n}.spec" if spec_only else f"'{n}': {n}" for n, spec_only in needed.items()) + "}"
 
 
 def _owners(call: Call) -> list[str]:
@@ -196,6 +210,14 @@ class Custom(Named):
     ) -> None:
         super().__init__(pulls, push, joint)
         self.reach, self.reach_names = reach, names_in(reach) if reach else ()
+
+    def _puller(self, primitive: Primitive, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
+        """The pull; where every formula takes all that is saved, without sorting it out."""
+        general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)  # noqa: E731
+        if self.joint is not None or primitive.lists or any(set(self.names[name]) != set(needed) for name in wanted):
+            return general
+        formulas = [self.pulls[name] for name in wanted]
+        return lambda ct, saved: general(ct, saved) if type(ct) is list else [f(ct, **saved) for f in formulas]  # type: ignore[misc]
 
     def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
         return {**super()._needed(wanted), **dict.fromkeys(self.reach_names, False)}

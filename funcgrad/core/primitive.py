@@ -161,6 +161,18 @@ class Primitive(Function):
         """Does the signature take any keyword?"""
         return any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Is f(x) the call with one operand and no params? (An `axis` with a default other than None is one.)"""
+        self.check()
+        others = [p for p in list(self.signature.parameters.values())[1:] if p.kind is not p.VAR_KEYWORD]
+        return (
+            not self.lists
+            and next(iter(self.signature.parameters)) == self.operand_names[0]
+            and all(p.default is not p.empty for p in others)
+            and self.defaults.get("axis") is None
+        )
+
     def check(self) -> None:
         """Refuse a rule whose names don't fit the function; done at the first call."""
         self.rule.check(self)
@@ -174,6 +186,8 @@ class Primitive(Function):
 
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """Bind arguments by the function's own signature: an unknown keyword is an error, never swallowed."""
+        if len(args) == 1 and not kwargs and self.is_plain and isinstance(args[0], Tracer):
+            return Call([as_operand(args[0])], ((self.operand_names[0], None),), {})
         arguments = self.bind_arguments(*args, **kwargs)
         if arguments.pop("out", None) is not None:
             raise out_refused(self.name)

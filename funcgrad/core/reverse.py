@@ -115,7 +115,7 @@ class ReverseTrace(Trace):
 
     def _kept(self, plan: Plan, call: Call) -> Call:
         """`call` with the plain arrays that the plan will save guarded against later changes."""
-        if not any(type(call.operands[i]) is ndarray for i in plan.constants):
+        if not plan.constants:
             return call
         operands = list(call.operands)
         for i in plan.constants:
@@ -156,7 +156,7 @@ class _Pick(Plan):
     name = "one of several outputs"
 
     def __init__(self) -> None:
-        self.slots, self.keeps = (0,), ()
+        self.slots, self.keeps, self.masks = (0,), (), True
         self.pull = self.pull_masked = lambda ct, position: (Part(position, ct, None),)
 
 
@@ -226,6 +226,8 @@ def sweep(
                     _gather(cts, heap, parent, part)
                     continue
                 to = parent.spec
+                if type(part) is Masked and (parent.plan is None or not parent.plan.masks):
+                    part = part.value  # nobody will ask where its zeros come from
                 if type(part) is float or type(part) is int or part.shape != to.shape or part.dtype is not to.dtype:
                     part = fit(part, to)
             if parent is node:

@@ -47,7 +47,7 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
             return np.where(bad, formula(*operands), out)
     if not some(bad):
         return out
-    there = [np.broadcast_to(x, out.shape)[bad] for x in operands]
+    there = [(x if x.shape == out.shape else np.broadcast_to(x, out.shape))[bad] for x in operands]
     out = np.array(out)
     with np.errstate(all="ignore"):
         out[bad] = formula(*there)
@@ -58,9 +58,9 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
 def _tanh_slope(x: Any, y: Any) -> Any:
     """1 - y*y for y = tanh(x), where few digits cancel; else 4 e / (1 + e)**2 with e = exp(-2|x|)."""
     out = 1 - y * y
-    # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 3e-6 in single.
+    # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 1e-4 in single.
     size = abs(out) if out.dtype.kind == "c" else out
-    return repaired(out, size < (1e-3 if y.dtype.itemsize >= 8 else 0.03), _sech2, x)
+    return repaired(out, size < 1e-3, _sech2, x)
 
 
 def _sech2(x: Any) -> Any:

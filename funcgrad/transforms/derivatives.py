@@ -73,7 +73,7 @@ class ValueAndGrad(Transformed):
                 aux = lowered(trace, aux)
             node, out = self._end(trace, out)
         # The sweep gets the only reference to the tape, whose nodes then go as it passes.
-        seeds = iter([] if node is None else [(node, np.ones((), out.dtype)[()])])
+        seeds = iter([] if node is None else [(node, out.dtype.type(1))])
         del node
         cts = sweep(seeds)
         gradients = [

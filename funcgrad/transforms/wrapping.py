@@ -79,6 +79,8 @@ def _is_int(a: Any) -> bool:
 
 def positions(argnums: int | tuple[int, ...], args: Sequence[Any], transform: str, fun: Any) -> tuple[int, ...]:
     """The positions that `argnums` names among `args`, counted from 0."""
+    if type(argnums) is int and 0 <= argnums < len(args):
+        return (argnums,)
     found = []
     for a in argnums if isinstance(argnums, tuple) else (argnums,):
         if not -len(args) <= a < len(args):

@@ -169,11 +169,14 @@ def _histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, w
     return (counts / np.diff(edges) / counts.sum() if density else counts), edges
 
 
+_WHOLE = (int, np.integer)
+
+
 def _histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     sample = as_array(sample) if hasattr(sample, "shape") else np.atleast_2d(as_array(sample)).T
     sample = sample if sample.ndim == 2 else np.atleast_2d(sample).T
     width = sample.shape[1]
-    bins = [bins] * width if np.ndim(bins) == 0 else list(bins)
+    bins = [bins] * width if isinstance(bins, _WHOLE) else list(bins)
     if len(bins) != width:
         raise ValueError(f"np.histogramdd: {len(bins)} bins for a sample of {width} dimensions")
     ranges = [None] * width if range is None else range
@@ -197,7 +200,7 @@ def _histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = 
 def _histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     if len(x) != len(y):
         raise ValueError(f"np.histogram2d: x has {len(x)} values and y has {len(y)}")
-    if np.ndim(bins) and len(bins) > 2:
+    if not isinstance(bins, _WHOLE) and len(bins) > 2:  # edges for both axes
         bins = [bins, bins]
     counts, edges = np.histogramdd([x, y], bins, range, density, weights)
     return counts, *edges

@@ -26,8 +26,8 @@ def main() -> int:
             results.append(line.result(peers))
             print(row(results[-1], names), flush=True)
     print(
-        "\nRatios of times (of memory where it says so); smaller is better. All in turns, on one thread of one process;"
-        "\nthe shortest of up to 25 samples counts. ok: funcgrad is within the target. -: not done, or not installed."
+        "\nRatios of processor time (of memory where it says so); smaller is better. All in turns, in one process with"
+        "\none thread; the shortest of up to 50 samples counts. ok: within the target. -: not done, or not installed."
     )
     if options.json:
         options.json.write_text(as_json(results), encoding="utf-8")

@@ -37,8 +37,9 @@ def hessian_by_hand(x: np.ndarray) -> np.ndarray:
     return np.diag(diagonal) + np.diag(side, 1) + np.diag(side, -1)
 
 
-_params, _x, _y = layers(10, 32, 32, 1), normal(BATCH, 10), normal(BATCH, 1)
-_point = np.random.default_rng(2).normal(size=VARIABLES)
+_rng = np.random.default_rng(2)
+_params, _x, _y = layers(_rng, 10, 32, 32, 1), normal(_rng, BATCH, 10), normal(_rng, BATCH, 1)
+_point = _rng.normal(size=VARIABLES)
 
 
 def _vectorised(peers: Sequence[Peer]) -> dict[str, Run]:

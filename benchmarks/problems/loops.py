@@ -21,7 +21,7 @@ def walk(xp: Any, x: Any) -> Any:
     """The sum of squares, one element after the other."""
     total = 0.0
     for i in range(len(x)):
-        total = total + x[i] * x[i]
+        total = total + x[i] ** 2
     return total
 
 
@@ -29,8 +29,9 @@ def walk_by_hand(x: np.ndarray) -> Any:
     """The same loop, which fills the gradient as it goes."""
     total, ct = 0.0, np.empty_like(x)
     for i in range(len(x)):
-        total = total + x[i] * x[i]
-        ct[i] = 2 * x[i]
+        v = x[i]
+        total = total + v**2
+        ct[i] = 2 * v
     return total, (ct,)
 
 

@@ -182,7 +182,13 @@ def dense(ct: Any) -> Any:
 
 def fit(part: Any, to: Any) -> Any:
     """`part`, a contribution to the cotangent of a value like `to`, with the shape and dtype of that value."""
-    if not hasattr(part, "shape"):
+    if type(part) is ndarray:
+        shape, lead = to.shape, part.ndim - len(to.shape)
+        if lead > 0 and part.shape[lead:] == shape:  # the gradient of a bias
+            part = np.add.reduce(part, 0 if lead == 1 else tuple(range(lead)))
+            if part.dtype is to.dtype:
+                return part
+    elif not hasattr(part, "shape"):
         part = np.asarray(part)
     if part.shape != to.shape:
         part = fit_shape(part, to.shape)
@@ -206,9 +212,7 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
     stretched: tuple[int, ...] = ()
     if len(kept) == len(shape):
         stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 and kept[i] != 1)
-    if type(part) is ndarray and lead and not stretched:  # the gradient of a bias
-        part = np.add.reduce(part, axis=0 if lead == 1 else tuple(range(lead)))
-    elif lead or stretched:
+    if lead or stretched:
         part = part.sum(axis=(*range(lead), *stretched)).reshape([1 if n == 1 else m for n, m in zip(shape, kept)])
     return part if part.shape == shape else broadcast(part, shape)
 

@@ -107,9 +107,9 @@ _INDENTS = {1: {"x": 12}, 2: {"x": 16, "xy": 20, "y": 12}}
 
 
 def make_lane(primitive: Function) -> Callable[..., Any]:
-    """The lane of a ufunc primitive; what else the catalogue has for a ufunc is its own lane."""
+    """The lane of a primitive; what else the catalogue has is its own lane."""
     if not isinstance(primitive, Ufunc):
-        return primitive
+        return _function_lane(primitive) if isinstance(primitive, Primitive) else primitive
     primitive.check()
     operands = ("x", "y", "z")[: len(primitive.operand_names)]
     run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
@@ -126,6 +126,41 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     for slots, indent in _INDENTS[len(operands)].items():
         fields[f"record_{slots}"] = textwrap.indent(_record(primitive, slots, operands, space), " " * indent)
     return _compiled(_UNARY if len(operands) == 1 else _BINARY, fields, primitive, space)
+
+
+_FUNCTION = """\
+def {name}(x):
+    if type(x) is Tracer:
+        node_x = x.node
+        if node_x is not None:
+            trace = x.trace
+            value = x.value
+            out = function(value)
+            if type(out) in scalars or type(out) is ndarray and out.base is None:
+                save = plan_x.save
+                call = Call((value,), layout, {{}})
+{record_x}
+    return general(x)
+"""
+
+
+def _function_lane(primitive: Primitive) -> Callable[..., Any]:
+    """The lane of np.f(x) for a function of one array; what gives views, several outputs or tracers takes the general lane."""
+    if primitive.rule.is_constant or not primitive.is_plain:
+        return primitive
+    layout = ((primitive.operand_names[0], None),)
+    plan = plan_of(primitive, (0,), Call([np.ones(())], layout, {}))
+    space = {
+        "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "function": primitive.function,
+        "ndarray": np.ndarray, "scalars": SCALARS, "Call": Call, "layout": layout, "plan_x": plan, "Spec": Spec,
+    }  # fmt: skip
+    record = _RECORD.format(
+        guard="", slots="x", saved="save(call, out)", parents="node_x, ", spec="node.spec = Spec(out.shape, out.dtype)"
+    )
+    return _compiled(_FUNCTION, {"record_x": textwrap.indent(record.rstrip(), " " * 16)}, primitive, space)
+
+
+SCALARS = frozenset([np.float64, np.float32])
 
 
 def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:

@@ -25,7 +25,7 @@ astype = getattr(np, "astype", _astype)
 
 
 class Lanes(dict[Any, Callable[..., Any]]):
-    """ufunc -> the function that runs it on tracers: its lane, made at its first use by `make` (lanes.py)."""
+    """ufunc, or function of one array -> what runs it on tracers: its lane, made at its first use by `make` (lanes.py)."""
 
     make: Callable[[Any], Callable[..., Any]]
 
@@ -309,6 +309,8 @@ def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
+    if not kwargs:
+        return LANES[function](*args) if len(args) == 1 else entry(function)(*args)
     out = kwargs.get("out")
     if not isinstance(out, ArrayMethods):
         return entry(function)(*args, **kwargs)

@@ -24,7 +24,10 @@ def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
     primitive = elementwise(function, *partials, name=function.__name__.strip("_"))
 
     def call(*args: Any) -> Any:
-        return function(*args) if PLAIN.issuperset(map(type, args)) else primitive(*args)
+        for x in args:
+            if type(x) not in PLAIN:
+                return primitive(*args)
+        return function(*args)
 
     call.__name__, call.__doc__ = primitive.name, function.__doc__
     return call
@@ -36,7 +39,7 @@ def some(mask: Any) -> bool:
     np.count_nonzero is four times faster than mask.any() on small arrays.
     """
     if isinstance(mask, np.ndarray):
-        return np.count_nonzero(mask) > 0
+        return bool(np.count_nonzero(mask))
     return bool(mask) if isinstance(mask, np.generic) else True
 
 
@@ -59,6 +62,12 @@ def _tanh_slope(x: Any, y: Any) -> Any:
     """1 - y*y for y = tanh(x), where few digits cancel; else 4 e / (1 + e)**2 with e = exp(-2|x|)."""
     out = 1 - y * y
     # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 1e-4 in single.
+    if type(out) is np.ndarray and out.dtype.kind == "f":  # of hot loops: `out` is ours, and nothing can overflow
+        bad = out < 1e-3
+        if np.count_nonzero(bad):
+            e = np.exp(-2 * abs(x[bad]))
+            out[bad] = 4 * e / ((1 + e) * (1 + e))
+        return out
     size = abs(out) if out.dtype.kind == "c" else out
     return repaired(out, size < 1e-3, _sech2, x)
 

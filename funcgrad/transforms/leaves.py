@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.cotangent import LARGE, Masked, dense
+from funcgrad.core.cotangent import Masked, dense
 from funcgrad.core.reverse import Node, ReverseTrace
 from funcgrad.core.trace import Trace, Tracer, snapshot
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
@@ -55,10 +55,10 @@ def argument_leaves(arg: Any, transform: str, number: int, *, allow_int: bool = 
     """The leaves of one argument, ready to be traced, and its structure."""
     if type(arg) is np.ndarray or type(arg) is float:  # the common case, without a walk
         return [as_value(arg, lambda: f"{transform}: argument {number}", allow_int=allow_int)], tree.LEAF
-    found, structure = tree.flatten(arg)
-    values = []
-    for position, leaf in enumerate(found):
-        values.append(as_value(leaf, lambda p=position: _place(arg, transform, number, p), allow_int=allow_int))
+    values, structure = tree.flatten(arg)
+    for position, leaf in enumerate(values):
+        if type(leaf) is not np.ndarray or leaf.dtype.kind != "f":
+            values[position] = as_value(leaf, lambda p=position: _place(arg, transform, number, p), allow_int=allow_int)
     return values, structure
 
 
@@ -69,8 +69,13 @@ def _place(arg: Any, transform: str, number: int, position: int) -> str:
 
 def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[Node | None]]:
     """The leaves of a trace, and their nodes (the function may assign into its arguments); integers go in as they are."""
-    leaves = [trace.leaf(v) if v.dtype.kind in "fc" else v for v in values]
-    return leaves, [leaf.node if isinstance(leaf, Tracer) and leaf.trace is trace else None for leaf in leaves]
+    leaves: list[Any] = []
+    nodes: list[Node | None] = []
+    for value in values:
+        leaf = trace.leaf(value) if value.dtype.kind in "fc" else value
+        leaves.append(leaf)
+        nodes.append(None if leaf is value else leaf.node)
+    return leaves, nodes
 
 
 def lowered(trace: Trace, out: Any) -> Any:
@@ -141,7 +146,7 @@ def own(ct: Any) -> Any:
         return snapshot(ct)
     if type(ct) is not np.ndarray:
         return dense(ct) if type(ct) is Masked else ct
-    if ct.base is None and ct.flags.writeable and ct.size >= LARGE and getrefcount(ct) <= _EXCLUSIVE:
+    if ct.base is None and getrefcount(ct) <= _EXCLUSIVE and ct.flags.writeable:
         return ct
     return ct.copy()
 

@@ -54,6 +54,12 @@ class ForwardTrace(Trace):
         return self.wrap(out, t)
 
 
+class PullTrace(ReverseTrace):
+    """Records a pull, to transpose it: the values on it are arbitrary, the linear map counts."""
+
+    __slots__ = ()
+
+
 def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
     """The tangent of `out` from a rule that knows only how to pull.
 
@@ -66,7 +72,7 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
     saved = plan.save(call, out)
     many = isinstance(out, (tuple, list))
     outs = list(out) if many else [out]
-    with ReverseTrace() as trace:
+    with PullTrace() as trace:
         cts = [trace.leaf(np.zeros(o.shape, o.dtype)) if o.dtype.kind in "fc" else None for o in outs]
         parts = plan.pull(cts if many else cts[0], saved)
         seeds = []

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.forward import PullTrace
 from funcgrad.core.guard import Guard
 from funcgrad.core.primitive import Spec, spec
-from funcgrad.core.reverse import ReverseTrace, sweep
+from funcgrad.core.reverse import sweep
 from funcgrad.errors import ArgumentError, CotangentError
 from funcgrad.transforms.derivatives import Pullback, output_value, record
 from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
@@ -93,7 +94,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
 def transposed(pullback: Pullback) -> Tape:
     """The sweep of a pullback as a tape: to pull tangents through it is to push them through the function."""
-    with ReverseTrace(Guard(limit=math.inf)) as trace:
+    with PullTrace(Guard(limit=math.inf)) as trace:
         cts = [None if node is None else input_like(trace, value) for node, value in pullback.ends]
         ends = zip(pullback.ends, cts, strict=True)
         leaves = sweep([(node, ct) for (node, _), ct in ends if ct is not None and node is not None], release=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.cotangent import dense, fit
+from funcgrad.core.forward import PullTrace
 from funcgrad.core.guard import Guard
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Primitive, spec
@@ -30,7 +31,7 @@ class LinearTracer(ReverseTracer):
         raise self.trace.refusal(what)
 
 
-class LinearTrace(ReverseTrace):
+class LinearTrace(PullTrace):
     """A tape that takes linear operations only; `role` says, for the message, what has to be linear."""
 
     __slots__ = ("error", "role")

@@ -25,12 +25,13 @@ from funcgrad.torch import (  # noqa: F401
     functions_shape,
     functions_special,
 )
-from funcgrad.torch import autograd, fft, linalg, special
+from funcgrad.torch import autograd, fft, func, linalg, special
 from funcgrad.torch.creation import (
     arange, as_tensor, empty, empty_like, eye, from_numpy, full, full_like, linspace, logspace, ones, ones_like, tensor, zeros, zeros_like,
 )
 from funcgrad.torch.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
 from funcgrad.torch.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from funcgrad.torch.random import Generator, bernoulli, default_generator, manual_seed, rand, rand_like, randint, randn, randn_like, randperm
 from funcgrad.torch.registry import FUNCTIONS as _FUNCTIONS
 from funcgrad.torch.size import Size, device
 from funcgrad.torch.tensor import Tensor
@@ -40,6 +41,9 @@ for _numpy, _dtype in _dtypes.DTYPES.items():
 for _alias, _name in _dtypes.ALIASES.items():
     globals()[_alias] = globals()[_name]
 globals().update({name: made for name, made in _FUNCTIONS.items() if name not in globals()})
+
+
+from funcgrad.torch import nn, optim, utils  # noqa: E402  (they use the functions)
 
 
 def __getattr__(name: str):

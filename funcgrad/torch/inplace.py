@@ -14,7 +14,7 @@ from funcgrad.core.mutation import WRITE, Place
 from funcgrad.core.reverse import Node, make_node
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import dtypes, storage
-from funcgrad.torch.autograd.hooks import move_retain
+from funcgrad.torch.hooks import move_retain
 from funcgrad.torch.modes import mode
 from funcgrad.torch.ops import recorded
 from funcgrad.torch.storage import del_slot, stepped

@@ -49,7 +49,7 @@ SOFTMAX = custom(softmax, _softmax_pull, batch="axis", name="softmax")
 LOG_SOFTMAX = custom(log_softmax, _log_softmax_pull, batch="axis", name="log_softmax")
 
 
-def affine(x: Any, weight: Any, bias: Any) -> Any:
+def affine(bias: Any, x: Any, weight: Any) -> Any:
     """x @ weight.T + bias: a layer."""
     return x @ weight.T + bias
 
@@ -58,10 +58,10 @@ def _affine_pulls(ct: Any, x: Any, weight: Any, wanted: tuple[str, ...]) -> tupl
     rows = ct.reshape(-1, ct.shape[-1]) if ct.ndim != 2 else ct
     inputs = x.reshape(-1, x.shape[-1]) if x.ndim != 2 else x
     return (
+        rows.sum(axis=0) if "bias" in wanted else None,
         ct @ weight if "x" in wanted else None,
         rows.T @ inputs if "weight" in wanted else None,
-        rows.sum(axis=0) if "bias" in wanted else None,
     )
 
 
-AFFINE = custom(affine, joint=_affine_pulls, operands="x weight bias", name="affine")
+AFFINE = custom(affine, joint=_affine_pulls, operands="bias x weight", name="affine")

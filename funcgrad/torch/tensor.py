@@ -227,7 +227,7 @@ class Tensor:
     @property
     def retains_grad(self) -> bool:
         """Was retain_grad called on this intermediate result?"""
-        from funcgrad.torch.autograd.hooks import retains
+        from funcgrad.torch.hooks import retains
 
         return retains(self)
 
@@ -289,19 +289,19 @@ class Tensor:
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
         """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's place."""
-        from funcgrad.torch.autograd.hooks import register_tensor_hook
+        from funcgrad.torch.hooks import register_tensor_hook
 
         return register_tensor_hook(self, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
         """Call `hook` with this leaf whenever a backward has accumulated into its .grad."""
-        from funcgrad.torch.autograd.hooks import register_post_accumulate
+        from funcgrad.torch.hooks import register_post_accumulate
 
         return register_post_accumulate(self, hook)
 
     def retain_grad(self) -> None:
         """Keep the gradient of this intermediate result in its .grad."""
-        from funcgrad.torch.autograd.hooks import retain
+        from funcgrad.torch.hooks import retain
 
         retain(self)
 

@@ -7,6 +7,7 @@ at each node. It also sees to PyTorch's order: newest first, but a leaf accumula
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,7 +16,7 @@ from funcgrad.core.cotangent import dense, fit
 from funcgrad.core.reverse import PICK, Node, merged, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import modes
-from funcgrad.torch.autograd.hooks import EXTRAS
+from funcgrad.torch.hooks import EXTRAS
 from funcgrad.torch.storage import TAINTED, tainted
 from funcgrad.torch.tensor import Tensor, from_operand
 
@@ -64,6 +65,7 @@ class Visitor:
     ) -> None:
         self.create_graph, self.keep, self.captures, self.wanted, self.finish = create_graph, keep, captures or {}, wanted, finish
         self.cts: dict[Node, Any] = {}
+        self.reached: set[Node] = set()
         self.pending: dict[Node, int] = {}
         self.ct: Any = None
         self.anomaly = modes.mode().anomaly
@@ -78,6 +80,11 @@ class Visitor:
                 elif parent not in seen:
                     seen.add(parent)
                     stack.append(parent)
+        self.reached = seen | set(pending)
+
+    def count_reached(self, tensors: Sequence[Tensor]) -> int:
+        """How many of these tensors get a gradient in this sweep."""
+        return len([t for t in tensors if t.node in self.reached])
 
     def enter(self, node: Node, ct: Any) -> tuple[Any, Any]:
         """Hooks on the gradient; what was captured; the saved values, raised if this is to be differentiated again."""
@@ -252,5 +259,15 @@ def run(
             visitor.cts[leaf] = ct
         else:
             visitor.end(leaf, ct)
+    token = _CURRENT.set(visitor)
     with modes.set_grad_enabled(create_graph):
         sweep([seed for seed in seeds if seed[0].plan is not None], visitor=visitor)
+    _CURRENT.reset(token)
+
+
+_CURRENT: ContextVar[Any] = ContextVar("current_sweep", default=None)
+
+
+def current_sweep() -> Any:
+    """The visitor of the sweep that is running in this context."""
+    return _CURRENT.get()

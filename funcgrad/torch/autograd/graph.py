@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from funcgrad.core.reverse import PICK, Node as EngineNode
-from funcgrad.torch.autograd.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
+from funcgrad.torch.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
 from funcgrad.torch.tensor import Tensor, make_tensor
 
 

@@ -1,0 +1,157 @@
+"""torch.autograd.functional: vjp, jvp, jacobian, hessian, hvp, vhp of a function of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from funcgrad.torch import modes
+from funcgrad.torch.autograd.backward import grad
+from funcgrad.torch.creation import ones_like, zeros_like
+from funcgrad.torch.functions_join import stack
+from funcgrad.torch.tensor import Tensor
+
+
+def _as_inputs(inputs: Any, what: str, who: str) -> tuple[bool, tuple[Tensor, ...]]:
+    if isinstance(inputs, Tensor):
+        return False, (inputs,)
+    if not isinstance(inputs, tuple):
+        raise TypeError(f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the given {what} has type {type(inputs)}.")
+    for i, x in enumerate(inputs):
+        if not isinstance(x, Tensor):
+            raise TypeError(
+                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the value at index {i} has type {type(x)}."
+            )
+    return True, inputs
+
+
+def _fresh(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
+    if create_graph:
+        return tuple(x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in inputs)  # type: ignore[attr-defined]
+    return tuple(x.detach().requires_grad_() for x in inputs)
+
+
+def _finished(found: Any, many: bool, create_graph: bool) -> Any:
+    found = tuple(x if create_graph or not isinstance(x, Tensor) else x.detach() for x in found)
+    return found if many else found[0]
+
+
+def _gradients(outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, strict: bool, who: str) -> list[Tensor]:
+    """The gradients, zeros where an input does not matter."""
+    used = [(o, g) for o, g in zip(outs, v, strict=True) if o.requires_grad]
+    if strict and len(used) < len(outs):
+        raise RuntimeError(f"Output {next(i for i, o in enumerate(outs) if not o.requires_grad)} of the user-provided function does not "
+                           "require gradients. The outputs must be computed in a differentiable manner from the input when running in "
+                           "strict mode.")  # fmt: skip
+    if not used:
+        return [zeros_like(x) for x in ins]
+    found = grad([o for o, _ in used], ins, [g for _, g in used], retain_graph=True, create_graph=create_graph, allow_unused=True)
+    for i, g in enumerate(found):
+        if g is None and strict:
+            raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
+    return [zeros_like(x) if g is None else g for x, g in zip(ins, found, strict=True)]
+
+
+def _directions(v: Any, like: tuple[Tensor, ...], who: str, what: str) -> tuple[Tensor, ...]:
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(f"The vector v can only be None if the {what} to the user-provided function is a single Tensor with a single element.")
+        return (ones_like(like[0]),)
+    found = _as_inputs(v, "v", who)[1]
+    if len(found) != len(like):
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(found)}.")
+    for i, (a, b) in enumerate(zip(found, like, strict=True)):
+        if a.shape != b.shape:
+            raise RuntimeError(f"Entry {i} in v has invalid size: should be {b.shape} but got {a.shape}.")
+    return found
+
+
+def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+    """(outputs, v times the Jacobian), in the structure of `inputs`."""
+    with modes.enable_grad():
+        many, given = _as_inputs(inputs, "inputs", "vjp")
+        ins = _fresh(given, create_graph)
+        out_many, outs = _as_inputs(func(*ins), "outputs of the user-provided function", "vjp")
+        found = _gradients(outs, ins, _directions(v, outs, "vjp", "output"), create_graph, strict, "vjp")
+    return _finished(outs, out_many, create_graph), _finished(found, many, create_graph)
+
+
+def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+    """(outputs, the Jacobian times v), in the structure of the outputs: the derivative of vjp in its own v."""
+    with modes.enable_grad():
+        _, given = _as_inputs(inputs, "inputs", "jvp")
+        ins = _fresh(given, create_graph)
+        directions = _directions(v, ins, "jvp", "input")
+        out_many, outs = _as_inputs(func(*ins), "outputs of the user-provided function", "jvp")
+        duals = tuple(zeros_like(o).requires_grad_() for o in outs)
+        pulled = _gradients(outs, ins, duals, True, strict, "jvp")
+        found = _gradients(pulled, duals, directions, create_graph, False, "jvp")
+    return _finished(outs, out_many, create_graph), _finished(found, out_many, create_graph)
+
+
+def jacobian(
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
+    """The Jacobian: for each output (outside) and each input (inside) a tensor of shape output.shape + input.shape."""
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(f'Expected strategy to be either "forward-mode" or "reverse-mode". Got {strategy}.')
+    with modes.enable_grad():
+        many, given = _as_inputs(inputs, "inputs", "jacobian")
+        ins = _fresh(given, create_graph)
+        out_many, outs = _as_inputs(func(*ins), "outputs of the user-provided function", "jacobian")
+        blocks = tuple(_rows(o, ins, create_graph, strict) for o in outs)
+    found = tuple(_finished(block, many, create_graph) for block in blocks)
+    return found if out_many else found[0]
+
+
+def _rows(out: Tensor, ins: tuple[Tensor, ...], create_graph: bool, strict: bool) -> list[Tensor]:
+    rows = []
+    flat = out.reshape(-1)  # type: ignore[attr-defined]
+    for k in range(out.numel()):
+        element = flat[k]
+        rows.append(_gradients([element], ins, [ones_like(element)], create_graph, strict, "jacobian"))
+    if not rows:
+        return [zeros_like(x).expand(*out.shape, *x.shape) for x in ins]  # type: ignore[attr-defined]
+    return [stack([row[i] for row in rows]).reshape(*out.shape, *x.shape) for i, x in enumerate(ins)]
+
+
+def hessian(
+    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:  # fmt: skip
+    """The Hessian of a function with one output of one element."""
+    many, given = _as_inputs(inputs, "inputs", "hessian")
+
+    def gradient(*ins: Tensor) -> Any:
+        out = _single(func(*ins), "hessian")
+        fresh = tuple(x for x in ins)
+        return tuple(_gradients([out], fresh, [ones_like(out)], True, strict, "hessian"))
+
+    found = jacobian(gradient, given, create_graph=create_graph, strict=strict)
+    return found if many else found[0][0]
+
+
+def _single(out: Any, who: str) -> Tensor:
+    if not isinstance(out, Tensor):
+        raise RuntimeError(f"The function given to {who} should return a single Tensor")
+    if out.numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {who} should contain a single element")
+    return out.reshape(()) if out.ndim else out  # type: ignore[attr-defined]
+
+
+def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+    """(output, the Hessian times v)."""
+    return vhp(func, inputs, v, create_graph, strict)
+
+
+def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+    """(output, v times the Hessian)."""
+    with modes.enable_grad():
+        many, given = _as_inputs(inputs, "inputs", "vhp")
+        ins = _fresh(given, create_graph)
+        directions = _directions(v, ins, "vhp", "input")
+        out = _single(func(*ins), "vhp")
+        first = _gradients([out], ins, [ones_like(out)], True, strict, "vhp")
+        found = _gradients(first, ins, directions, create_graph, strict, "vhp")
+    return (out if create_graph else out.detach()), _finished(found, many, create_graph)

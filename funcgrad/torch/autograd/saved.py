@@ -1,0 +1,142 @@
+"""saved_tensors_hooks and allow_mutation_on_saved_tensors: what happens to the values that nodes save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.reverse import PICK, Node
+from funcgrad.torch import modes
+from funcgrad.torch.modes import Mode, ModeManager
+from funcgrad.torch.tape import FusedPlan, NamedPlan
+from funcgrad.torch.tensor import Tensor, make_tensor
+
+
+class Packed:
+    """What pack made of a saved value, until unpack gives it back."""
+
+    __slots__ = ("content", "unpack")
+
+    def __init__(self, content: Any, unpack: Callable[[Any], Any]) -> None:
+        self.content, self.unpack = content, unpack
+
+    def value(self) -> Any:
+        """The value again."""
+        with modes.no_grad():
+            found = self.unpack(self.content)
+        if not isinstance(found, Tensor):
+            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found)}")
+        return found.value
+
+
+class PackedPlan(NamedPlan):
+    """A plan whose saved values are packed."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(inner, inner.name)
+        self.inner, self.keeps, self.layout = inner, inner.keeps, inner.layout
+        self.pull = lambda ct, saved: inner.pull(ct, unpacked(saved))
+        self.pull_masked = lambda ct, saved: inner.pull_masked(ct, unpacked(saved))
+
+    def raised(self, node: Node) -> Any:
+        packed, node.saved = node.saved, unpacked(node.saved)
+        try:
+            return NamedPlan.raised(self, node)
+        finally:
+            node.saved = packed
+
+
+def _mapped(saved: Any, change: Callable[[Any], Any]) -> Any:
+    if type(saved) is tuple:
+        return tuple(_mapped(x, change) for x in saved)
+    if type(saved) is list:
+        return [_mapped(x, change) for x in saved]
+    if type(saved) is dict:
+        return {k: _mapped(v, change) for k, v in saved.items()}
+    return change(saved)
+
+
+def unpacked(saved: Any) -> Any:
+    """Saved values with what was packed given back."""
+    return _mapped(saved, lambda x: x.value() if type(x) is Packed else x)
+
+
+def _pack_node(node: Node, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
+    plan: Any = node.plan
+    if not isinstance(plan, NamedPlan) or not plan.keeps or isinstance(plan, FusedPlan):
+        return
+
+    def packed(x: Any) -> Any:
+        if not isinstance(x, (np.ndarray, np.generic)):
+            return x
+        with modes.no_grad():
+            return Packed(pack(make_tensor(x)), unpack)
+
+    node.saved = _mapped(node.saved, packed)
+    node.plan = PackedPlan(plan)
+
+
+def after_recording(out: Any, mode: Mode) -> None:
+    """Do to the node just made what the mode wants."""
+    for t in out if isinstance(out, tuple) else (out,):
+        node = t.node if isinstance(t, Tensor) else None
+        if node is None:
+            continue
+        if node.plan is PICK:
+            node = node.parents[0]
+        if mode.anomaly is not None:
+            mode.anomaly.note(node)
+        if mode.saved_hooks and not isinstance(node.plan, PackedPlan):
+            hooks = mode.saved_hooks[-1]
+            if isinstance(hooks, str):
+                raise RuntimeError(hooks)
+            _pack_node(node, *hooks)
+
+
+class saved_tensors_hooks(ModeManager):  # noqa: N801
+    """While this is open, each saved tensor goes through `pack_hook`, and through `unpack_hook` when backward needs it."""
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        super().__init__()
+        self.hooks = (pack_hook, unpack_hook)
+
+    def fields(self) -> dict[str, Any]:
+        before = modes.mode().saved_hooks
+        if before and isinstance(before[-1], str):
+            raise RuntimeError(before[-1])
+        return {"saved_hooks": (*before, self.hooks)}
+
+    def clone(self) -> ModeManager:
+        return saved_tensors_hooks(*self.hooks)
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801
+    """Saved tensors are on the CPU already: this changes nothing."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda t: t, lambda t: t)
+
+
+class disable_saved_tensors_hooks(ModeManager):  # noqa: N801
+    """While this is open, saved_tensors_hooks raises `error_message`."""
+
+    def __init__(self, error_message: str) -> None:
+        super().__init__()
+        self.error_message = error_message
+
+    def fields(self) -> dict[str, Any]:
+        return {"saved_hooks": (self.error_message,)}
+
+    def clone(self) -> ModeManager:
+        return disable_saved_tensors_hooks(self.error_message)
+
+
+class allow_mutation_on_saved_tensors(ModeManager):  # noqa: N801
+    """While this is open, saved values that were overwritten are no error: the gradient is that of the values at the time."""
+
+    def fields(self) -> dict[str, Any]:
+        return {"mutation": "allowed"}

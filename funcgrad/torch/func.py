@@ -1,0 +1,147 @@
+"""torch.func: the engine's transforms on functions of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+from funcgrad import tree
+from funcgrad.torch.creation import ones_like
+from funcgrad.torch.tensor import Tensor
+from funcgrad.transforms import derivatives, matrices, vectorize
+
+
+def _argnums(argnums: Any) -> tuple[int, ...]:
+    return (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+
+def _at(args: tuple[Any, ...], where: tuple[int, ...], chosen: Any) -> list[Any]:
+    full = list(args)
+    for i, x in zip(where, chosen, strict=True):
+        full[i] = x
+    return full
+
+
+def _scalar(out: Any, who: str) -> Tensor:
+    if not isinstance(out, Tensor):
+        raise RuntimeError(f"Expected f(*args) to return a Tensor, got {type(out)}. {who} needs one number.")
+    if out.ndim:
+        raise RuntimeError(
+            f"Expected f(*args) to return a scalar Tensor, got tensor with {out.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
+            "instead?"
+        )
+    return out
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns (gradient, value), or (gradient, (value, aux))."""
+    where = _argnums(argnums)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        def of_chosen(*chosen: Any) -> Any:
+            out = func(*_at(args, where, chosen), **kwargs)
+            return (_scalar(out[0], "grad"), out[1]) if has_aux else _scalar(out, "grad")
+
+        found = derivatives.record(of_chosen, [args[i] for i in where], {}, has_aux=has_aux, transform="grad")
+        value, pullback, aux = found
+        gradients = _conjugated(pullback(_conjugated(ones_like(value))))
+        gradient = gradients[0] if isinstance(argnums, int) else gradients
+        return gradient, ((value, aux) if has_aux else value)
+
+    return transformed
+
+
+def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """A function that returns the gradient (with has_aux: and aux).
+
+    >>> import funcgrad.torch as torch
+    >>> torch.func.grad(lambda x: (x ** 3).sum())(torch.tensor([2.0]))
+    tensor([12.])
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return transformed
+
+
+def _conjugated(x: Any) -> Any:
+    return tree.map(lambda leaf: leaf.conj() if getattr(leaf, "dtype", None) is not None and leaf.dtype.kind == "c" else leaf, x)
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """(output, vjp_fn), or (output, vjp_fn, aux); vjp_fn gives a tuple (one tensor for a single primal)."""
+    value, pullback, aux = derivatives.record(func, primals, {}, has_aux=has_aux)
+
+    def vjp_fn(*cts: Any) -> Any:
+        given = cts[0] if len(cts) == 1 else cts
+        return _conjugated(pullback(_conjugated(given)))
+
+    return (value, vjp_fn, aux) if has_aux else (value, vjp_fn)
+
+
+def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """(output, tangent), or with aux."""
+    return derivatives.jvp(func, primals, tangents, has_aux=has_aux)
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """(output, jvp_fn)."""
+    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+
+
+def _matrix(transform: Any) -> Any:
+    def made(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **_: Any) -> Callable[..., Any]:
+        return transform(func, argnums, has_aux=has_aux)
+
+    made.__name__ = transform.__name__
+    made.__doc__ = f"funcgrad.{transform.__name__}, on tensors."
+    return made
+
+
+jacrev, jacfwd, hessian = _matrix(matrices.jacrev), _matrix(matrices.jacfwd), _matrix(matrices.hessian)
+
+
+def vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """A function of batches. (`chunk_size` only limits memory in PyTorch; here all runs at once.)"""
+    mapped = vectorize.vmap(func, in_axes=in_dims, out_axes=out_dims)
+    return lambda *args, **kwargs: mapped(*args, **kwargs)
+
+
+def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **_: Any) -> Any:
+    """Call a module with other parameters."""
+    given = parameter_and_buffer_dicts
+    values = {k: v for d in (given if isinstance(given, (tuple, list)) else (given,)) for k, v in d.items()}
+    swapped = []
+    try:
+        for name, value in values.items():
+            owner = module
+            *path, last = name.split(".")
+            for step in path:
+                owner = getattr(owner, step)
+            place = owner._parameters if last in owner._parameters else owner._buffers
+            swapped.append((place, last, place[last]))
+            place[last] = value
+        args = () if args is None else args if isinstance(args, tuple) else (args,)
+        return module(*args, **(kwargs or {}))
+    finally:
+        for place, last, before in reversed(swapped):
+            place[last] = before
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters and buffers of several modules of one kind, stacked."""
+    from funcgrad.torch.functions_join import stack
+
+    def stacked(kind: str) -> dict[str, Tensor]:
+        names = [name for name, _ in getattr(models[0], kind)()]
+        return {n: stack([dict(getattr(m, kind)())[n].detach() for m in models]).requires_grad_(kind == "named_parameters") for n in names}
+
+    return stacked("named_parameters"), stacked("named_buffers")
+
+

@@ -1,0 +1,3 @@
+"""torch.utils: checkpoint, ..."""
+
+from funcgrad.torch.utils import checkpoint

@@ -15,6 +15,7 @@ is kept on the tape. So a formula that runs on tracers is itself recorded (highe
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from functools import reduce
 from sys import getrefcount
@@ -141,7 +142,7 @@ class Elementwise(Rule):
             return None
         if type(ct) is not Masked:
             return ct * partial
-        if type(partial) in (int, float):  # a number keeps zeros zero
+        if type(partial) in (int, float) and math.isfinite(partial):  # keeps zeros zero
             return Masked(ct.value if partial == 1 else ct.value * partial, ct.live)
         return ct.times(partial)
 

@@ -12,7 +12,7 @@ from numpy._core import umath
 
 from funcgrad.core.declare import composite, custom, elementwise, selection
 from funcgrad.core.primitive import out_refused
-from funcgrad.core.trace import concrete
+from funcgrad.core.trace import Tracer, concrete
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.slopes import phase, some
 
@@ -49,7 +49,10 @@ for _function in (np.fmax, np.fmin):
     )
 
 
-# umath.clip is min(max(x, y), z), also where the bounds cross. ndarray.clip calls it.
+# The private ufunc that ndarray.clip calls, and np.clip too: min(max(x, y), z), also where the bounds cross.
+UFUNC_CLIP: np.ufunc = vars(umath)["clip"]
+
+
 def _inside(x, y, z):
     ties = np.logical_or(np.equal(x, y), np.equal(x, z))
     if some(ties):
@@ -62,7 +65,7 @@ def _above(x, y):
 
 
 selection(
-    umath.clip,
+    UFUNC_CLIP,
     _inside,
     lambda x, y, z: _above(y, x) * _above(z, np.maximum(x, y)),
     lambda x, y, z: _above(np.maximum(x, y), z),
@@ -71,16 +74,19 @@ _ABSENT: Any = np._NoValue
 
 
 def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT, **kwargs):
-    if a_min is _ABSENT and a_max is _ABSENT:
+    if min is not _ABSENT or max is not _ABSENT:
+        if a_min is not _ABSENT or a_max is not _ABSENT:
+            raise ValueError("np.clip takes its bounds as a_min and a_max or as min and max, not as both")
         a_min, a_max = min, max
-    low, high = (None if bound is _ABSENT else bound for bound in (a_min, a_max))
+    low: Any = None if a_min is _ABSENT else a_min
+    high: Any = None if a_max is _ABSENT else a_max
     if out is not None:
         kwargs["out"] = out
     if low is None and high is None:
         return np.positive(a, **kwargs)
     if low is None:
         return np.minimum(a, high, **kwargs)
-    return np.maximum(a, low, **kwargs) if high is None else umath.clip(a, low, high, **kwargs)
+    return np.maximum(a, low, **kwargs) if high is None else UFUNC_CLIP(a, low, high, **kwargs)
 
 
 composite(np.clip, _clip)
@@ -134,8 +140,8 @@ def _choose(a, choices, out=None, mode="raise"):
 
 def _piecewise(x, condlist, funclist, *args, **kw):
     x = as_array(x)
-    if not isinstance(condlist, (list, tuple)) or (x.ndim and not np.ndim(condlist[0])):
-        condlist = [condlist]
+    if np.isscalar(condlist) or (x.ndim and not isinstance(condlist[0], (list, np.ndarray, Tracer))):
+        condlist = [condlist]  # one condition alone
     conditions = [as_array(condition) for condition in condlist]
     if len(funclist) == len(conditions) + 1:
         conditions.append(np.logical_not(np.any(np.stack(conditions), axis=0)))

@@ -31,7 +31,7 @@ def _batched_like(primitive, call, batched, size):
     return bind(primitive, Call(call.operands, call.layout, {**call.params, "shape": (size, *shape)}))
 
 
-def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
+def _full_like(a, fill_value, dtype=None, order: Any = "K", subok=True, shape=None, *, device=None):
     out = np.empty_like(a, dtype=dtype, order=order, subok=subok, shape=shape)
     out[...] = fill_value
     return out
@@ -48,7 +48,8 @@ def _built(like: Any, build: Callable[..., Any]) -> Any:
 
 
 def _batched_built(primitive, call, batched, size):
-    one = bind(primitive, call.with_operands([call.operands[0][0]]))
+    like = call.operands[0]
+    one = bind(primitive, call.with_operands([like[0] if size else np.ones(like.shape[1:], like.dtype)]))
     return np.copy(np.broadcast_to(one, (size, *one.shape)))
 
 
@@ -60,7 +61,7 @@ def built(like: Tracer, build: Callable[..., Any]) -> Any:
     return CATALOGUE[_built](like, build)
 
 
-def _array(like, object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, ndmax=0):
+def _array(like, object, dtype=None, *, copy=True, order: Any = "K", subok=False, ndmin=0, ndmax=0):
     if not holds_tracer(object):
         return built(like, partial(np.array, object, dtype=dtype, copy=copy, order=order, ndmin=ndmin))
     out = array_of(object)
@@ -83,7 +84,7 @@ def _require(like, a, dtype=None, requirements=None):
     return _array(like, a, dtype, copy=False)
 
 
-def _full(like, shape, fill_value, dtype=None, order="C", *, device=None):
+def _full(like, shape, fill_value, dtype=None, order: Any = "C", *, device=None):
     if not holds_tracer(fill_value):
         return built(like, partial(np.full, shape, fill_value, dtype=dtype, order=order))
     fill_value = array_of(fill_value)

@@ -38,7 +38,7 @@ from funcgrad.rules.gauges import (
     rounding,
 )
 from funcgrad.rules.linalg import inverse_or_nan
-from funcgrad.rules.matrices import conj, mH, mT, symmetrised
+from funcgrad.rules.matrices import conj, in_live_matrices, mH, mT, symmetrised, whole_matrix
 
 # ---- Cholesky --------------------------------------------------------------------------------------------------------
 
@@ -62,7 +62,7 @@ def _cholesky_push(t, out, upper=False):
     return mH(moved) if upper else moved
 
 
-custom(np.linalg.cholesky, _cholesky_pull, push=_cholesky_push, batch="leading")
+custom(np.linalg.cholesky, _cholesky_pull, push=_cholesky_push, reach=whole_matrix, batch="leading")
 
 
 # ---- QR --------------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def _qr_push(t, a, out, mode):
     return dq, dr
 
 
-def _qr_pull(ct, a, out, mode):
+def _qr_pull(ct, a, out, live, mode):
     """The transpose of `_qr_push`."""
     q, r = out
     k = min(a.shape[-2:])
@@ -136,7 +136,8 @@ def _qr_pull(ct, a, out, mode):
         rest, ct_rest = q[..., k:], ct_q[..., k:]
         outside = nan_if_rotation_counts(outside - rest @ (mH(ct_rest) @ q1), rest, ct_rest)
     first = (q1 @ (straight + _turn_back(inner - straight)) + outside) @ mH(_inverse_of_triangle(r1))
-    return conj(np.concatenate([first, q @ ct_right], axis=-1) if a.shape[-1] > k else first)
+    whole = np.concatenate([first, q @ ct_right], axis=-1) if a.shape[-1] > k else first
+    return in_live_matrices(conj(whole), ct, live)
 
 
 qr_factors = custom(_qr_factors, _qr_pull, push=_qr_push, batch="leading", name="linalg.qr")
@@ -184,7 +185,7 @@ composite(np.linalg.eigvalsh, _eigvalsh)
 def _inverse_of_vectors(v: Any) -> Any:
     """inv(v), with NaN in the rows of values that have no derivative (the matrix is not diagonalisable)."""
     rows = inverse_or_nan(v)
-    defective = abs(rows).max(axis=-1, keepdims=True) * v.shape[-1] * np.finfo(v.dtype).eps > 0.01
+    defective = np.max(abs(rows), axis=-1, keepdims=True, initial=0) * v.shape[-1] * np.finfo(v.dtype).eps > 0.01
     return np.where(defective, np.nan, rows)
 
 
@@ -207,7 +208,7 @@ def _eig_pull(ct, out, live):
         if v.dtype.kind == "c":
             turned = nan_where_phase_counts(turned, diagonal(along).imag, _column_sizes(v, ct_v))
         inner = inner + turned
-    return conj(mH(_inverse_of_vectors(v)) @ inner @ mH(v))
+    return in_live_matrices(conj(mH(_inverse_of_vectors(v)) @ inner @ mH(v)), ct, live)
 
 
 custom(np.linalg.eig, _eig_pull, push=_eig_push, batch="leading")

@@ -20,7 +20,7 @@ from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import custom, piecewise_constant
 from funcgrad.core.trace import concrete
 from funcgrad.rules.linalg import inverse_or_nan
-from funcgrad.rules.matrices import mH, mT
+from funcgrad.rules.matrices import in_live_matrices, mH, mT
 
 # ---- what is held constant -------------------------------------------------------------------------------------------
 
@@ -123,12 +123,12 @@ def _polynomial_adjugate(a: Any) -> Any:
 # ---- det and slogdet -------------------------------------------------------------------------------------------------
 
 
-def _slogdet_pull(ct, a, out):
+def _slogdet_pull(ct, a, out, live):
     ct_sign, ct_log = ct
     weight = np.zeros((), a.dtype) if ct_log is None else ct_log
     if a.dtype.kind == "c" and ct_sign is not None:
         weight = weight + 1j * (out[0] * ct_sign).imag
-    return weight[..., None, None] * mT(inverse_or_nan(a))
+    return in_live_matrices(weight[..., None, None] * mT(inverse_or_nan(a)), ct, live)
 
 
 def _slogdet_push(t, a, out):
@@ -140,6 +140,7 @@ custom(
     np.linalg.det,
     lambda ct, a: ct[..., None, None] * mT(adjugate(a)),
     push=lambda t, a: (mT(adjugate(a)) * t).sum(axis=(-2, -1)),
+    reach=lambda ct: ct[..., None, None],
     batch="leading",
 )
 custom(np.linalg.slogdet, _slogdet_pull, push=_slogdet_push, batch="leading")

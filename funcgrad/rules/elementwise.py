@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from funcgrad.core.declare import composite, custom, elementwise, linear
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.declare import composite, custom, elementwise, linear, piecewise_constant
 from funcgrad.core.methods import astype
 from funcgrad.rules.slopes import (
     angle_slope,
@@ -82,10 +83,19 @@ elementwise(np.arcsinh, lambda x: arcsinh_slope(x))
 elementwise(np.arccosh, lambda x: arccosh_slope(x))
 elementwise(np.arctanh, lambda x: arctanh_slope(x))
 
+
 # ---- complex numbers: real-linear functions --------------------------------------------------------------------------
+def _turned(x):
+    """-1j * x for real x, with a real part that is 0 also where x is infinite."""
+    out = np.zeros(x.shape, np.result_type(x, np.complex64))
+    out.imag = -x
+    return out[()]
+
+
 linear(np.conjugate, lambda ct: np.conjugate(ct), moves=True, batch="aligned")
 linear(np.real, lambda ct: ct, moves=True, batch="aligned")
-linear(np.imag, lambda ct, val: ct * -1j if val.dtype.kind == "c" else None, batch="aligned")
+linear(np.imag, lambda ct, val: CATALOGUE[_turned](ct) if val.dtype.kind == "c" else None, batch="aligned")
+linear(_turned, lambda ct: np.imag(ct), batch="aligned")
 
 
 # ---- numbers taken apart, integers among the results -----------------------------------------------------------------
@@ -118,12 +128,16 @@ elementwise(np.i0, lambda x: i0_derivative(x, 1), operands="x")
 
 
 def _angle(z, deg=False):
-    scale = 180 / math.pi if deg else 1
-    if z.dtype.kind == "c":
-        return np.arctan2(np.imag(z), np.real(z)) * scale
-    return np.where(np.less(z, 0), math.pi * scale, 0 * np.sign(z))
+    if z.dtype.kind != "c":
+        return CATALOGUE[_angle_of_real](z, deg)
+    return np.arctan2(np.imag(z), np.real(z)) * (180 / math.pi if deg else 1)
 
 
+def _angle_of_real(z, deg):
+    return np.angle(z, deg)
+
+
+piecewise_constant(_angle_of_real, batch="aligned")
 composite(np.angle, _angle)
 
 # ---- copies and casts ------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from funcgrad.core.declare import composite, custom, elementwise, piecewise_cons
 from funcgrad.core.primitive import Call, Primitive, as_operand
 from funcgrad.core.trace import concrete
 from funcgrad.rules.contractions import over_stacks
-from funcgrad.rules.matrices import conj, mH, mT, symmetrised
+from funcgrad.rules.matrices import conj, mH, mT, symmetrised, whole_matrix
 
 # ---- inverses --------------------------------------------------------------------------------------------------------
 
@@ -53,8 +53,9 @@ def inverse_or_nan(a: Any) -> Any:
     if not (np.linalg.slogdet(concrete(a)).sign == 0).any():
         return np.linalg.inv(a)
     singular = (np.linalg.slogdet(a).sign == 0)[..., None, None]
-    regular = np.where(singular, np.eye(a.shape[-1], dtype=a.dtype), a)
-    return np.where(singular, np.nan, np.linalg.inv(regular))
+    # Products, not choices: the derivative of what is NaN is NaN too.
+    regular = np.logical_not(singular) * a + singular * np.eye(a.shape[-1], dtype=a.dtype)
+    return np.linalg.inv(regular) * np.where(singular, np.nan, np.ones((), a.real.dtype))
 
 
 def _tensorinv(a: Any, ind: int = 2) -> Any:
@@ -66,8 +67,8 @@ def _tensorinv(a: Any, ind: int = 2) -> Any:
     return inverse.reshape(a.shape[ind:] + a.shape[:ind])
 
 
-custom(np.linalg.inv, _inv_pull, push=lambda t, out: -(out @ t @ out), batch="leading")
-custom(np.linalg.pinv, _pinv_pull, push=_pinv_push, batch="leading")
+custom(np.linalg.inv, _inv_pull, push=lambda t, out: -(out @ t @ out), reach=whole_matrix, batch="leading")
+custom(np.linalg.pinv, _pinv_pull, push=_pinv_push, reach=whole_matrix, batch="leading")
 composite(np.linalg.tensorinv, _tensorinv)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+from funcgrad.core.cotangent import select
 
 
 def mT(x: Any) -> Any:
@@ -23,3 +26,20 @@ def mH(x: Any) -> Any:
 def symmetrised(x: Any) -> Any:
     """The Hermitian part: what a function of Hermitian matrices sees of a tangent, and what its pull may give back."""
     return (x + mH(x)) * 0.5
+
+
+def whole_matrix(ct: Any) -> Any:
+    """The `reach` of a function of matrices: each depends on all elements of the one in the same place of the stack."""
+    return ct.sum(axis=(-2, -1), keepdims=True)
+
+
+def in_live_matrices(x: Any, cts: Sequence[Any], live: Sequence[Any]) -> Any:
+    """`x`, zero by structure in those matrices of the stack that no cotangent of any output needs."""
+    needed: Any = False
+    for ct, mask in zip(cts, live, strict=True):
+        if ct is None:
+            continue
+        if mask is None:
+            return x
+        needed = needed | mask.any(axis=tuple(range(x.ndim - 2, mask.ndim)))
+    return select(needed[..., None, None], x)

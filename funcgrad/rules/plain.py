@@ -17,7 +17,7 @@ piecewise_constant(
     np.logical_and, np.logical_or, np.logical_xor, np.logical_not,
     np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.bitwise_count,
     np.gcd, np.lcm, np.floor_divide, np.floor, np.ceil, np.trunc, np.rint, np.spacing,
-    np.signbit, np.isnan, np.isinf, np.isfinite, np.isnat, umath._ones_like,
+    np.signbit, np.isnan, np.isinf, np.isfinite, np.isnat, vars(umath)["_ones_like"],
 )  # fmt: skip
 piecewise_constant(np.round, np.around, np.fix, np.iscomplex, np.isreal, np.isposinf, np.isneginf, batch="aligned")
 piecewise_constant(np.isclose, operands="a b", batch="aligned")

@@ -50,7 +50,7 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
             return np.where(bad, formula(*operands), out)
     if not some(bad):
         return out
-    there = [(x if x.shape == out.shape else np.broadcast_to(x, out.shape))[bad] for x in operands]
+    there = [(x if type(x) is np.ndarray and x.shape == out.shape else np.broadcast_to(x, out.shape))[bad] for x in operands]
     out = np.array(out)
     with np.errstate(all="ignore"):
         out[bad] = formula(*there)

@@ -92,6 +92,11 @@ def test_clip_of_a_plain_array_between_traced_bounds() -> None:
     )
 
 
+def test_clip_takes_its_bounds_once() -> None:
+    with pytest.raises(ValueError, match="not as both"):
+        grad(lambda t: np.clip(t, 0.0, 1.0, min=0.5))(1.0)
+
+
 def test_clip_without_bounds_copies() -> None:
     np.testing.assert_array_equal(grad(lambda v: np.sum(np.clip(v)))(np.ones(3)), np.ones(3))
     np.testing.assert_array_equal(grad(lambda v: np.sum(np.clip(v, None, None)))(np.ones(3)), np.ones(3))
@@ -206,6 +211,17 @@ def test_piecewise() -> None:
     assert grad(lambda t: np.piecewise(t, [t < 0, t >= 0], [lambda u: -u, lambda u: u * u]))(3.0) == 6
     scaled = lambda v: np.piecewise(v, v > 0, [lambda u, k, power=1: k * u**power, 0.0], 3.0, power=2)
     np.testing.assert_array_equal(grad(lambda v: np.sum(scaled(v)))(v), [0, 18, 0])
+
+
+def test_the_conditions_of_piecewise_may_be_one_array() -> None:
+    v = np.array([-2.0, 3.0])
+    both = np.array([[True, False], [False, True]])
+    np.testing.assert_array_equal(
+        grad(lambda v: np.sum(np.piecewise(v, both, [lambda u: -u, lambda u: u * u])))(v), [-1, 6]
+    )
+    np.testing.assert_array_equal(
+        grad(lambda v: np.sum(np.piecewise(v, [True, False], [lambda u: -u, 0.0])))(v), [-1, 0]
+    )
 
 
 def test_piecewise_hands_each_function_its_own_elements() -> None:

@@ -62,6 +62,11 @@ def test_tracers_can_be_assigned_into_new_arrays(name: str) -> None:
     np.testing.assert_array_equal(vmap(grad(lambda x: np.sum(f(x))))(batch), 2 * batch)
 
 
+def test_batches_without_examples() -> None:
+    for make in MAKERS.values():
+        assert vmap(filled(make))(np.ones((0, 3))).shape == (0, 3)
+
+
 def test_an_overwritten_value_contributes_nothing() -> None:
     def f(t: Any) -> Any:
         y = np.zeros(1, like=t)

@@ -116,10 +116,12 @@ def test_sign_and_angle_agree(z: complex) -> None:
 
 
 def test_angle_of_real_numbers_is_constant() -> None:
-    v = np.array([-2.0, 0.0, 3.0])
-    out, pull = vjp(np.angle, v)
-    np.testing.assert_array_equal(out, [np.pi, 0, 0])
-    np.testing.assert_array_equal(pull(np.ones(3))[0], np.zeros(3))
+    v = np.array([-2.0, 0.0, -0.0, 3.0, np.nan])
+    for numbers in (v, v.astype(np.float32)):
+        out, pull = vjp(np.angle, numbers)
+        np.testing.assert_array_equal(out, np.angle(numbers))
+        assert out.dtype == np.angle(numbers).dtype
+        np.testing.assert_array_equal(pull(np.ones_like(out))[0], np.zeros(5))
     assert grad(lambda z: np.angle(z, deg=True))(1j) == pytest.approx(-180 / np.pi)
 
 
@@ -130,6 +132,12 @@ def test_real_parameters_through_complex_numbers_have_real_gradients() -> None:
     np.testing.assert_array_equal(
         grad(lambda v: (v[0] + 1j * v[1]).imag ** 2 + (v[0] * 1j * v[1]).real)(np.array([1.0, 2.0])), [0, 4]
     )
+
+
+def test_an_infinite_slope_of_the_imaginary_part_leaves_the_real_part_alone() -> None:
+    with np.errstate(divide="ignore"):
+        slope = grad(lambda v: np.sqrt((v[0] + v[1] * 1j).imag))(np.array([1.0, 0.0]))
+    np.testing.assert_array_equal(slope, [0, np.inf])
 
 
 def test_real_if_close() -> None:

@@ -19,6 +19,7 @@ from funcgrad.core.methods import LANES
 from funcgrad.core.primitive import Call, Primitive, Spec
 from funcgrad.core.reverse import Node, ReverseTracer, plan_of
 from funcgrad.core.ufunc import Ufunc
+from funcgrad.errors import NonDifferentiableError
 
 # The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's, without a dtype.
 PLAIN = frozenset(
@@ -149,7 +150,10 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
     if primitive.rule.is_constant or not primitive.is_plain:
         return primitive
     layout = ((primitive.operand_names[0], None),)
-    plan = plan_of(primitive, (0,), Call([np.ones(())], layout, {}))
+    try:
+        plan = plan_of(primitive, (0,), Call([np.ones(())], layout, {}))
+    except NonDifferentiableError:  # as bincount, whose derivative is in its second operand
+        return primitive
     space = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "function": primitive.function,
         "ndarray": np.ndarray, "scalars": SCALARS, "Call": Call, "layout": layout, "plan_x": plan, "Spec": Spec,

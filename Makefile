@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 # Extras to install beside the target's own, such as `make test WITH="torch tensorboard"`.
 WITH   ?=
-# More arguments for pytest, such as `make test ARGS="-x -k hypot"`.
+# More arguments for pytest, such as `make test ARGS="-x -k hypot"` or `make test ARGS=tests/core`.
 ARGS   ?=
 
 # One stamp for each extra of pyproject.toml that has been installed.
@@ -37,7 +37,7 @@ test notebooks bench: export OPENBLAS_NUM_THREADS := 1
 test notebooks bench: export MKL_NUM_THREADS := 1
 
 test: $(call has,test)
-	$(BIN)/python -m pytest -q -n $(JOBS) --doctest-modules funcgrad tests $(ARGS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --doctest-modules $(ARGS)
 
 lint: $(call has,dev)
 	$(BIN)/ruff check .

@@ -25,6 +25,7 @@ class Named(Rule):
 
     by_spec = False  # does a formula see only the Spec of the operand that it differentiates in?
     moves = False  # does it only move, copy and add up elements, so that zeros by structure can follow?
+    reach: Formula | None = None  # how zeros by structure can follow where it does more
 
     def __init__(self, pulls: Pulls, push: Formula | None = None, joint: Formula | None = None) -> None:
         self.pulls: dict[str, Formula | None] = pulls if isinstance(pulls, dict) else {"": pulls}
@@ -61,7 +62,7 @@ class Named(Rule):
         plan.save = self._saver(primitive, call, needed)
         positions = [(owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots]
         plan.pull = self._puller(primitive, needed, wanted, positions)
-        plan.masks = self.moves
+        plan.masks = self.moves or self.reach is not None
         if len(owners) <= 2 and owners == ["x", "y"][: len(owners)]:
             plan.lane_save = _lane_save(needed)
         plan.pull_masked = lambda ct, saved: self._pulled_masked(ct, saved, wanted, positions)

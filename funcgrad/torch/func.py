@@ -25,10 +25,10 @@ def _at(args: tuple[Any, ...], where: tuple[int, ...], chosen: Any) -> list[Any]
 
 def _scalar(out: Any, who: str) -> Tensor:
     if not isinstance(out, Tensor):
-        raise RuntimeError(f"Expected f(*args) to return a Tensor, got {type(out)}. {who} needs one number.")
+        raise RuntimeError(f"{who}(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}. {who} needs one number.")
     if out.ndim:
         raise RuntimeError(
-            f"Expected f(*args) to return a scalar Tensor, got tensor with {out.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
+            f"{who}(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {out.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
             "instead?"
         )
     return out
@@ -41,7 +41,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
     def transformed(*args: Any, **kwargs: Any) -> Any:
         def of_chosen(*chosen: Any) -> Any:
             out = func(*_at(args, where, chosen), **kwargs)
-            return (_scalar(out[0], "grad"), out[1]) if has_aux else _scalar(out, "grad")
+            return (_scalar(out[0], "grad_and_value"), out[1]) if has_aux else _scalar(out, "grad_and_value")
 
         found = derivatives.record(of_chosen, [args[i] for i in where], {}, has_aux=has_aux, transform="grad")
         value, pullback, aux = found

@@ -95,8 +95,9 @@ def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 
 def named_result(name: str) -> Any:
     """The type of (values, indices)."""
-    made = NamedTuple(name, [("values", Any), ("indices", Any)])
+    made: Any = NamedTuple(name, [("values", Any), ("indices", Any)])
     made.__module__ = "torch.return_types"
+    made.__repr__ = lambda self: f"torch.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
     return made
 
 

@@ -18,7 +18,7 @@ from funcgrad.core.reverse import PICK, Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import storage
 from funcgrad.torch.modes import MODE, Mode
-from funcgrad.torch.storage import Shared
+from funcgrad.torch.storage import Inference, Shared
 from funcgrad.torch.tape import EAGER, Tape, fused, named, next_order
 from funcgrad.torch.tensor import Tensor, make_tensor
 
@@ -121,11 +121,13 @@ def call(function: Callable[[list[Any]], Any], tensors: list[Any], title: Callab
     mode = MODE.get()
     recording = mode is None or mode.grad
     slots = tuple([i for i, t in enumerate(tensors) if t.node is not None]) if recording else ()
-    if mode is not None and mode.inference is False and slots:
-        check_inference(tensors)
     for i, content in enumerate(contents):
         if type(content) is Shared:
             contents[i] = np.array(content) if slots else content.view(ndarray)
+        elif type(content) is Inference:
+            contents[i] = content.view(ndarray)
+            if slots and (mode is None or not mode.inference):
+                return saved_nothing(function, tensors, contents, slots, title)
         elif isinstance(content, Tracer):
             return call_traced(function, tensors, contents, slots, mode)
     if not slots:
@@ -165,10 +167,11 @@ def wrapped(out: Any, mode: Mode | None = None) -> Any:
         return make_tensor(out.value, out.node)
     if not hasattr(out, "dtype"):
         return out
-    made = make_tensor(out)
     if mode is not None and mode.inference:
+        made = make_tensor(np.asarray(out).view(Inference) if not isinstance(out, Tracer) else out)
         made.is_inference_tensor = True
-    return made
+        return made
+    return make_tensor(out)
 
 
 # ---- recording -------------------------------------------------------------------------------------------------------
@@ -221,15 +224,27 @@ def watched(function: Any, tensors: list[Any], contents: list[Any], slots: tuple
     return out
 
 
-def check_inference(tensors: list[Any]) -> None:
-    """Refuse to record what was made in inference mode."""
-    for t in tensors:
-        if t.__dict__.get("is_inference_tensor"):
+def saved_nothing(function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: Any) -> Any:
+    """Record a call on tensors that were made in inference mode: allowed, if none of them is to be saved."""
+    contents = [x.view(ndarray) if isinstance(x, ndarray) else x for x in contents]
+    out = recorded(function, tensors, contents, slots, title())
+    made_in_inference = {id(x) for x, t in zip(contents, tensors, strict=True) if type(t.value) is Inference}
+    for t in out if isinstance(out, tuple) else (out,):
+        saved = () if t.node is None else saved_values(t.node)
+        if any(id(x) in made_in_inference for x in saved):
             raise RuntimeError(
                 "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
                 "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
                 "`torch.no_grad()` instead of `torch.inference_mode()`."
             )
+    return out
+
+
+def saved_values(node: Node) -> list[Any]:
+    """What a node has saved, as a list."""
+    saved = node.saved
+    values = saved.values() if type(saved) is dict else getattr(saved, "operands", saved)
+    return list(values) if isinstance(values, (tuple, list, type({}.values()))) else []
 
 
 # ---- views -----------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Begin the stream that belongs to `seed`."""
         self.seed_, self.state = int(seed), np.random.RandomState(int(seed) % 2**32)
+        self.spare: list[float] = []  # the second of a pair of normal numbers, for the next call
         return self
 
     def initial_seed(self) -> int:
@@ -43,9 +44,12 @@ class Generator:
         """Numbers of the standard normal distribution."""
         n = int(np.prod(shape))
         if n < 16:
-            u = self.uniform((n + n % 2,), np.float64)
+            missing = n - len(self.spare)
+            u = self.uniform((missing + missing % 2,), np.float64)
             r, angle = np.sqrt(-2 * np.log1p(-u[1::2])), 2 * np.pi * u[::2]
-            return np.stack([r * np.cos(angle), r * np.sin(angle)], 1).reshape(-1)[:n].astype(dtype).reshape(shape)
+            made = [*self.spare, *np.stack([r * np.cos(angle), r * np.sin(angle)], 1).reshape(-1)]
+            self.spare = made[n:]
+            return np.array(made[:n]).astype(dtype).reshape(shape)
         u = self.uniform((n,), dtype)
         for start in range(0, n - 15, 16):
             _polar(u[start : start + 16])

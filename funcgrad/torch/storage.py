@@ -27,6 +27,10 @@ class Shared(np.ndarray):
     """An array whose memory the user's NumPy code may change. It never goes into a graph: a copy does."""
 
 
+class Inference(np.ndarray):
+    """The array of a tensor made in inference mode: the fast lanes leave it alone."""
+
+
 class Version:
     """The counter of writes that a tensor and its views have in common."""
 

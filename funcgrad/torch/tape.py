@@ -72,10 +72,10 @@ class NamedPlan(Plan):
     __slots__ = ("title",)
 
     def __init__(self, plan: Any, title: str) -> None:
-        self.title = title
-        self.primitive, self.slots, self.layout = plan.primitive, plan.slots, getattr(plan, "layout", ())
-        self.pull, self.pull_masked, self.save = plan.pull, plan.pull_masked, getattr(plan, "save", None)  # type: ignore[assignment]
-        self.constants, self.lane_save = getattr(plan, "constants", ()), getattr(plan, "lane_save", "")
+        self.title, self.layout = title, ()
+        for slot in Plan.__slots__:
+            if hasattr(plan, slot):
+                setattr(self, slot, getattr(plan, slot))
         arrays = {"out", *(name for name, _ in self.layout)}
         self.keeps = tuple(name for name in plan.keeps if name in arrays)
 
@@ -168,7 +168,7 @@ class FusedPlan(NamedPlan):
 
     def __init__(self, title: str) -> None:
         self.title, self.slots, self.keeps, self.layout, self.primitive = title, (), ("operands",), (), None  # type: ignore[assignment]
-        self.constants, self.lane_save = (), ""
+        self.constants, self.lane_save, self.masks = (), "", True
         self.pull = self.pull_masked = pull_fused
 
     def raised(self, node: Node) -> Tape:

@@ -17,6 +17,7 @@ from funcgrad.core.reverse import PICK, Node, merged, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import modes
 from funcgrad.torch.hooks import EXTRAS
+from funcgrad.torch.ops import saved_values
 from funcgrad.torch.storage import TAINTED, tainted
 from funcgrad.torch.tensor import Tensor, from_operand
 
@@ -200,13 +201,11 @@ def check_versions(node: Node) -> None:
     """PyTorch's error where a saved value was overwritten in its tensor."""
     if modes.mode().mutation is not None:
         return
-    saved = node.saved
-    values = saved.values() if type(saved) is dict else getattr(saved, "operands", saved)
-    for value in values if isinstance(values, (tuple, list, type({}.values()))) else ():
-        found = tainted(value)
+    for value in saved_values(node):
+        found = tainted(getattr(value, "content", value))
         version = None if found is None else found.version()
         if found is not None and version is not None and version.count > found.saved_version:
-            raise version_error(value, found, version.count)
+            raise version_error(getattr(value, "content", value), found, version.count)
 
 
 def version_error(value: Any, found: Any, now: int) -> RuntimeError:
@@ -249,7 +248,9 @@ def run(
 ) -> None:
     """Sweep from `seeds`. `finish(leaf, ct)` is called for each leaf reached; the cotangents of `captures` are put there."""
     if not (EXTRAS or TAINTED or create_graph or captures or modes.MODE.get()):
-        for leaf, ct in sweep(seeds, release=not keep, freed=FREED).items():
+        with np.errstate(all="ignore"):
+            leaves = sweep(seeds, release=not keep, freed=FREED)
+        for leaf, ct in leaves.items():
             finish(leaf, ct)
         return
     visitor = Visitor(create_graph=create_graph, keep=keep, captures=captures, wanted=wanted, finish=finish)
@@ -260,9 +261,11 @@ def run(
         else:
             visitor.end(leaf, ct)
     token = _CURRENT.set(visitor)
-    with modes.set_grad_enabled(create_graph):
-        sweep([seed for seed in seeds if seed[0].plan is not None], visitor=visitor)
-    _CURRENT.reset(token)
+    try:
+        with modes.set_grad_enabled(create_graph), np.errstate(all="ignore"):
+            sweep([seed for seed in seeds if seed[0].plan is not None], visitor=visitor)
+    finally:
+        _CURRENT.reset(token)
 
 
 _CURRENT: ContextVar[Any] = ContextVar("current_sweep", default=None)

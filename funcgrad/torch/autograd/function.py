@@ -109,7 +109,7 @@ def _output_node(node: EngineNode, number: int, content: Any) -> EngineNode:
 class _DeadEnd:
     """The plan of a tensor that was kept on ctx, though it is neither input nor output: its history is unknown."""
 
-    keeps = ()
+    keeps, masks = (), False
 
     def __init__(self, how: str, name: str, slots: tuple[int, ...]) -> None:
         self.how, self.name, self.slots = how, name, slots
@@ -133,7 +133,7 @@ def _dead_end(content: Any, node: EngineNode, how: str) -> Tensor:
 class FunctionPlan:
     """The plan of one call of a Function."""
 
-    lane_save, constants, layout, primitive = "", (), (), None
+    lane_save, constants, layout, primitive, masks = "", (), (), None, False
 
     def __init__(self, cls: type[Function], ctx: FunctionCtx, slots: tuple[int, ...], count: int, outs: list[Any]) -> None:
         self.cls, self.slots, self.count = cls, slots, count
@@ -401,7 +401,7 @@ def _refusing(gradient: Any, parents: tuple[EngineNode, ...]) -> Any:
 
 
 class _OncePlan:
-    name, keeps, slots = "once_differentiable", (), ()
+    name, keeps, slots, masks = "once_differentiable", (), (), False
 
     @staticmethod
     def pull(ct: Any, saved: Any) -> Any:

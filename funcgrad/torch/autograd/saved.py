@@ -38,7 +38,7 @@ class PackedPlan(NamedPlan):
 
     def __init__(self, inner: Any) -> None:
         super().__init__(inner, inner.name)
-        self.inner, self.keeps, self.layout = inner, inner.keeps, inner.layout
+        self.inner, self.keeps = inner, inner.keeps
         self.pull = lambda ct, saved: inner.pull(ct, unpacked(saved))
         self.pull_masked = lambda ct, saved: inner.pull_masked(ct, unpacked(saved))
 

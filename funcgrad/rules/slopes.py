@@ -43,6 +43,10 @@ def some(mask: Any) -> bool:
     return bool(mask) if isinstance(mask, np.generic) else True
 
 
+def _full(x: Any, shape: tuple[int, ...]) -> Any:
+    return x if type(x) is np.ndarray and x.shape == shape else np.broadcast_to(x, shape)
+
+
 def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) -> Any:
     """`out`, with formula(*operands) in the places `bad`, computed only there."""
     if not isinstance(out, (np.ndarray, np.generic)):
@@ -50,7 +54,7 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
             return np.where(bad, formula(*operands), out)
     if not some(bad):
         return out
-    there = [(x if type(x) is np.ndarray and x.shape == out.shape else np.broadcast_to(x, out.shape))[bad] for x in operands]
+    there = [_full(x, out.shape)[bad] for x in operands]
     out = np.array(out)
     with np.errstate(all="ignore"):
         out[bad] = formula(*there)

@@ -43,6 +43,8 @@ class Place:
 
     def read(self, x: Any) -> Any:
         """The elements of `x` at this place."""
+        if not self.steps and type(self.index) in _SIMPLE:
+            return x[self.index]
         for step in self.steps:
             x = step(x)
         return read_item(x, self.index)
@@ -233,6 +235,9 @@ def put(buffer: Any, place: Place, v: Any) -> Any:
     """`v` at `place` of a buffer that `taken` has given free: a plain array, or a tracer of an outer trace."""
     if isinstance(buffer, Tracer):
         write(buffer, place, v)
+        return buffer
+    if type(place.index) in _SIMPLE and not isinstance(v, Tracer):
+        place.write(buffer, v)
         return buffer
     outer = innermost((v, *(place.index if isinstance(place.index, tuple) else (place.index,))))
     if outer is None:

@@ -10,8 +10,8 @@ import pytest
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, stop_gradient, vjp, vmap
 from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.methods import LANES
 from funcgrad.core.forward import ForwardTrace
+from funcgrad.core.methods import LANES
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.trace import concrete, innermost
 from funcgrad.errors import EscapedTracerError, FuncgradError, TracerError

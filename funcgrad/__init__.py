@@ -6,7 +6,10 @@
 array([0.        , 0.84147098])
 """
 
-import funcgrad.rules
+import importlib
+from typing import Any
+
+import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
 from funcgrad.rules.at import at
 from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
@@ -18,3 +21,48 @@ from funcgrad.transforms.products import gnvp, hessian_diagonal, vhp
 from funcgrad.transforms.vectorize import vmap
 
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    # derivatives
+    "grad",
+    "value_and_grad",
+    "elementwise_grad",
+    "vjp",
+    "jvp",
+    "linearize",
+    "linear_transpose",
+    # matrices of derivatives, and products with them
+    "jacrev",
+    "jacfwd",
+    "jacobian",
+    "hessian",
+    "hvp",
+    "vhp",
+    "gnvp",
+    "hessian_diagonal",
+    # vectorisation
+    "vmap",
+    # derivatives of one's own, memory
+    "custom_vjp",
+    "custom_jvp",
+    "custom_gradient",
+    "stop_gradient",
+    "checkpoint",
+    "checkpoint_name",
+    # arrays and trees
+    "at",
+    "tree",
+]
+
+# Loaded when they are first used.
+_LAZY = ("debug", "extend", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"funcgrad.{name}")
+    raise AttributeError(f"module 'funcgrad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])

@@ -290,7 +290,7 @@ def _at_first_use(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
     def install(x: Any, *others: Any) -> Any:
         lane = LANES[ufunc]
         operator = lane if isinstance(lane, FunctionType) else _as_function(lane)
-        setattr(ArrayMethods, f"__{name}__", (lambda x, y, modulus=None: lane(x, y)) if name == "pow" else operator)
+        setattr(ArrayMethods, f"__{name}__", _two_or_none(lane) if name == "pow" else operator)
         if name in BINARY:
             setattr(ArrayMethods, f"__r{name}__", _reflected(lane))
         return getattr(x, method)(*others)
@@ -301,6 +301,11 @@ def _at_first_use(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
 def _as_function(lane: Callable[..., Any]) -> Callable[..., Any]:
     """A bound method, as the lanes of constants are, would not be given the tracer as its first operand."""
     return lambda *operands: lane(*operands)
+
+
+def _two_or_none(lane: Callable[..., Any]) -> Callable[..., Any]:
+    """pow(x, y), but not pow(x, y, modulus), which arrays don't have either."""
+    return lambda x, y, modulus=None: lane(x, y) if modulus is None else NotImplemented
 
 
 def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:

@@ -50,8 +50,10 @@ def bad_pull() -> Any:
 FOUND: dict[str, tuple[Callable[[], Any], str]] = {
     "forward, NaN": (
         lambda: grad(lambda x: np.sum(np.sqrt(x)))(X),
-        r"NaN appeared in np\.sqrt at test_debug\.py, line \d+, in <lambda>: 1 of 3 elements of shape \(3,\), the "
-        + r"first at \[2\]\. Operands: x of shape \(3,\), float64, from -1\.0 to 4\.0",
+        (
+            r"NaN appeared in np\.sqrt at test_debug\.py, line \d+, in <lambda>: 1 of 3 elements of shape \(3,\), the "
+            r"first at \[2\]\. Operands: x of shape \(3,\), float64, from -1\.0 to 4\.0"
+        ),
     ),
     "forward, inf": (
         lambda: grad(lambda x: np.sum(np.log(x)))(X[:2]),
@@ -76,8 +78,11 @@ FOUND: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "backward": (
         lambda: grad(lambda x: np.sum(np.sqrt(x)))(X[:2]),
-        r"inf appeared where a cotangent was pulled back through np\.sqrt, called at test_debug\.py, line \d+, in <lambda>"
-        + r" \(operands: x of shape \(2,\), float64, from 0\.0 to 4\.0\): 1 of 2 elements of shape \(2,\), the first at",
+        (
+            r"inf appeared where a cotangent was pulled back through np\.sqrt, called at test_debug\.py, line \d+, in "
+            r"<lambda> \(operands: x of shape \(2,\), float64, from 0\.0 to 4\.0\): 1 of 2 elements of shape \(2,\), "
+            r"the first at \[1\]"
+        ),
     ),
     "backward through several outputs": (
         lambda: grad(lambda a: np.sum(np.linalg.eigh(a)[1][0]))(np.eye(2)),

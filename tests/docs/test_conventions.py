@@ -158,6 +158,14 @@ def test_a_root_is_infinitely_steep_at_0(root):
 def test_powers_are_exact_at_0_at_every_order():
     assert [grad(lambda x, n=n: x**n)(0.0) for n in (0.0, 1.0, 2.0, 3.0)] == [0, 1, 0, 0]
     assert [grad(grad(lambda x, n=n: x**n))(0.0) for n in (0.0, 1.0, 2.0, 3.0)] == [0, 0, 2, 0]
+    assert both_modes(lambda y: 0.0**y, 0.0) == 0
+
+
+@covers("Angles at the origin")
+def test_an_angle_has_no_slope_at_the_origin():
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(both_modes(lambda x: np.arctan2(x, 0.0), 0.0))
+        assert np.isnan(grad(np.angle)(0j))
 
 
 # ---- digits ----------------------------------------------------------------------------------------------------------

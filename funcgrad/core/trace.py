@@ -72,6 +72,10 @@ class Trace:
         tracer.trace, tracer.value, tracer.node, tracer.alias = self, value, node, None
         return tracer
 
+    def handed_out(self, x: Any) -> Any:
+        """What a user gets of the tracer `x`, as a result of a transform inside this trace."""
+        return snapshot(x)
+
     def constant(self, value: Any) -> Any:
         """`value` as a tracer with no derivative: still an array of this trace, so that it can be assigned into.
 

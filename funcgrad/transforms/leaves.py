@@ -89,7 +89,7 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
     """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an error."""
     if isinstance(x, Tracer):
         if x.trace is trace:
-            return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
+            return x.value.trace.handed_out(x.value) if isinstance(x.value, Tracer) else x.value
         return x
     if getattr(x, "dtype", None) == object and hides_tracer(x):
         raise OutputError(
@@ -143,7 +143,7 @@ _EXCLUSIVE = _exclusive_count() + 1  # the name in `own`, and the one in its cal
 def own(ct: Any) -> Any:
     """`ct` as an array that nobody else holds or looks into, so that the caller may write to it."""
     if isinstance(ct, Tracer):
-        return snapshot(ct)
+        return ct.trace.handed_out(ct)
     if type(ct) is not np.ndarray:
         return dense(ct) if type(ct) is Masked else ct
     if ct.base is None and getrefcount(ct) <= _EXCLUSIVE and ct.flags.writeable:

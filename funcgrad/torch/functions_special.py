@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch import dtypes
+from funcgrad.torch.kernels import ENTR
 from funcgrad.torch.ops import Op
 from funcgrad.torch.registry import FUNCTIONS, enter
 
@@ -59,12 +60,6 @@ def _xlogy(input: Any, other: Any) -> Any:
     return np.where(zero, 0, x * np.log(np.where(zero, 1, y)))
 
 
-def _entr(input: Any) -> Any:
-    """-x * log(x), 0 at 0, -inf below."""
-    positive = input > 0
-    return np.where(positive, -input * np.log(np.where(positive, input, 1)), np.where(input == 0, -input * 0, -np.inf))
-
-
 SPECIAL: dict[str, Any] = {
     name: FUNCTIONS[other]
     for name, other in {
@@ -72,5 +67,5 @@ SPECIAL: dict[str, Any] = {
         "softmax": "softmax", "log_softmax": "log_softmax", "sinc": "sinc", "round": "round",
     }.items()
 }  # fmt: skip
-for _name, _body in (("xlogy", _xlogy), ("entr", _entr), ("i0", lambda input: np.i0(input))):
+for _name, _body in (("xlogy", _xlogy), ("entr", ENTR.__call__), ("i0", lambda input: np.i0(input))):
     SPECIAL[_name] = enter(_name, Op(_name, _body), "fm" if _name != "entr" else "")

@@ -7,6 +7,7 @@ looked up. Anything else (other dtypes, tracers of transforms, memory shared wit
 from __future__ import annotations
 
 import textwrap
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -124,10 +125,14 @@ def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, 
 
 def _space(ufunc: Any, op: Op) -> dict[str, Any]:
     return {
-        "Tensor": Tensor, "Node": Node, "new": object.__new__, "order": next_order, "mode": MODE.get, "general": op,
+        "__name__": "funcgrad.torch.lanes", "Tensor": Tensor, "Node": Node, "new": object.__new__, "order": next_order, "mode": MODE.get, "general": op,
         "function": ufunc, "F32": F32, "F64": F64, "scalars": SCALARS, "ndarray": np.ndarray, "Spec": Spec,
         "new_spec": tuple.__new__,
     }  # fmt: skip
+
+
+# PyTorch does not warn of 1/0 or log(0), and a `with np.errstate` would cost as much as the operation.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"funcgrad\.torch\.lanes")
 
 
 def _compiled(template: str, name: str, fields: dict[str, str], space: dict[str, Any]) -> Callable[..., Any]:

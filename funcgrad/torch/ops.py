@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from funcgrad.core.forward import ForwardTracer
 from funcgrad.core.reverse import PICK, Node, ReverseTracer, make_node
@@ -109,10 +110,32 @@ def run(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     def function(contents: Any) -> Any:
         return body(*[filled(x, contents) for x in places], **{k: filled(x, contents) for k, x in named_places.items()})
 
-    out = call(function, tensors, lambda: op.title(args, kwargs))
+    try:
+        with np.errstate(all="ignore"):
+            out = call(function, tensors, lambda: op.title(args, kwargs))
+    except (AxisError, ValueError) as error:
+        raise in_torch_words(error, tensors) from None
     if op.view is not None and isinstance(args[0], Tensor):
         note_views(args[0], out, function, op.view)
     return out
+
+
+def in_torch_words(error: Exception, tensors: list[Any]) -> Exception:
+    """NumPy's error about shapes or axes as PyTorch's."""
+    if isinstance(error, AxisError):
+        n = max(error.ndim or 0, 1)
+        return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {error.axis})")
+    shapes = [tuple(t.value.shape) for t in tensors]
+    if "broadcast" not in str(error) or len(shapes) < 2:
+        return error
+    first, second = shapes[0], shapes[1]
+    rank = max(len(first), len(second))
+    for k, (m, n) in enumerate(zip((1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second, strict=True)):
+        if m != n and m != 1 and n != 1:
+            return RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {k}"
+            )
+    return RuntimeError(str(error))
 
 
 def call(function: Callable[[list[Any]], Any], tensors: list[Any], title: Callable[[], str]) -> Any:

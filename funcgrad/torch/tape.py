@@ -49,6 +49,12 @@ class EagerTrace(ReverseTrace):
     def constant(self, value: Any) -> Any:
         return value
 
+    def handed_out(self, x: Any) -> Any:
+        """A tensor."""
+        from funcgrad.torch.tensor import from_operand
+
+        return from_operand(x)
+
 
 EAGER = EagerTrace()
 next_order = EAGER.order.__next__

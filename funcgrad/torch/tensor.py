@@ -355,6 +355,8 @@ def make_tensor(value: Any, node: Any = None) -> Tensor:
 
 def from_operand(x: Any) -> Tensor:
     """A tensor around what the engine gave: an array, or a tracer."""
+    if isinstance(x, Tensor):
+        return x
     return make_tensor(x.value, x.node) if type(x) is EAGER.tracer_type else make_tensor(x)
 
 

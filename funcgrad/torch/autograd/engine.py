@@ -170,12 +170,25 @@ class Visitor:
         given = [None if c is None else to_user(c) for c in (self.ct if type(self.ct) is list else [self.ct])]
         for hook in tuple(extras.after.values()):
             with modes.set_grad_enabled(self.create_graph):
-                result = hook(tuple(None if p is None else to_user(p) for p in parts), tuple(given))
+                result = hook(self._edges(node, [None if p is None else to_user(p) for p in parts]), tuple(given))
             if result is not None:
                 result = result if isinstance(result, (tuple, list)) else (result,)
+                result = [result[i] for i in node.plan.slots] if len(result) != len(parts) else result  # type: ignore[union-attr]
                 parts = [None if r is None else from_user(r, self.create_graph) for r in result]
         self.ct = None
         return parts
+
+    def _edges(self, node: Node, gradients: list[Any]) -> tuple[Any, ...]:
+        """The gradients for the edges that PyTorch shows: None for constants."""
+        from funcgrad.torch.autograd.graph import operand_count
+
+        count = operand_count(node)
+        if node.plan is None or count <= len(gradients) or len(node.plan.slots) != len(gradients):
+            return tuple(gradients)
+        full = [None] * count
+        for slot, gradient in zip(node.plan.slots, gradients, strict=True):
+            full[slot] = gradient
+        return tuple(full)
 
     def _settle_leaves(self, node: Node, parts: list[Any]) -> list[Any]:
         for i, parent in enumerate(node.parents):

@@ -15,7 +15,7 @@ from funcgrad.core.batch import is_batched
 from funcgrad.core.cotangent import select
 from funcgrad.core.declare import composite, custom, linear
 from funcgrad.core.primitive import out_refused
-from funcgrad.core.trace import Tracer
+from funcgrad.core.trace import Tracer, concrete
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.axes import Axis, count_along, expanded, given, reversed_along
 from funcgrad.rules.slopes import ratio
@@ -196,7 +196,8 @@ def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formu
 
     def partial(a, out, axis=None, dtype=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
         degrees = _degrees(a.shape, axis, where, ddof if correction is None else correction)
-        return slope(_deviations(a, axis, dtype, where, mean), degrees, expanded(out, a.shape, axis, keepdims))
+        out = expanded(out, a.shape, axis, keepdims)
+        return slope(_deviations(a, axis, dtype, where, mean), degrees, out, axis, where)
 
     @wraps(partial)
     def pull(ct, a, axis=None, keepdims=False, where=None, **rest):
@@ -217,14 +218,25 @@ def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formu
     custom(function, pulls, push=adapt(push), reach=adapt(sum_pull), operands="a where mean", batch="axis")
 
 
-def var_slope(deviations: Any, degrees: Any, out: Any) -> Any:
+def var_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
     """d var / d deviation."""
     return deviations * 2 / degrees
 
 
-def std_slope(deviations: Any, degrees: Any, out: Any) -> Any:
+def std_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
     """d std / d deviation: 0 where there is no spread, as that is the minimum."""
+    if _squares_are_lost(concrete(out)):
+        size = np.max(np.abs(deviations), axis=axis, keepdims=True, initial=0, **given(where=where))
+        deviations = deviations / np.where((size > 0) & (size < np.inf), size, 1)
+        squares = (deviations * deviations.conj()).real
+        out = np.sqrt(squares.sum(axis=axis, keepdims=True, **given(where=where)) / degrees)
     return ratio(deviations, out * degrees)
+
+
+def _squares_are_lost(x: Any) -> bool:
+    """Do the squares of numbers of this size overflow or underflow?"""
+    limits = np.finfo(x.dtype)
+    return bool(np.any((x < np.sqrt(limits.tiny)) | (x > np.sqrt(limits.max))))
 
 
 declare_spread(np.var, var_slope)

@@ -61,6 +61,7 @@ def test_ties_share_evenly_among_the_numbers() -> None:
     assert grad(lambda v: np.nanmax(v, where=[True, True, False, True], initial=0.0))(x).tolist() == [0, 1, 0, 0]
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_no_spread_among_the_numbers() -> None:
     x = np.array([1.0, NAN, 1.0])
     assert grad(np.nanstd)(x).tolist() == [0.0, 0.0, 0.0]

@@ -187,6 +187,7 @@ def test_what_is_not_chosen_may_be_bad() -> None:
 # ---- variance and standard deviation ---------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("options", [{}, {"axis": 0}, {"keepdims": True}, {"where": [True, True, True]}], ids=str)
 def test_no_spread_has_slope_zero_and_no_curvature(options: dict[str, Any]) -> None:
     f = lambda v: np.sum(np.std(v, **options))
@@ -206,6 +207,21 @@ def test_a_row_without_spread_leaves_the_others_alone() -> None:
     np.testing.assert_allclose(
         curvature, (np.eye(3) - 1 / 3) / 3 / np.std(m[1]) - np.outer(expected, expected) / np.std(m[1])
     )
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-155, 1e155, 1e200, 1e300])
+def test_the_slope_of_a_spread_does_not_depend_on_its_scale(scale: float) -> None:
+    x = np.array([1.0, 2.0, 6.0])
+    for f in (np.std, lambda v: np.std(v, ddof=1, where=[True, True, True])):
+        np.testing.assert_allclose(grad(f)(scale * x), grad(f)(x), rtol=1e-13)
+        assert jvp(f, (scale * x,), (x,))[1] == pytest.approx(jvp(f, (x,), (x,))[1])
+    rows = np.stack([scale * x, x, np.ones(3)])
+    come = grad(lambda m: np.sum(np.std(m, axis=1)))(rows)
+    np.testing.assert_allclose(come, [grad(np.std)(x), grad(np.std)(x), np.zeros(3)], rtol=1e-13)
+    np.testing.assert_allclose(vmap(grad(np.std))(rows), come, rtol=1e-13)
+    if 1e-160 < scale < 1e160:
+        np.testing.assert_allclose(hessian(np.std)(scale * x) * scale, hessian(np.std)(x), atol=1e-13)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -98,20 +98,21 @@ _PLAIN = frozenset([np.float64, np.float32, ndarray])
 class Scatter:
     """The sum of many `Read`s, in one buffer: reading x element by element costs O(1) each."""
 
-    __slots__ = ("buffer", "dtype", "reads", "shape")
+    __slots__ = ("buffer", "dtype", "elements", "reads", "shape")
 
     def __init__(self, read: Read) -> None:
         self.shape, self.dtype = read.shape, read.dtype
         self.buffer: Any = np.zeros(read.shape, read.dtype)
-        self.reads: list[tuple[Any, Any]] = []
+        self.elements: list[int] = []  # what loops read
+        self.reads: list[tuple[Any, Any]] = []  # all else: (index, which of its positions are live)
         self.add(read)
 
     def add(self, read: Read) -> None:
         """Add one more contribution; the indices are kept, for the mask."""
-        part, live = read.part, True
-        if type(read.index) is int and type(part) in _PLAIN and type(self.buffer) is ndarray:  # one element, as in loops
-            self.buffer[read.index] += part
-            self.reads.append((read.index, True))
+        part, live, index = read.part, True, read.index
+        if type(index) is int and type(part) in _PLAIN and type(self.buffer) is ndarray:
+            self.buffer[index] += part
+            self.elements.append(index)
             return
         if type(part) is Masked:
             part, live = part.value, part.live
@@ -121,6 +122,8 @@ class Scatter:
     def settled(self) -> Any:
         """The sum as a Masked, or as a plain array where every position is live."""
         live: Any = np.zeros(self.shape, bool)
+        if self.elements:
+            live[self.elements] = True
         for index, part in self.reads:
             if isinstance(live, Tracer) or holds_tracer((part, index)):
                 part = part.astype(float) if isinstance(part, Tracer) else np.asarray(part, float)

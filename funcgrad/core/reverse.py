@@ -221,6 +221,13 @@ def sweep(
         for parent, part in zip(parents, parts):  # noqa: B905 (strict= costs as much as the rest of a small step)
             if part is None:
                 continue
+            if type(part) is Read and parent.plan is None:  # x[i], of an argument
+                held = leaves.get(parent)
+                if type(held) is Scatter:
+                    held.add(part)
+                else:
+                    leaves[parent] = Scatter(part) if held is None else merged(held, part)
+                continue
             if parent.spec is not spec or type(part) not in PLAIN_PARTS or part.dtype is not spec.dtype:
                 if type(part) is Part:
                     _gather(cts, heap, parent, part)

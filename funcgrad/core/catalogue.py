@@ -22,7 +22,7 @@ class Function:
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         self.function = function
-        self.name = name or name_of(function)
+        self.name = self.__name__ = name or name_of(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError

@@ -34,7 +34,8 @@ def check_grads(
         args: a tuple of its arguments, where the derivatives are taken.
         order: the highest order to check. Order 2 differentiates each derivative of order 1 in each mode, and so on.
         modes: "fwd" (jvp), "rev" (vjp), or both.
-        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each, 2e-3 in single precision.
+        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each (2e-3 in single
+            precision).
         eps: the step of the differences, in units of max(1, abs(x)). By default it is found by comparing several.
 
     Raises:
@@ -104,7 +105,8 @@ def check_vmap(
         f: the function of one example; its output is a pytree of arrays.
         args: a tuple of its arguments, each with a batch axis where `in_axes` says.
         in_axes: as in `vmap`.
-        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each, 2e-3 in single precision.
+        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each (2e-3 in single
+            precision).
 
     Raises:
         GradientCheckError: structure, shape, dtype or a number differs. ArgumentError: `args` is no tuple.

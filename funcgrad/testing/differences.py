@@ -34,10 +34,11 @@ class Limits:
         return (default if self.atol is None else self.atol) + (default if self.rtol is None else self.rtol) * size
 
     def steps(self, values: Sequence[Any]) -> list[float]:
-        """The steps to try, from the largest on."""
+        """The steps to try, from the largest on; none so small that rounding is all that is left."""
         if self.eps is not None:
             return [self.eps]
-        return [LARGEST_STEPS[precision(values)] / 4**k for k in range(7)]
+        largest, rounding = LARGEST_STEPS[precision(values)], max(np.finfo(x.dtype).eps for x in values)
+        return [largest / 4**k for k in range(7) if k < 2 or largest / 4**k > 300 * rounding]
 
 
 def precision(values: Sequence[Any]) -> int:

@@ -47,6 +47,8 @@ class Named(Rule):
                 raise ValueError(f"{primitive.name}: unknown names {sorted(set(names) - allowed)} in a formula")
 
     def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+        if "" in self.pulls:
+            self.check(primitive)
         plan = Plan(primitive, slots)
         owners = _owners(call)
         wanted = tuple(dict.fromkeys(owners[i] for i in slots))

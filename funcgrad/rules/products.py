@@ -13,10 +13,10 @@ from funcgrad.rules.axes import Axis, expanded, given, merged, reversed_along, u
 from funcgrad.rules.reductions import cumsum_pull, declare_cumulative, sum_pull
 
 
-def _divides(out: Any) -> bool:
+def _divides(a: Any, out: Any) -> bool:
     """May products be divided by their factors? Not if one is 0, or lost digits to overflow or underflow, nor to be
     differentiated again: the quotient's own derivative cancels."""
-    if isinstance(out, Tracer) or out.dtype.kind not in "fc":
+    if isinstance(a, Tracer) or isinstance(out, Tracer) or out.dtype.kind not in "fc":
         return False
     size = abs(out)
     return bool(((size >= np.finfo(out.dtype).tiny) & (size < np.inf)).all())
@@ -44,7 +44,8 @@ def _prod_partial(a: Any, out: Any, axis: Axis, keepdims: bool, where: Any, init
     """The derivative of a product in each factor."""
     if where is not None:
         a = np.where(where, a, 1)
-    if not isinstance(a, Tracer) and _divides(out):
+    a = a.astype(out.dtype) if a.dtype != out.dtype else a
+    if _divides(a, out):
         return expanded(out, a.shape, axis, keepdims) / a
     others = unmerged(_others(merged(a, axis)), a.shape, axis)
     return others if initial is None else others * initial
@@ -103,7 +104,8 @@ def _interleaved(even: Any, odd: Any) -> Any:
 def _cumprod_pull(ct, a, out, axis=None):
     if axis is None:
         return _cumprod_pull(ct, a.reshape(-1), out, 0).reshape(a.shape)
-    if not isinstance(a, Tracer) and _divides(out):
+    a = a.astype(out.dtype) if a.dtype != out.dtype else a
+    if _divides(a, out):
         return reversed_along(reversed_along(ct * out, axis).cumsum(axis=axis), axis) / a
     ct, a, out = [np.moveaxis(x, axis, -1) for x in (ct, a, out)]
     before = np.concatenate([np.ones_like(out[..., :1]), out[..., :-1]], axis=-1)

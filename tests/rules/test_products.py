@@ -165,6 +165,14 @@ def test_single_precision() -> None:
     np.testing.assert_allclose(grad(np.prod)(one), [0, 2e13, 0], rtol=1e-6)
 
 
+def test_a_wider_dtype_is_wide_in_between() -> None:
+    x = np.array([1e30, 1e30, 1e-30, 0.0], np.float32)
+    come = grad(lambda v: np.prod(v, dtype=np.float64))(x)
+    assert come.dtype == np.float32
+    np.testing.assert_allclose(come, [0, 0, 0, 1e30], rtol=1e-6)
+    np.testing.assert_allclose(grad(lambda v: np.cumprod(v, dtype=np.float64)[-1])(x), [0, 0, 0, 1e30], rtol=1e-6)
+
+
 def test_small_factors_keep_their_curvature() -> None:
     """The second derivative by way of out / x would cancel to noise of size 1e-16 / x."""
     x = np.array([1e-9, 2.0, 3.0])

@@ -21,6 +21,7 @@ from funcgrad.torch import (  # noqa: F401
     functions_index,
     functions_join,
     functions_linalg,
+    functions_more,
     functions_reduce,
     functions_shape,
     functions_special,

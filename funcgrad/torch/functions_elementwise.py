@@ -91,8 +91,12 @@ def _binary(ufunc: Callable[..., Any], *, floating: bool = False) -> Callable[..
     return body
 
 
+def _tensor_or_number(name: str, tensor: int, number: int) -> Callable[..., str]:
+    return lambda input, other: f"{name}Backward{tensor if isinstance(other, Tensor) else number}"
+
+
 for _name, _ufunc, _floating, _node in (
-    ("remainder", np.remainder, False, None), ("fmod", np.fmod, False, None), ("floor_divide", np.floor_divide, False, None),
+    ("remainder", np.remainder, False, _tensor_or_number("Remainder", 1, 0)), ("fmod", np.fmod, False, _tensor_or_number("Fmod", 1, 0)), ("floor_divide", np.floor_divide, False, None),
     ("atan2", np.arctan2, True, "Atan2Backward0"), ("hypot", np.hypot, True, None), ("copysign", np.copysign, True, "CopysignBackward0"),
     ("bitwise_and", np.bitwise_and, False, None), ("bitwise_or", np.bitwise_or, False, None),
     ("bitwise_xor", np.bitwise_xor, False, None), ("bitwise_left_shift", np.left_shift, False, None),
@@ -216,7 +220,7 @@ def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return out
 
 
-declare("clamp", _clamp, lambda input, *rest, **named: "ClampBackward1", where="fmi", aliases="clip")
+declare("clamp", _clamp, lambda input, *rest, **named: f"ClampBackward{0 if any(isinstance(x, Tensor) for x in (*rest, *named.values())) else 1}", where="fmi", aliases="clip")
 declare("clamp_min", lambda input, min: _clamp(input, min), where="fmi")
 declare("clamp_max", lambda input, max: _clamp(input, None, max), where="fmi")
 

@@ -134,7 +134,7 @@ def _chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     return _split(input, max(-(-input.shape[dim] // chunks), 1), dim)
 
 
-declare("split", _split, view=True)
+declare("split", _split, lambda input, sizes, dim=0: "SplitBackward0" if isinstance(sizes, int) else "SplitWithSizesBackward0", view=True)
 declare("chunk", _chunk, "SplitBackward0", view=True)
 declare("tensor_split", lambda input, indices_or_sections, dim=0: tuple(np.array_split(input, indices_or_sections, dim)), view=True)
 
@@ -187,7 +187,7 @@ def _scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = 
 
 
 declare("gather", _gather)
-declare("take_along_dim", lambda input, indices, dim=None: np.take_along_axis(input, indices, dim))
+declare("take_along_dim", lambda input, indices, dim=None: np.take_along_axis(input, indices, dim), "GatherBackward0")
 declare("scatter", _scatter, where="fmi")
 declare("scatter_add", lambda input, dim, index, src: _scattered(input, dim, index, src, "add"), where="fmi")
 

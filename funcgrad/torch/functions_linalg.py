@@ -72,13 +72,13 @@ def _dot(input: Any, tensor: Any) -> Any:
 
 declare("dot", _dot)
 declare("vdot", lambda input, other: np.vdot(input, other))
-declare("inner", lambda input, other: np.inner(input, other))
+declare("inner", lambda input, other: np.inner(input, other), "ViewBackward0")
 declare("outer", lambda input, vec2: np.outer(input, vec2), "MulBackward0", aliases="ger")
 declare("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat1 @ mat2), where="fmi")
 declare("addmv", lambda input, mat, vec, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat @ vec), where="fmi")
 declare("baddbmm", lambda input, batch1, batch2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, batch1 @ batch2), where="fmi")
 declare("tensordot", lambda a, b, dims=2: np.tensordot(a, b, dims), "ViewBackward0", where="f")
-declare("kron", lambda input, other: np.kron(input, other))
+declare("kron", lambda input, other: np.kron(input, other), "UnsafeViewBackward0")
 declare("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim), "LinalgCrossBackward0")
 declare("chain_matmul", lambda *matrices: np.linalg.multi_dot(list(matrices)), where="f")
 

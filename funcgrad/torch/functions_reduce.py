@@ -152,7 +152,9 @@ def _lower_middle(x: Any, axis: Any = None) -> Any:
 
 
 _median_all = Op("median", lambda input: np.reshape(input, -1)[int(_lower_middle(concrete(input).reshape(-1), None))])
-_median_dim = Op("median", lambda input, dim, keepdim: picked(input, _lower_middle(concrete(input), dim), dim, keepdim, MedianResult))
+_median_dim = Op(
+    "median", lambda input, dim, keepdim: picked(input, _lower_middle(concrete(input), dim), dim, keepdim, MedianResult), "MedianBackward1"
+)
 
 
 @function("fm")

@@ -144,7 +144,7 @@ def _repeat(input: Any, *repeats: Any) -> Any:
 
 declare("repeat", _repeat, where="m")
 declare("tile", lambda input, *dims: np.tile(input, shape_of(dims)), "RepeatBackward0")
-declare("repeat_interleave", lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim))
+declare("repeat_interleave", lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim), "ViewBackward0")
 declare("flip", lambda input, *dims: np.flip(input, shape_of(dims)))
 declare("fliplr", lambda input: np.flip(input, 1))
 declare("flipud", lambda input: np.flip(input, 0))
@@ -152,7 +152,8 @@ declare("rot90", lambda input, k=1, dims=(0, 1): np.rot90(input, k, dims))
 declare("roll", lambda input, shifts, dims=None: np.roll(input, shifts, dims))
 declare("tril", lambda input, diagonal=0: np.tril(input, diagonal), where="fmi")
 declare("triu", lambda input, diagonal=0: np.triu(input, diagonal), where="fmi")
-declare("diag", lambda input, diagonal=0: np.diag(input, diagonal))
+declare("diag", lambda input, diagonal=0: np.diag(input, diagonal),
+        lambda input, diagonal=0: "DiagEmbedBackward0" if input.ndim == 1 else "DiagonalBackward0_copy")  # fmt: skip
 declare("trace", lambda input: np.trace(input))
 
 

@@ -41,7 +41,7 @@ def seeds_of(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: boo
 
 def _seed(out: Any, node: Node, gradient: Any, i: int, create_graph: bool) -> Any:
     if gradient is None:
-        if node.dtype is None or np.prod(node.shape) != 1:
+        if node.dtype is None or node.shape != () and np.prod(node.shape) != 1:
             raise RuntimeError(
                 "grad can be implicitly created only for scalar outputs: this one has shape "
                 f"{tuple(node.shape)}. Pass gradient=torch.ones_like(y), or sum y first."
@@ -50,7 +50,7 @@ def _seed(out: Any, node: Node, gradient: Any, i: int, create_graph: bool) -> An
             raise RuntimeError(
                 f"grad can be implicitly created only for real scalar outputs but got torch.{node.dtype.name}"
             )
-        return np.ones(node.shape, node.dtype)
+        return np.ones(node.shape, node.dtype) if node.shape else node.dtype.type(1)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if tuple(gradient.value.shape) != tuple(node.shape):

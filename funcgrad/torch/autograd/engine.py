@@ -277,6 +277,8 @@ def run(
     try:
         with modes.set_grad_enabled(create_graph), np.errstate(all="ignore"):
             sweep([seed for seed in seeds if seed[0].plan is not None], visitor=visitor)
+            for leaf in tuple(visitor.cts):  # some node on the way to it got no cotangent, and was never passed
+                visitor.end(leaf, visitor.cts.pop(leaf))
     finally:
         _CURRENT.reset(token)
 

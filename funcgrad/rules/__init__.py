@@ -32,6 +32,7 @@ from funcgrad.rules import (  # noqa: F401
     signals,
     sorting,
     statistics,
+    vector_products,
 )
 
 install_operators()

@@ -1,7 +1,7 @@
-"""Contractions: sums of products. (einsum.py has np.einsum.)
+"""Contractions: sums of products. (einsum.py has np.einsum, vector_products.py vdot, outer, kron and cross.)
 
 Each is linear in each operand, so its transpose in one operand is a contraction of the cotangent with the other
-operand. No cotangent is conjugated for its own sake; where the function itself conjugates an operand (vdot, vecdot,
+operand. No cotangent is conjugated for its own sake; where the function itself conjugates an operand (vecdot,
 vecmat), so does the transpose. A stack of matrices that meets one matrix or vector is contracted over the whole stack
 in one product.
 """
@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_tuple
 
-from funcgrad.core.batch import Strategy
+from funcgrad.core.batch import Strategy, ndim_of
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
@@ -108,33 +108,29 @@ if hasattr(np, "matvec"):  # NumPy 2.2
 Pairs = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _rank(x: Any) -> int:
-    return getattr(x, "ndim", 0)
-
-
 def _tensordot_pairs(a: Any, b: Any, axes: Any = 2) -> Pairs:
     """The axes of `a` and those of `b` that np.tensordot sums over, in pairs."""
     if not isinstance(axes, (tuple, list, np.ndarray)):
         n = operator.index(axes)
-        return tuple(range(_rank(a) - n, _rank(a))), tuple(range(n))
+        return tuple(range(ndim_of(a) - n, ndim_of(a))), tuple(range(n))
     of_a, of_b = axes
-    return normalize_axis_tuple(of_a, _rank(a)), normalize_axis_tuple(of_b, _rank(b))
+    return normalize_axis_tuple(of_a, ndim_of(a)), normalize_axis_tuple(of_b, ndim_of(b))
 
 
 def _dot_pairs(a: Any, b: Any) -> Pairs:
-    if not _rank(a) or not _rank(b):
+    if not ndim_of(a) or not ndim_of(b):
         return (), ()
-    return (_rank(a) - 1,), (max(_rank(b) - 2, 0),)
+    return (ndim_of(a) - 1,), (max(ndim_of(b) - 2, 0),)
 
 
 def _inner_pairs(a: Any, b: Any) -> Pairs:
-    if not _rank(a) or not _rank(b):
+    if not ndim_of(a) or not ndim_of(b):
         return (), ()
-    return (_rank(a) - 1,), (_rank(b) - 1,)
+    return (ndim_of(a) - 1,), (ndim_of(b) - 1,)
 
 
 def _free(x: Any, taken: Sequence[int]) -> list[int]:
-    return [i for i in range(_rank(x)) if i not in taken]
+    return [i for i in range(ndim_of(x)) if i not in taken]
 
 
 def _arranged(part: Any, axes: Sequence[int]) -> Any:
@@ -162,13 +158,13 @@ def _pair_b(ct: Any, a: Any, b: Any, pairs: Pairs) -> Any:
 
 
 def _dot_a(ct, a, b):
-    if 0 < a.ndim < 3 and 0 < _rank(b) < 3:
+    if 0 < a.ndim < 3 and 0 < ndim_of(b) < 3:
         return _matmul_x(ct, a, b)
     return _pair_a(ct, a, b, _dot_pairs(a, b))
 
 
 def _dot_b(ct, a, b):
-    if 0 < _rank(a) < 3 and 0 < b.ndim < 3:
+    if 0 < ndim_of(a) < 3 and 0 < b.ndim < 3:
         return _matmul_y(ct, a, b)
     return _pair_b(ct, a, b, _dot_pairs(a, b))
 
@@ -177,7 +173,7 @@ def _batched_pair(pairs_of: Callable[..., Pairs]) -> Strategy:
     """The strategy of a sum over pairs of axes: one product for all examples."""
 
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-        a, b = (_Rank(_rank(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True))
+        a, b = (_Rank(ndim_of(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True))
         of_a, of_b = pairs_of(a, b, **call.params)
         return _one_product(call.operands, batched, (of_a, of_b), _free(a, of_a), _free(b, of_b))
 
@@ -231,68 +227,6 @@ multilinear(
 )
 
 
-# ---- products of flattened operands ----------------------------------------------------------------------------------
-
-
-def _flat(x: Any) -> Any:
-    return x.reshape(-1) if _rank(x) else np.reshape(x, 1)
-
-
-def _batched_flat(function: Callable[[Any, Any], Any]) -> Strategy:
-    """The strategy of a function that flattens its operands: `function` of vectors with the batch in front."""
-
-    def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-        return function(*(x.reshape(size, -1) if b else _flat(x) for x, b in zip(call.operands, batched, strict=True)))
-
-    return strategy
-
-
-multilinear(
-    np.vdot,
-    lambda ct, a, b: conj(ct * _flat(b)).reshape(a.shape),
-    lambda ct, a, b: (ct * conj(_flat(a))).reshape(b.shape),
-    operands="a b",
-    signature="a, b, /",
-    batch=_batched_flat(np.vecdot),
-)
-multilinear(
-    np.outer,
-    lambda ct, a, b: (ct @ _flat(b)).reshape(a.shape),
-    lambda ct, a, b: (_flat(a) @ ct).reshape(b.shape),
-    operands="a b",
-    batch=_batched_flat(lambda a, b: a[..., None] * b[..., None, :]),
-)
-
-
-def _kron(a: Any, b: Any) -> Any:
-    a, b = as_operand(a), as_operand(b)
-    rank = max(np.ndim(a), np.ndim(b))
-    shape_a, shape_b = ((1,) * (rank - np.ndim(x)) + np.shape(x) for x in (a, b))
-    apart_a = [n for size in shape_a for n in (size, 1)]
-    apart_b = [n for size in shape_b for n in (1, size)]
-    product = np.reshape(a, apart_a) * np.reshape(b, apart_b)
-    return product.reshape([m * n for m, n in zip(shape_a, shape_b, strict=True)])
-
-
-def _cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    a, b = np.moveaxis(as_operand(a), axisa, -1), np.moveaxis(as_operand(b), axisb, -1)
-    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
-        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    (a0, a1, *a2), (b0, b1, *b2) = ([x[..., i] for i in range(x.shape[-1])] for x in (a, b))
-    last = a0 * b1 - a1 * b0
-    if not a2 and not b2:
-        return last
-    first = a1 * b2[0] - a2[0] * b1 if a2 and b2 else a1 * b2[0] if b2 else -a2[0] * b1
-    middle = a2[0] * b0 - a0 * b2[0] if a2 and b2 else -a0 * b2[0] if b2 else a2[0] * b0
-    return np.stack([first, middle, last], axis=normalize_axis_index(axisc, last.ndim + 1))
-
-
-composite(np.kron, _kron)
-composite(np.cross, _cross)
-
-
 # ---- the names in np.linalg ------------------------------------------------------------------------------------------
 
 
@@ -308,8 +242,8 @@ def _linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def _linalg_outer(x1: Any, x2: Any, /) -> Any:
     x1, x2 = as_operand(x1), as_operand(x2)
-    if _rank(x1) != 1 or _rank(x2) != 1:
-        raise ValueError(f"np.linalg.outer takes vectors, but the operands have {_rank(x1)} and {_rank(x2)} axes")
+    if ndim_of(x1) != 1 or ndim_of(x2) != 1:
+        raise ValueError(f"np.linalg.outer takes vectors, but the operands have {ndim_of(x1)} and {ndim_of(x2)} axes")
     return np.outer(x1, x2)
 
 

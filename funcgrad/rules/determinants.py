@@ -18,7 +18,7 @@ import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import custom, piecewise_constant
-from funcgrad.core.trace import concrete
+from funcgrad.core.trace import Tracer, concrete
 from funcgrad.rules.linalg import inverse_or_nan
 from funcgrad.rules.matrices import in_live_matrices, mH, mT
 
@@ -27,21 +27,20 @@ from funcgrad.rules.matrices import in_live_matrices, mH, mT
 
 def _flat_directions(a: Any) -> Any:
     """For each matrix, how many singular values are so small that dividing by them would lose half of the digits."""
-    limit = np.finfo(a.dtype).eps ** 0.5
-    none = np.zeros(a.shape[:-2], int)
-    if not a.size or not np.isfinite(a).all() or _is_regular(a, limit):
-        return none[()]
+    if not a.size or not np.isfinite(a).all() or _regular_inverse(a) is not None:
+        return np.zeros(a.shape[:-2], int)[()]
     s = np.linalg.svdvals(a)
-    return (s <= limit * s[..., :1]).sum(axis=-1)
+    return (s <= np.finfo(a.dtype).eps ** 0.5 * s[..., :1]).sum(axis=-1)
 
 
-def _is_regular(a: Any, limit: float) -> bool:
-    """Is every matrix of the stack far from a singular one? (The singular values would cost ten times as much.)"""
+def _regular_inverse(a: Any) -> Any:
+    """The inverse if no direction is flat, else None. (To ask for singular values would cost ten times as much.)"""
     try:
         inverse = np.linalg.inv(a)
     except np.linalg.LinAlgError:
-        return False
-    return bool((_largest_row(a) * _largest_row(inverse) < 1 / limit).all())
+        return None
+    is_regular = (_largest_row(a) * _largest_row(inverse) < np.finfo(a.dtype).eps ** -0.5).all()
+    return inverse if is_regular else None
 
 
 def _largest_row(a: Any) -> Any:
@@ -59,19 +58,23 @@ piecewise_constant(_flat_directions, _frame, batch="leading")
 # ---- the adjugate ----------------------------------------------------------------------------------------------------
 
 
-def adjugate(a: Any) -> Any:
-    """The transposed cofactors of each matrix of a stack: adjugate(a) @ a = det(a) 1."""
+def adjugate(a: Any, det: Any) -> Any:
+    """The transposed cofactors of each matrix of a stack, whose determinants are `det`: adjugate(a) @ a = det(a) 1."""
     n = a.shape[-1]
     if n <= 3:
         return _small_adjugate(a)
+    inverse = None if isinstance(a, Tracer) else _regular_inverse(a)
+    if inverse is not None:
+        return det[..., None, None] * inverse
     flat = CATALOGUE[_flat_directions](a)
-    numbers = np.unique(concrete(flat))
+    numbers = sorted(set(np.ravel(concrete(flat)).tolist()))
     if len(numbers) <= 1:
-        return _adjugate(a, int(numbers.sum()))
+        return _adjugate(a, det, sum(numbers))
     out = np.zeros((), a.dtype)
     for number in numbers:
         mine = (flat == number)[..., None, None]
-        out = np.where(mine, _adjugate(np.where(mine, a, np.eye(n, dtype=a.dtype)), int(number)), out)
+        chosen = np.where(mine, a, np.eye(n, dtype=a.dtype))
+        out = np.where(mine, _adjugate(chosen, np.linalg.det(chosen), number), out)
     return out
 
 
@@ -85,12 +88,12 @@ def _small_adjugate(a: Any) -> Any:
     return mT(np.cross(*rows))
 
 
-def _adjugate(a: Any, flat: int) -> Any:
+def _adjugate(a: Any, det: Any, flat: int) -> Any:
     """The adjugate of matrices that have (up to) so many flat directions."""
     if flat == a.shape[-1]:
         return _polynomial_adjugate(a)
     if not flat:
-        return np.linalg.det(a)[..., None, None] * np.linalg.inv(a)
+        return det[..., None, None] * np.linalg.inv(a)
     u, vh = CATALOGUE[_frame](a)
     turned = _block_adjugate(mH(u) @ a @ mH(vh), a.shape[-1] - flat)
     return (np.linalg.det(u) * np.linalg.det(vh))[..., None, None] * (mH(vh) @ turned @ mH(u))
@@ -102,8 +105,9 @@ def _block_adjugate(a: Any, k: int) -> Any:
     inverse = np.linalg.inv(p)
     right, below = inverse @ q, r @ inverse
     z = s - r @ right
-    adjoint = adjugate(z)
-    first = np.linalg.det(z)[..., None, None] * inverse + right @ adjoint @ below
+    det_z = np.linalg.det(z)
+    adjoint = adjugate(z, det_z)
+    first = det_z[..., None, None] * inverse + right @ adjoint @ below
     top = np.concatenate([first, -(right @ adjoint)], axis=-1)
     bottom = np.concatenate([-(adjoint @ below), adjoint], axis=-1)
     return np.linalg.det(p)[..., None, None] * np.concatenate([top, bottom], axis=-2)
@@ -138,8 +142,8 @@ def _slogdet_push(t, a, out):
 
 custom(
     np.linalg.det,
-    lambda ct, a: ct[..., None, None] * mT(adjugate(a)),
-    push=lambda t, a: (mT(adjugate(a)) * t).sum(axis=(-2, -1)),
+    lambda ct, a, out: ct[..., None, None] * mT(adjugate(a, out)),
+    push=lambda t, a, out: (mT(adjugate(a, out)) * t).sum(axis=(-2, -1)),
     reach=lambda ct: ct[..., None, None],
     batch="leading",
 )

@@ -8,20 +8,22 @@ that met a longer one (summed back).
 
 from __future__ import annotations
 
+import math
 import string
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from inspect import Parameter, Signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.core.batch import ndim_of
 from funcgrad.core.cotangent import select
 from funcgrad.core.declare import composite, query
 from funcgrad.core.kinds import Formula
 from funcgrad.core.named import Multilinear
-from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused, spec
 from funcgrad.core.trace import bind
 
 LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -39,7 +41,7 @@ def _einsum(
     subscripts, arrays = _text_form(operands)
     if dtype is not None:
         arrays = [_cast(x, np.dtype(dtype), casting) for x in arrays]
-    terms = canonical(subscripts, tuple(np.ndim(x) for x in arrays))
+    terms = canonical(subscripts, tuple(ndim_of(x) for x in arrays))
     return contraction(len(arrays))(*arrays, subscripts=terms, optimize=optimize)
 
 
@@ -63,9 +65,7 @@ def _text_form(operands: Sequence[Any]) -> tuple[str, list[Any]]:
 def _letters(sublist: Sequence[Any]) -> str:
     allowed = range(len(LETTERS))
     if not all(i is Ellipsis or (isinstance(i, (int, np.integer)) and i in allowed) for i in sublist):
-        raise ValueError(
-            f"np.einsum: subscripts are integers from 0 to 51 and Ellipsis, not {sublist!r}"
-        )
+        raise ValueError(f"np.einsum: subscripts are integers from 0 to 51 and Ellipsis, not {sublist!r}")
     return "".join("..." if i is Ellipsis else LETTERS[i] for i in sublist)
 
 
@@ -118,9 +118,17 @@ def _transpose(i: int, names: Sequence[str]) -> Formula:
     """The transpose in operand `i`: a formula that names all operands."""
 
     def transpose(ct: Any, subscripts: str, optimize: Any = False, **operands: Any) -> Any:
-        terms, out = _split(subscripts)
-        others = [(terms[k], operands[name]) for k, name in enumerate(names) if k != i]
-        return _onto(terms[i], operands[names[i]].shape, [(out, ct), *others], optimize)
+        factors = [ct, *(operands[name] for name in names if name != names[i])]
+        shape = operands[names[i]].shape
+        onto = _onto(subscripts, i, shape, tuple(spec(x).shape for x in factors))
+        if optimize is False:
+            optimize = onto.is_large
+        elif not isinstance(optimize, str):
+            optimize = True  # a path belongs to the forward direction
+        part = np.einsum(onto.subscripts, *factors, optimize=optimize)
+        if onto.shape is not None:
+            part = part.reshape(onto.shape)
+        return _on_diagonal(part, onto.repeated, shape) if onto.repeated else part
 
     parameters = [Parameter(name, Parameter.KEYWORD_ONLY) for name in ("ct", "subscripts", "optimize", *names)]
     transpose.__signature__ = Signature(parameters)
@@ -132,42 +140,40 @@ def _split(subscripts: str) -> tuple[list[str], str]:
     return left.split(","), out
 
 
-def _onto(term: str, shape: tuple[int, ...], factors: Sequence[tuple[str, Any]], optimize: Any) -> Any:
-    """The product of the factors, summed onto the letters of `term`, as an array that broadcasts to `shape`."""
-    known = set().union(*(letters for letters, _ in factors))
-    sizes = dict(zip(term, shape, strict=True))
-    kept = "".join(c for c in sizes if c in known and sizes[c] != 1)
-    subscripts = f"{','.join(letters for letters, _ in factors)}->{kept}"
-    part = np.einsum(subscripts, *(x for _, x in factors), optimize=_plan(factors, optimize))
-    found = dict(zip(kept, part.shape, strict=True))
-    part = part.reshape([found.get(c, 1) for c in sizes])
-    return part if len(sizes) == len(term) else _on_diagonal(part, term, shape)
+class _Onto(NamedTuple):
+    """How the cotangent and the other operands are brought to the shape of one operand."""
+
+    subscripts: str
+    shape: tuple[int, ...] | None  # what the result is reshaped to, so that it broadcasts to the operand
+    repeated: str  # the letters of the operand, if one occurs twice
+    is_large: bool
 
 
-def _plan(factors: Sequence[tuple[str, Any]], optimize: Any) -> Any:
-    """The user's choice, unless that is a path (which belongs to the forward direction); by size if there was none."""
-    if optimize is not False:
-        return optimize if isinstance(optimize, str) else True
-    sizes: dict[str, int] = {}
-    for letters, x in factors:
-        for c, n in zip(letters, np.shape(x), strict=True):
-            sizes[c] = max(n, sizes.get(c, 1))
-    work = 1
-    for n in sizes.values():
-        work *= n
-    return len(factors) > 1 and work >= WORTH_BLAS
+@lru_cache(maxsize=1024)
+def _onto(subscripts: str, i: int, shape: tuple[int, ...], shapes: tuple[tuple[int, ...], ...]) -> _Onto:
+    """The einsum of a cotangent and the other operands, of these shapes, onto operand `i` of this shape."""
+    terms, out = _split(subscripts)
+    term, others = terms[i], [out, *terms[:i], *terms[i + 1 :]]
+    found: dict[str, int] = {}
+    for letters, lengths in zip(others, shapes):
+        for c, n in zip(letters, lengths):
+            found[c] = max(n, found.get(c, 1))
+    kept = "".join(dict.fromkeys(c for c, n in zip(term, shape) if c in found and n != 1))
+    apart = tuple(found[c] if c in kept and term.index(c) == axis else 1 for axis, c in enumerate(term))
+    return _Onto(
+        f"{','.join(others)}->{kept}",
+        apart if kept != term else None,
+        term if len(set(term)) < len(term) else "",
+        len(others) > 1 and math.prod(found.values()) >= WORTH_BLAS,
+    )
 
 
 def _on_diagonal(part: Any, term: str, shape: tuple[int, ...]) -> Any:
-    """`part`, which has one axis for each letter of `term`, put on the diagonal where a letter occurs twice."""
-    distinct = "".join(dict.fromkeys(term))
+    """`part`, put on the diagonal of the axes that share a letter of `term`."""
     live = np.ones(shape, bool)
     for axis, c in enumerate(term):
-        first = term.index(c)
-        if first != axis:
-            live &= _range(shape, axis) == _range(shape, first)
-    seen = [part.shape[distinct.index(c)] if term.index(c) == axis else 1 for axis, c in enumerate(term)]
-    return select(live, part.reshape(seen))
+        live &= _range(shape, axis) == _range(shape, term.index(c))
+    return select(live, part)
 
 
 def _range(shape: tuple[int, ...], axis: int) -> Any:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
 
@@ -30,6 +32,11 @@ class Function:
     def __repr__(self) -> str:
         return f"<{self.status} {self.name}>"
 
+    @property
+    def title(self) -> str:
+        """How users call it: with "np." only if it is NumPy's."""
+        return title_of(self.function, self.name)
+
 
 CATALOGUE: dict[Any, Function] = {}
 
@@ -41,21 +48,27 @@ def name_of(function: Callable[..., Any]) -> str:
     return f"{module[1]}.{name}" if len(module) > 1 and module[1] in ("linalg", "fft") else name
 
 
+def title_of(function: Callable[..., Any], name: str) -> str:
+    """The name of a function in messages. (A ufunc does not know its module.)"""
+    is_numpy = (getattr(function, "__module__", "") or "").startswith("numpy") or getattr(np, name, None) is function
+    return f"np.{name}" if is_numpy else name
+
+
 def entry(function: Callable[..., Any]) -> Function:
     """The catalogue's entry for `function`, or an error that says that there is none."""
     try:
         return CATALOGUE[function]
     except (KeyError, TypeError):
         raise UnsupportedFunctionError(
-            f"np.{name_of(function)} has no derivative rule in funcgrad (called at {user_line()}). Declare one with "
-            "funcgrad.extend, or write the computation with functions that have one."
+            f"{title_of(function, name_of(function))} has no derivative rule in funcgrad (called at {user_line()}). Declare "
+            "one with funcgrad.extend, or write the computation with functions that have one."
         ) from None
 
 
 def register(function: Callable[..., Any], made: Function) -> Function:
     """Enter `made` into the catalogue; a second entry for one function is a mistake."""
     if function in CATALOGUE:
-        raise ValueError(f"np.{made.name} is declared twice in the catalogue")
+        raise ValueError(f"{made.title} is declared twice in the catalogue")
     CATALOGUE[function] = made
     return made
 
@@ -93,5 +106,5 @@ class Unsupported(Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise UnsupportedFunctionError(
-            f"np.{self.name} was called on a tracer at {user_line()}: {self.reason}." + (f" {self.instead}" if self.instead else "")
+            f"{self.title} was called on a tracer at {user_line()}: {self.reason}." + (f" {self.instead}" if self.instead else "")
         )

@@ -46,7 +46,7 @@ def names_in(formula: Formula) -> tuple[str, ...]:
 class Plan:
     """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
 
-    __slots__ = ("constants", "keeps", "masks", "lane_save", "layout", "primitive", "pull", "pull_masked", "save", "slots")
+    __slots__ = ("constants", "keeps", "lane_save", "layout", "masks", "primitive", "pull", "pull_masked", "save", "slots")
 
     def __init__(self, primitive: Primitive, slots: tuple[int, ...]) -> None:
         self.primitive, self.slots = primitive, slots
@@ -62,7 +62,7 @@ class Plan:
     @property
     def name(self) -> str:
         """What was called, for messages."""
-        return self.primitive.name
+        return self.primitive.title
 
 
 class Rule:
@@ -128,7 +128,12 @@ class Elementwise(Rule):
         keeps = plan.keeps
         plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
         plan.pull = self._compiled(primitive, slots, keeps)
-        plan.pull_masked = lambda ct, saved: [self.times(ct, self.partial(i, dict(zip(keeps, saved, strict=True)))) for i in slots]
+
+        def pull_masked(ct: Masked, saved: Any) -> list[Any]:
+            values = dict(zip(keeps, saved, strict=True))
+            return [self.times(ct, self.partial(i, values)) for i in slots]
+
+        plan.pull_masked = pull_masked
         return plan
 
     def partial(self, slot: int, values: dict[str, Any]) -> Any:

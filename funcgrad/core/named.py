@@ -55,7 +55,7 @@ class Named(Rule):
         for name in wanted:
             if self.joint is None and self.pulls.get(name) is None:
                 raise NonDifferentiableError(
-                    f"np.{primitive.name} has no derivative with respect to {name!r}, and {name!r} depends on a tracer. "
+                    f"{primitive.title} has no derivative with respect to {name!r}, and {name!r} depends on a tracer. "
                     "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
                 )
         needed = self._needed(wanted)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from funcgrad.core.forward import ForwardTrace, PullTrace
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call
@@ -84,7 +82,7 @@ class Watching:
         out = super().apply(primitive, call)  # type: ignore[misc]
         watch = looking_for_nans()
         if watch is not None:
-            check_value(title(primitive), user_line(), call, out, infs=watch.infs)
+            check_value(primitive.title, user_line(), call, out, infs=watch.infs)
         return out
 
     def wrap(self, value: Any, node: Any) -> Any:
@@ -105,7 +103,7 @@ class WatchingForward(Watching):
         watch = looking_for_nans()
         if watch is not None:
             before = Held.by([x.node for x in call.operands if is_mine(self, x)])
-            what = f"a tangent was pushed through {title(primitive)} at {user_line()} (operands: {operands(call)})"
+            what = f"a tangent was pushed through {primitive.title} at {user_line()} (operands: {operands(call)})"
             check_derivative(what, before, [o.node for o in as_list(out) if is_mine(self, o)], infs=watch.infs)
         return out
 
@@ -123,7 +121,7 @@ class WatchingReverse(Watching):
     def record(self, primitive: Any, call: Call, out: Any, slots: Any, parents: Any) -> Any:
         recorded = super().record(primitive, call, out, slots, parents)  # type: ignore[misc]
         for plan in watched_plans(recorded):
-            plan.name = f"{title(primitive)}, called at {user_line()}"
+            plan.name = f"{primitive.title}, called at {user_line()}"
             plan.operands = f" (operands: {operands(call)})"
         return recorded
 
@@ -180,9 +178,3 @@ def watched_plans(recorded: Any) -> list[WatchedPlan]:
             made.plan = WatchedPlan(made.plan)
         plans.append(made.plan)
     return plans
-
-
-def title(primitive: Any) -> str:
-    """How users know an operation."""
-    is_numpy = getattr(np, primitive.name.split(".")[0], None) is not None
-    return f"np.{primitive.name}" if is_numpy else primitive.name

@@ -44,14 +44,14 @@ class LinearTrace(PullTrace):
 
     def apply(self, primitive: Any, call: Call) -> Any:
         if is_step_function(primitive) and self.lowered(call)[1]:
-            raise self.refusal(f"np.{primitive.name}")
+            raise self.refusal(primitive.title)
         return super().apply(primitive, call)
 
     def record(
         self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
     ) -> Any:
         if keeps_traced(plan_of(primitive, slots, call), call):
-            raise self.refusal(f"np.{primitive.name}")
+            raise self.refusal(primitive.title)
         return super().record(primitive, call, out, slots, parents)
 
     def refusal(self, operation: str) -> FuncgradError:

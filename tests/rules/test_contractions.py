@@ -124,30 +124,7 @@ def test_a_scalar_of_dot_collects_the_whole_sum() -> None:
     assert grad(lambda s: np.sum(np.inner(s, np.arange(4.0))))(2.0) == 6.0
 
 
-# ---- products of flattened operands ----------------------------------------------------------------------------------
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(sizes, max_size=2), st.lists(sizes, max_size=2), dtypes, dtypes)
-def test_outer_kron_vdot(left: Any, right: Any, first: Any, second: Any) -> None:
-    a, b = numbers(tuple(left), first), numbers(tuple(right), second)
-    assert_multilinear(np.outer, a, b)
-    assert_multilinear(np.kron, a, b)
-    assert_multilinear(np.vdot, a, numbers((a.size,), second))
-
-
-@pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (3,)), ((2, 1, 3), (4, 3))], ids=str)
-def test_cross(shapes: Any) -> None:
-    a, b = (numbers(shape, COMPLEX) for shape in shapes)
-    assert_multilinear(np.cross, a, b)
-    assert_multilinear(np.linalg.cross, a, b)
-    assert_multilinear(lambda a, b: np.cross(a, b, axisc=0), a, b)
-
-
-@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
-@pytest.mark.parametrize("shapes", [((2,), (2,)), ((4, 2), (3,)), ((3,), (4, 2))], ids=str)
-def test_cross_of_vectors_in_the_plane(shapes: Any) -> None:
-    assert_multilinear(np.cross, *map(numbers, shapes))
+# ---- chains ----------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=25, deadline=None)

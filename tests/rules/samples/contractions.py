@@ -1,4 +1,4 @@
-"""Samples of contractions.py and einsum.py."""
+"""Samples of contractions.py, vector_products.py and einsum.py."""
 
 import numpy as np
 

@@ -1,3 +1,4 @@
+# ruff: noqa: F401 (these are the public names)
 """`import funcgrad.torch as torch`: PyTorch's eager autograd on funcgrad's engine.
 
 >>> import funcgrad.torch as torch
@@ -13,9 +14,10 @@ tensor([2., 4.])
 """
 
 import funcgrad.rules
-from funcgrad.torch import creation as _creation
-from funcgrad.torch import dtypes as _dtypes
 from funcgrad.torch import (  # noqa: F401
+    autograd,
+    fft,
+    func,
     functions_convert,
     functions_elementwise,
     functions_index,
@@ -25,14 +27,49 @@ from funcgrad.torch import (  # noqa: F401
     functions_reduce,
     functions_shape,
     functions_special,
+    linalg,
+    special,
 )
-from funcgrad.torch import autograd, fft, func, linalg, special
+from funcgrad.torch import creation as _creation
+from funcgrad.torch import dtypes as _dtypes
 from funcgrad.torch.creation import (
-    arange, as_tensor, empty, empty_like, eye, from_numpy, full, full_like, linspace, logspace, ones, ones_like, tensor, zeros, zeros_like,
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    logspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
 )
 from funcgrad.torch.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
-from funcgrad.torch.modes import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
-from funcgrad.torch.random import Generator, bernoulli, default_generator, manual_seed, rand, rand_like, randint, randn, randn_like, randperm
+from funcgrad.torch.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from funcgrad.torch.random import (
+    Generator,
+    bernoulli,
+    default_generator,
+    manual_seed,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    randperm,
+)
 from funcgrad.torch.registry import FUNCTIONS as _FUNCTIONS
 from funcgrad.torch.size import Size, device
 from funcgrad.torch.tensor import Tensor

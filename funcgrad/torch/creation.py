@@ -53,7 +53,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 def holds_tensor(data: Any) -> bool:
     """Is there a tensor in this nested list?"""
-    return isinstance(data, Tensor) or isinstance(data, (list, tuple)) and any(map(holds_tensor, data))
+    return isinstance(data, Tensor) or (isinstance(data, (list, tuple)) and any(map(holds_tensor, data)))
 
 
 def _stacked(data: Any, dtype: Any, requires_grad: bool) -> Any:
@@ -90,7 +90,7 @@ def array_from(data: Any) -> Any:
 
 
 def _has_numpy(data: Any) -> bool:
-    return isinstance(data, (np.ndarray, np.generic)) or isinstance(data, (list, tuple)) and bool(data) and _has_numpy(data[0])
+    return isinstance(data, (np.ndarray, np.generic)) or (isinstance(data, (list, tuple)) and bool(data) and _has_numpy(data[0]))
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -144,7 +144,9 @@ def _factory(name: str, make: Callable[..., Any]) -> Callable[..., Tensor]:
 zeros, ones, empty = _factory("zeros", np.zeros), _factory("ones", np.ones), _factory("empty", np.zeros)
 
 
-def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None) -> Tensor:
+def full(
+    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+) -> Tensor:
     """A tensor filled with one number, whose type decides the dtype."""
     fill_value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     wanted = dtypes.number_dtype(fill_value) if dtype is None else dtypes.to_numpy(dtype)
@@ -153,14 +155,18 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal."""
-    return finished(np.eye(n, m, dtype=dtypes.default() if dtype is None else dtypes.to_numpy(dtype)), None, requires_grad, device)
+    return finished(
+        np.eye(n, m, dtype=dtypes.default() if dtype is None else dtypes.to_numpy(dtype)), None, requires_grad, device
+    )
 
 
 def _number(x: Any) -> Any:
     return x.item() if isinstance(x, Tensor) else x
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def arange(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """start, start + step, ... below end: int64 if all are ints."""
     start, end, step = _number(start), _number(end), _number(step)
     if end is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class dtype:  # noqa: N801 (its name in PyTorch)
+class dtype:
     """The type of a tensor's elements, such as `torch.float32`; `numpy` is the same for NumPy.
 
     >>> import funcgrad.torch as torch

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
 from funcgrad import tree
 from funcgrad.torch.creation import ones_like
 from funcgrad.torch.tensor import Tensor
@@ -28,7 +27,8 @@ def _scalar(out: Any, who: str) -> Tensor:
         raise RuntimeError(f"{who}(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}. {who} needs one number.")
     if out.ndim:
         raise RuntimeError(
-            f"{who}(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {out.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs "
+            f"{who}(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {out.ndim} dims. Maybe you "
+            "wanted to use the vjp or jacrev APIs "
             "instead?"
         )
     return out
@@ -140,8 +140,9 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
 
     def stacked(kind: str) -> dict[str, Tensor]:
         names = [name for name, _ in getattr(models[0], kind)()]
-        return {n: stack([dict(getattr(m, kind)())[n].detach() for m in models]).requires_grad_(kind == "named_parameters") for n in names}
+        return {
+            n: stack([dict(getattr(m, kind)())[n].detach() for m in models]).requires_grad_(kind == "named_parameters")
+            for n in names
+        }
 
     return stacked("named_parameters"), stacked("named_buffers")
-
-

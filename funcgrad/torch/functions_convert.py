@@ -34,7 +34,7 @@ def _to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blo
     for given in args:
         if isinstance(given, Tensor):
             wanted = given.dtype
-        elif isinstance(given, str) or isinstance(given, type(self.device)):
+        elif isinstance(given, (str, _device)):
             _device(given)
         elif not isinstance(given, bool):
             wanted = given
@@ -99,7 +99,11 @@ def _copied(input: Any, src: Any) -> Any:
     return np.copy(src) if src.shape == input.shape else np.broadcast_to(src, input.shape) + np.zeros((), input.dtype)
 
 
-_FILL, _ZERO, _COPY = Op("fill_", _filled, "FillBackward0"), Op("zero_", lambda input: _filled(input, 0), "ZeroBackward0"), Op("copy_", _copied)
+_FILL, _ZERO, _COPY = (
+    Op("fill_", _filled, "FillBackward0"),
+    Op("zero_", lambda input: _filled(input, 0), "ZeroBackward0"),
+    Op("copy_", _copied),
+)
 
 
 def _method(op: Op) -> Any:
@@ -149,7 +153,9 @@ def _item(self: Tensor) -> Any:
 def _truth(self: Tensor) -> bool:
     n = self.numel()
     if n != 1:
-        raise RuntimeError(f"Boolean value of Tensor with {'more than one' if n else 'no'} value{'s' if n == 0 else ''} is ambiguous")
+        raise RuntimeError(
+            f"Boolean value of Tensor with {'more than one' if n else 'no'} value{'s' if n == 0 else ''} is ambiguous"
+        )
     return bool(_item(self))
 
 
@@ -200,7 +206,8 @@ Tensor.__repr__ = _repr  # type: ignore
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If you were "
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
+            "you were "
             "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage"
         )
     if id(self) in memo:

@@ -11,7 +11,8 @@ import numpy as np
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.torch import dtypes
 from funcgrad.torch.dtypes import aligned
-from funcgrad.torch.kernels import relu as relu_kernel, sigmoid as sigmoid_kernel
+from funcgrad.torch.kernels import relu as relu_kernel
+from funcgrad.torch.kernels import sigmoid as sigmoid_kernel
 from funcgrad.torch.lanes import binary_lane, reflected_lane, unary_lane
 from funcgrad.torch.ops import Op
 from funcgrad.torch.registry import declare, enter, function
@@ -30,7 +31,9 @@ def _sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """input - alpha * other, with broadcasting."""
     x, y = aligned((input, other))
     if x.dtype == bool:
-        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. Use `^` or logical_xor() instead.")
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. Use `^` or logical_xor() instead."
+        )
     return x - y if alpha == 1 else x - y * dtypes.cast(alpha, y.dtype)
 
 
@@ -191,7 +194,11 @@ declare("trunc", lambda input: np.trunc(input) if input.dtype.kind == "f" else i
 declare("frac", lambda input: input - np.trunc(input), where="fmi")
 declare("round", lambda input, *, decimals=0: np.round(input, decimals) if input.dtype.kind == "f" else input, where="fmi")
 declare("positive", lambda input: input)
-declare("nan_to_num", lambda input, nan=0.0, posinf=None, neginf=None: np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf), where="fmi")
+declare(
+    "nan_to_num",
+    lambda input, nan=0.0, posinf=None, neginf=None: np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf),
+    where="fmi",
+)
 declare("logit", lambda input, eps=None: np.log(_clipped(input, eps)) - np.log1p(-_clipped(input, eps)), where="fmi")
 declare("conj", lambda input: np.conjugate(input) if input.dtype.kind == "c" else input)
 declare("angle", lambda input: np.angle(input))
@@ -220,7 +227,13 @@ def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     return out
 
 
-declare("clamp", _clamp, lambda input, *rest, **named: f"ClampBackward{0 if any(isinstance(x, Tensor) for x in (*rest, *named.values())) else 1}", where="fmi", aliases="clip")
+declare(
+    "clamp",
+    _clamp,
+    lambda input, *rest, **named: f"ClampBackward{0 if any(isinstance(x, Tensor) for x in (*rest, *named.values())) else 1}",
+    where="fmi",
+    aliases="clip",
+)
 declare("clamp_min", lambda input, min: _clamp(input, min), where="fmi")
 declare("clamp_max", lambda input, max: _clamp(input, None, max), where="fmi")
 
@@ -287,7 +300,9 @@ for _name, _op in OPERATORS.items():
     setattr(Tensor, f"__r{_name}__", _operator(_flipped(_op)))
 for _name, _op in (("lt", _F["lt"]), ("le", _F["le"]), ("gt", _F["gt"]), ("ge", _F["ge"])):
     setattr(Tensor, f"__{_name}__", _operator(_op))
-Tensor.__radd__ = reflected_lane(np.add, Op("add", _add, "AddBackward0"), lambda x, y: add(y, x) if isinstance(y, Tensor) else add(x, y))
+Tensor.__radd__ = reflected_lane(
+    np.add, Op("add", _add, "AddBackward0"), lambda x, y: add(y, x) if isinstance(y, Tensor) else add(x, y)
+)
 Tensor.__rmul__ = reflected_lane(np.multiply, Op("mul", _mul, "MulBackward0"), lambda x, y: mul(x, y))
 Tensor.__rsub__ = reflected_lane(np.subtract, Op("rsub", _rsub, "RsubBackward1"), rsub)
 Tensor.__rtruediv__ = _rdiv

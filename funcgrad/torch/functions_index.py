@@ -21,7 +21,12 @@ def is_basic(index: Any) -> bool:
     """Only integers, slices, None and Ellipsis: the result is a view."""
     if type(index) is tuple:
         return all(map(is_basic, index))
-    return index is None or index is Ellipsis or isinstance(index, slice) or isinstance(index, (int, np.integer)) and not isinstance(index, bool)
+    return (
+        index is None
+        or index is Ellipsis
+        or isinstance(index, slice)
+        or (isinstance(index, (int, np.integer)) and not isinstance(index, bool))
+    )
 
 
 def _node(input: Any = None, index: Any = None) -> str:
@@ -31,7 +36,9 @@ def _node(input: Any = None, index: Any = None) -> str:
     if all(i is Ellipsis for i in items):
         return "AliasBackward0"
     last = items[-1]
-    return "UnsqueezeBackward0" if last is None else "SelectBackward0" if isinstance(last, (int, np.integer)) else "SliceBackward0"
+    return (
+        "UnsqueezeBackward0" if last is None else "SelectBackward0" if isinstance(last, (int, np.integer)) else "SliceBackward0"
+    )
 
 
 def _getitem(input: Any, index: Any) -> Any:
@@ -60,7 +67,7 @@ def get_item(t: Tensor, index: Any) -> Tensor:
     """t[index]: a view, if the index is of integers, slices, None and Ellipsis."""
     given = content_index(index)
     try:
-        if isinstance(given, Tracer) or type(given) is tuple and any(isinstance(i, Tracer) for i in given):
+        if isinstance(given, Tracer) or (type(given) is tuple and any(isinstance(i, Tracer) for i in given)):
             return run(GETITEM, (t, given), {})
         fixed = _Fixed(given)
         out = _GET(t, fixed)
@@ -75,9 +82,7 @@ def _index_error(t: Tensor, index: Any, error: IndexError) -> str:
     if isinstance(index, int) and t.ndim:
         return f"index {index} is out of bounds for dimension 0 with size {t.shape[0]}"
     if not t.ndim:
-        return (
-            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
-        )
+        return "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
     return str(error)
 
 
@@ -124,7 +129,10 @@ def _split(input: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
         cuts = list(range(sizes, n, sizes))
     else:
         if sum(sizes) != n:
-            raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but got split_sizes={list(sizes)}")
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
+                f"got split_sizes={list(sizes)}"
+            )
         cuts = list(np.cumsum(sizes)[:-1])
     return tuple(np.split(input, cuts, dim))
 
@@ -134,9 +142,16 @@ def _chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     return _split(input, max(-(-input.shape[dim] // chunks), 1), dim)
 
 
-declare("split", _split, lambda input, sizes, dim=0: "SplitBackward0" if isinstance(sizes, int) else "SplitWithSizesBackward0", view=True)
+declare(
+    "split",
+    _split,
+    lambda input, sizes, dim=0: "SplitBackward0" if isinstance(sizes, int) else "SplitWithSizesBackward0",
+    view=True,
+)
 declare("chunk", _chunk, "SplitBackward0", view=True)
-declare("tensor_split", lambda input, indices_or_sections, dim=0: tuple(np.array_split(input, indices_or_sections, dim)), view=True)
+declare(
+    "tensor_split", lambda input, indices_or_sections, dim=0: tuple(np.array_split(input, indices_or_sections, dim)), view=True
+)
 
 # ---- along one dim -----------------------------------------------------------------------------------------------------
 
@@ -275,5 +290,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 declare("argwhere", lambda input: np.argwhere(input))
 declare("searchsorted", lambda sorted_sequence, input, *, right=False, side=None: np.asarray(np.searchsorted(
     sorted_sequence, input, side or ("right" if right else "left"))), where="f")  # fmt: skip
-declare("bucketize", lambda input, boundaries, *, right=False: np.asarray(np.searchsorted(boundaries, input, "right" if right else "left")))
+declare(
+    "bucketize",
+    lambda input, boundaries, *, right=False: np.asarray(np.searchsorted(boundaries, input, "right" if right else "left")),
+)
 declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, weights, minlength))

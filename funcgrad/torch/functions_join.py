@@ -58,4 +58,6 @@ def _blocks(tensors: Any) -> Any:
 
 
 _block_diag = declare("block_diag_", _blocks, "BlockDiagBackward0", where="")
-declare("cartesian_prod_", lambda tensors: np.stack([np.reshape(x, -1) for x in np.meshgrid(*tensors, indexing="ij")], -1), where="")
+declare(
+    "cartesian_prod_", lambda tensors: np.stack([np.reshape(x, -1) for x in np.meshgrid(*tensors, indexing="ij")], -1), where=""
+)

@@ -65,7 +65,10 @@ def _dot(input: Any, tensor: Any) -> Any:
     if input.ndim != 1 or tensor.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
     if input.shape != tensor.shape:
-        raise RuntimeError(f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{tensor.shape[0]}] to have the same number of elements")
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{tensor.shape[0]}] to have the same "
+            "number of elements"
+        )
     _same_dtype(input, tensor)
     return input @ tensor
 
@@ -76,7 +79,11 @@ declare("inner", lambda input, other: np.inner(input, other), "ViewBackward0")
 declare("outer", lambda input, vec2: np.outer(input, vec2), "MulBackward0", aliases="ger")
 declare("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat1 @ mat2), where="fmi")
 declare("addmv", lambda input, mat, vec, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat @ vec), where="fmi")
-declare("baddbmm", lambda input, batch1, batch2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, batch1 @ batch2), where="fmi")
+declare(
+    "baddbmm",
+    lambda input, batch1, batch2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, batch1 @ batch2),
+    where="fmi",
+)
 declare("tensordot", lambda a, b, dims=2: np.tensordot(a, b, dims), "ViewBackward0", where="f")
 declare("kron", lambda input, other: np.kron(input, other), "UnsafeViewBackward0")
 declare("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim), "LinalgCrossBackward0")
@@ -93,7 +100,9 @@ EINSUM = Op("einsum", lambda equation, operands: np.einsum(equation.replace(" ",
 @function()
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Sums of products by Einstein's notation."""
-    return EINSUM(equation, list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands))
+    return EINSUM(
+        equation, list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands)
+    )
 
 
 # ---- torch.linalg ------------------------------------------------------------------------------------------------------

@@ -60,7 +60,9 @@ for _name, _function in (("all", np.all), ("any", np.any)):
 
 
 def _spread(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
-    def body(input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1, axis: Any = None) -> Any:
+    def body(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1, axis: Any = None
+    ) -> Any:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
         if unbiased is not None:
@@ -102,7 +104,12 @@ def named_result(name: str) -> Any:
 
 
 MaxResult, MinResult, MedianResult = named_result("max"), named_result("min"), named_result("median")
-SortResult, TopkResult, KthResult, ModeResult = named_result("sort"), named_result("topk"), named_result("kthvalue"), named_result("mode")
+SortResult, TopkResult, KthResult, ModeResult = (
+    named_result("sort"),
+    named_result("topk"),
+    named_result("kthvalue"),
+    named_result("mode"),
+)
 CummaxResult, CumminResult = named_result("cummax"), named_result("cummin")
 
 
@@ -128,7 +135,9 @@ def _extreme(name: str, whole: Any, position: Any, of_two: Any, result: Any) -> 
             return pair(input, dim if other is None else other)
         if dim is None:
             if not input.numel():
-                raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim.")
+                raise RuntimeError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim."
+                )
             return of_all(input)
         return of_dim(input, dim, keepdim)
 
@@ -153,7 +162,9 @@ def _lower_middle(x: Any, axis: Any = None) -> Any:
 
 _median_all = Op("median", lambda input: np.reshape(input, -1)[int(_lower_middle(concrete(input).reshape(-1), None))])
 _median_dim = Op(
-    "median", lambda input, dim, keepdim: picked(input, _lower_middle(concrete(input), dim), dim, keepdim, MedianResult), "MedianBackward1"
+    "median",
+    lambda input, dim, keepdim: picked(input, _lower_middle(concrete(input), dim), dim, keepdim, MedianResult),
+    "MedianBackward1",
 )
 
 
@@ -300,7 +311,9 @@ declare("dist", lambda input, other, p=2: np.linalg.vector_norm(input - other, o
 
 
 def _quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
-    return np.quantile(input, np.asarray(q) if not hasattr(q, "dtype") else q, axis=axis_of(dim), keepdims=keepdim, method=interpolation)
+    return np.quantile(
+        input, np.asarray(q) if not hasattr(q, "dtype") else q, axis=axis_of(dim), keepdims=keepdim, method=interpolation
+    )
 
 
 declare("quantile", _quantile)

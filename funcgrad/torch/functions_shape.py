@@ -20,7 +20,7 @@ def _view_node(input: Any = None, *rest: Any, **named: Any) -> str:
 def _checked(input: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     known = math.prod(n for n in shape if n != -1)
     size = math.prod(input.shape)
-    if -1 in shape and known and size % known == 0 or size == known and -1 not in shape:
+    if (-1 in shape and known and size % known == 0) or (size == known and -1 not in shape):
         return shape
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {size}")
 
@@ -119,7 +119,8 @@ def _expand(input: Any, *shape: Any) -> Any:
     for i, n in enumerate(input.shape):
         if n != 1 and full[lead + i] != n:
             raise RuntimeError(
-                f"The expanded size of the tensor ({full[lead + i]}) must match the existing size ({n}) at non-singleton dimension "
+                f"The expanded size of the tensor ({full[lead + i]}) must match the existing size ({n}) at non-singleton "
+                "dimension "
                 f"{lead + i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(input.shape)}"
             )
     return np.broadcast_to(input, full)
@@ -144,7 +145,9 @@ def _repeat(input: Any, *repeats: Any) -> Any:
 
 declare("repeat", _repeat, where="m")
 declare("tile", lambda input, *dims: np.tile(input, shape_of(dims)), "RepeatBackward0")
-declare("repeat_interleave", lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim), "ViewBackward0")
+declare(
+    "repeat_interleave", lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim), "ViewBackward0"
+)
 declare("flip", lambda input, *dims: np.flip(input, shape_of(dims)))
 declare("fliplr", lambda input: np.flip(input, 1))
 declare("flipud", lambda input: np.flip(input, 0))

@@ -42,13 +42,19 @@ def _as_single(x: Any, out: Any) -> Any:
 
 
 for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-    FFT[_name] = Op(f"fft_{_name}", _transform(_name), f"Fft{'R2C' if _name == 'rfft' else 'C2R' if _name == 'irfft' else 'C2C'}Backward0")
+    FFT[_name] = Op(
+        f"fft_{_name}", _transform(_name), f"Fft{'R2C' if _name == 'rfft' else 'C2R' if _name == 'irfft' else 'C2C'}Backward0"
+    )
 for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
     FFT[_name] = Op(f"fft_{_name}", _transform_many(_name, (-2, -1)), "FftC2CBackward0")
 for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
     FFT[_name] = Op(f"fft_{_name}", _transform_many(_name, None), "FftC2CBackward0")
-for _name in ("fftshift", "ifftshift"):
-    FFT[_name] = Op(f"fft_{_name}", lambda input, dim=None, _f=getattr(np.fft, _name): _f(input, dim), "RollBackward0")
+def _shift(numpy_function: Any) -> Any:
+    return lambda input, dim=None: numpy_function(input, dim)
+
+
+FFT["fftshift"] = Op("fft_fftshift", _shift(np.fft.fftshift), "RollBackward0")
+FFT["ifftshift"] = Op("fft_ifftshift", _shift(np.fft.ifftshift), "RollBackward0")
 
 # ---- torch.special -----------------------------------------------------------------------------------------------------
 

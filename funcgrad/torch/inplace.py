@@ -44,15 +44,15 @@ def refreshed_node(t: Tensor) -> Node | None:
 def check_writable(t: Tensor) -> None:
     """Refuse what PyTorch refuses to write to."""
     value = t.value
-    if isinstance(value, np.ndarray) and 0 in value.strides:
-        if any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape, strict=True)):
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
-                "clone() the tensor before performing the operation."
-            )
+    if isinstance(value, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape, strict=True)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+            "clone() the tensor before performing the operation."
+        )
     if t.__dict__.get("is_inference_tensor") and not mode().inference:
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal tensor before "
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+            "tensor before "
             "doing inplace update."
         )
     if not recording():
@@ -70,15 +70,20 @@ def _check_view(t: Tensor) -> None:
     if origin == "multiple":
         name = "" if t.grad_fn is None else t.grad_fn.name()
         raise RuntimeError(
-            f"Output {t.output_nr} of {name.partition('Backward')[0] or 'a function'} is a view and is being modified inplace. This view is the output of a function "
-            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You should replace the "
+            f"Output {t.output_nr} of {name.partition('Backward')[0] or 'a function'} is a view and is being modified "
+            "inplace. This view is the output of a function "
+            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
+            "replace the "
             "inplace operation by an out-of-place one."
         )
     if origin == "no_grad" and (base.node is not None or t.requires_grad):
         raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
-            "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
-            "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
+            "case is "
+            "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
+            "either both "
+            "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
+            "inplace to be tracked)."
         )
 
 
@@ -87,9 +92,7 @@ def adopt(t: Tensor, out: Tensor, whole: bool = True) -> Tensor:
     value = out.value
     target = t.value
     if tuple(value.shape) != tuple(target.shape):
-        raise RuntimeError(
-            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
-        )
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}")
     if value.dtype != target.dtype:
         if _RANK[value.dtype.kind] > _RANK[target.dtype.kind]:
             raise RuntimeError(
@@ -161,7 +164,13 @@ def content_index(index: Any) -> Any:
         value = index.value
         if not isinstance(value, Tracer) and value.dtype.kind not in "iub":
             raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-        return value if isinstance(value, Tracer) else np.asarray(value) if value.dtype != np.uint8 else np.asarray(value).astype(bool)
+        return (
+            value
+            if isinstance(value, Tracer)
+            else np.asarray(value)
+            if value.dtype != np.uint8
+            else np.asarray(value).astype(bool)
+        )
     if type(index) is tuple:
         return tuple(map(content_index, index))
     if type(index) is list:
@@ -185,7 +194,9 @@ def set_item(t: Tensor, index: Any, v: Any) -> None:
     try:
         overwrite(t, place, _without_leading(given.value), given.node if recording() else None)
     except ValueError as error:
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(given.shape)} cannot be broadcast to the indexing result ({error})") from None
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(given.shape)} cannot be broadcast to the indexing result ({error})"
+        ) from None
 
 
 def _without_leading(value: Any) -> Any:
@@ -205,7 +216,8 @@ def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
         return True
     if np.shares_memory(region, source):
         raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. "
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+            "location. "
             "Please clone() the tensor before performing the operation."
         )
     return False
@@ -215,8 +227,10 @@ def write_out(out: Any, result: Any) -> Any:
     """The result of a function, written into what was given as out=."""
     if isinstance(out, tuple):
         return type(result)._make(map(write_out, out, result)) if hasattr(result, "_make") else tuple(map(write_out, out, result))
-    if result.requires_grad or out.requires_grad and recording():
-        raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
+    if result.requires_grad or (out.requires_grad and recording()):
+        raise RuntimeError(
+            "functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+        )
     if tuple(out.value.shape) != tuple(result.value.shape):
         out.data = make_tensor(dtypes.cast(result.value, out.value.dtype))
     else:

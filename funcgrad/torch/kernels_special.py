@@ -20,7 +20,7 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 
 def _log_gamma(x: float) -> float:
-    if x == math.inf or x <= 0 and x == math.floor(x):
+    if x == math.inf or (x <= 0 and x == math.floor(x)):
         return math.inf
     return math.lgamma(x)
 
@@ -87,7 +87,9 @@ def _polygamma(n: int, x: Any) -> Any:
         series = np.log(x) - 0.5 / x - sum(b / (2 * k * x ** (2 * k)) for k, b in enumerate(_BERNOULLI, 1))
     else:
         lead = math.factorial(n - 1) / x**n + factorial / (2 * x ** (n + 1))
-        rest = sum(b * math.factorial(2 * k + n - 1) / (math.factorial(2 * k) * x ** (2 * k + n)) for k, b in enumerate(_BERNOULLI, 1))
+        rest = sum(
+            b * math.factorial(2 * k + n - 1) / (math.factorial(2 * k) * x ** (2 * k + n)) for k, b in enumerate(_BERNOULLI, 1)
+        )
         series = sign * (lead + rest)
     return series + total
 

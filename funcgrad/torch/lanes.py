@@ -120,7 +120,12 @@ def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, 
     if not saved:
         space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
         saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
-    return _RECORD.format(spec=spec or _spec_lines(slots, len(operands)), slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots))
+    return _RECORD.format(
+        spec=spec or _spec_lines(slots, len(operands)),
+        slots=slots,
+        saved=saved,
+        parents="".join(f"node_{name}, " for name in slots),
+    )
 
 
 def _space(ufunc: Any, op: Op) -> dict[str, Any]:

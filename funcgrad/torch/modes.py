@@ -83,7 +83,8 @@ class ModeManager:
         if inspect.isclass(function):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions "
-                "or methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method.",
+                "or methods. To preserve the current behavior of class decoration, you can directly decorate the "
+                "`__init__` method.",
                 FutureWarning, stacklevel=2,
             )  # fmt: skip
             function.__init__ = self(function.__init__)
@@ -154,7 +155,7 @@ class _Plain(ModeManager):
         super().__init__()
 
 
-class no_grad(_Plain):  # noqa: N801
+class no_grad(_Plain):
     """Operations are not recorded: `with no_grad():`, `@no_grad()` or `@no_grad`.
 
     >>> import funcgrad.torch as torch
@@ -169,14 +170,14 @@ class no_grad(_Plain):  # noqa: N801
         return grad_fields(False)
 
 
-class enable_grad(_Plain):  # noqa: N801
+class enable_grad(_Plain):
     """Operations are recorded again, inside a no_grad."""
 
     def fields(self) -> dict[str, Any]:
         return grad_fields(True)
 
 
-class set_grad_enabled(ModeManager):  # noqa: N801
+class set_grad_enabled(ModeManager):
     """Switch recording on or off: at once when called, until the block ends as a context manager."""
 
     def __init__(self, mode: bool) -> None:
@@ -204,7 +205,7 @@ class set_grad_enabled(ModeManager):  # noqa: N801
         return super().__call__(function)
 
 
-class inference_mode(ModeManager):  # noqa: N801
+class inference_mode(ModeManager):
     """Nothing is recorded, and what is made here can't be recorded later either."""
 
     def __new__(cls, mode: Any = True) -> Any:

@@ -256,8 +256,10 @@ def saved_nothing(function: Any, tensors: list[Any], contents: list[Any], slots:
         saved = () if t.node is None else saved_values(t.node)
         if any(id(x) in made_in_inference for x in saved):
             raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
-                "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+                "computation "
+                "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
+                "autograd, or use "
                 "`torch.no_grad()` instead of `torch.inference_mode()`."
             )
     return out
@@ -298,4 +300,4 @@ def looks_into(out: Any, x: Any) -> bool:
     """Would a write to `x` be seen in `out`? (An element of an array is a copy, but is taken as a view of it.)"""
     if type(out) is not ndarray and not isinstance(out, Shared):
         return True
-    return out is x or out.base is not None and (out.base is x or out.base is getattr(x, "base", None) or isinstance(x, Shared))
+    return out is x or (out.base is not None and (out.base is x or out.base is getattr(x, "base", None) or isinstance(x, Shared)))

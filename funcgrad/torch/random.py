@@ -77,12 +77,16 @@ def _wanted(dtype: Any) -> Any:
     return dtypes.default() if dtype is None else dtypes.to_numpy(dtype)
 
 
-def rand(*size: Any, generator: Generator | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None) -> Tensor:
+def rand(
+    *size: Any, generator: Generator | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None
+) -> Tensor:
     """Uniform numbers in [0, 1)."""
     return finished((generator or default_generator).uniform(shape_of(size), _wanted(dtype)), None, requires_grad, device)
 
 
-def randn(*size: Any, generator: Generator | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None) -> Tensor:
+def randn(
+    *size: Any, generator: Generator | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None
+) -> Tensor:
     """Numbers of the standard normal distribution."""
     return finished((generator or default_generator).normal(shape_of(size), _wanted(dtype)), None, requires_grad, device)
 

@@ -28,7 +28,7 @@ class Size(tuple[int, ...]):
         return Size(tuple(self) + tuple(other))
 
 
-class device:  # noqa: N801 (its name in PyTorch)
+class device:
     """Where a tensor lives: the CPU."""
 
     __slots__ = ("index", "type")

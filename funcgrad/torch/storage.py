@@ -16,7 +16,8 @@ from weakref import finalize, ref
 
 import numpy as np
 
-from funcgrad.core.mutation import Place, write as write_tracer
+from funcgrad.core.mutation import Place
+from funcgrad.core.mutation import write as write_tracer
 from funcgrad.core.trace import Tracer, innermost, snapshot
 from funcgrad.errors import user_line
 

@@ -27,7 +27,8 @@ from funcgrad.torch.tape import EAGER, next_order
 _new = object.__new__
 NON_LEAF_GRAD = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
-    "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
+    "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on "
+    "the non-leaf "
     "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
 
@@ -146,7 +147,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Are operations on it recorded?"""
-        return self.node is not None or isinstance(self.value, Tracer) and traced(self.value)
+        return self.node is not None or (isinstance(self.value, Tracer) and traced(self.value))
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
@@ -166,7 +167,8 @@ class Tensor:
         if node is not None and node.plan is not None:
             if not requires_grad:
                 raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                    "a subgraph "
                     "that doesn't require differentiation use var_no_grad = var.detach()."
                 )
             return self
@@ -256,8 +258,10 @@ class Tensor:
         """Leave the graph: this tensor becomes a leaf that does not require grad."""
         if self._is_view():
             raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
-                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+                "training, and "
+                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
+                "called on "
                 "these gradients."
             )
         self.node = None
@@ -382,12 +386,14 @@ def check_grad(t: Tensor, v: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if v.value.dtype != t.value.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{v.dtype}' to a tensor with grad_dtype '{t.dtype}'. The gradient must match "
+            f"attempting to assign a gradient with dtype '{v.dtype}' to a tensor with grad_dtype '{t.dtype}'. The gradient "
+            "must match "
             "the tensor's dtype."
         )
     if v.value.shape != t.value.shape:
         raise RuntimeError(
-            f"attempting to assign a gradient of size '{list(v.shape)}' to a tensor of size '{list(t.shape)}'. Please ensure that the "
+            f"attempting to assign a gradient of size '{list(v.shape)}' to a tensor of size '{list(t.shape)}'. Please "
+            "ensure that the "
             "gradient and the tensor are the same size"
         )
 

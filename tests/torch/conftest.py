@@ -49,9 +49,6 @@ def squeezed(text: str) -> str:
 @pytest.fixture
 def as_torch(monkeypatch: pytest.MonkeyPatch) -> Any:
     """`import torch` gives the facade."""
-    import funcgrad.torch.autograd
-    import funcgrad.torch.nn
-    import funcgrad.torch.optim
 
     for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]:
         monkeypatch.delitem(sys.modules, name)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (programs are kept on few lines)
 """Small programs for torch: the facade prints what the original prints, errors and warnings included."""
 
 from __future__ import annotations

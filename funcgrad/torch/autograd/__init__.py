@@ -1,3 +1,4 @@
+# ruff: noqa: F401 (these are the public names)
 """torch.autograd: backward, grad, Function, hooks, functional transforms, checks."""
 
 from funcgrad.torch.autograd import forward_ad, function, functional, graph, saved

@@ -37,12 +37,14 @@ class Anomaly:
                 where = self.traces.get(node)
                 if where is not None:
                     warnings.warn(
-                        f"Error detected in {name}. Traceback of forward call that caused the error:\n{where}", UserWarning, stacklevel=6
+                        f"Error detected in {name}. Traceback of forward call that caused the error:\n{where}",
+                        UserWarning,
+                        stacklevel=6,
                     )
                 raise RuntimeError(f"Function '{name}' returned nan values in its {k}th output.")
 
 
-class detect_anomaly(ModeManager):  # noqa: N801
+class detect_anomaly(ModeManager):
     """While this is open, operations know where they were called, and a backward that makes NaN raises."""
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -63,7 +65,7 @@ class detect_anomaly(ModeManager):  # noqa: N801
         return made
 
 
-class set_detect_anomaly(detect_anomaly):  # noqa: N801
+class set_detect_anomaly(detect_anomaly):
     """Switch it on or off: at once, or for a `with` block."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:

@@ -41,15 +41,13 @@ def seeds_of(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: boo
 
 def _seed(out: Any, node: Node, gradient: Any, i: int, create_graph: bool) -> Any:
     if gradient is None:
-        if node.dtype is None or node.shape != () and np.prod(node.shape) != 1:
+        if node.dtype is None or (node.shape != () and np.prod(node.shape) != 1):
             raise RuntimeError(
                 "grad can be implicitly created only for scalar outputs: this one has shape "
                 f"{tuple(node.shape)}. Pass gradient=torch.ones_like(y), or sum y first."
             )
         if node.dtype.kind == "c":
-            raise RuntimeError(
-                f"grad can be implicitly created only for real scalar outputs but got torch.{node.dtype.name}"
-            )
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got torch.{node.dtype.name}")
         return np.ones(node.shape, node.dtype) if node.shape else node.dtype.type(1)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -98,7 +96,9 @@ def backward(
         inputs = as_tuple(inputs)
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    seeds = seeds_of(outputs, given_gradients(grad_tensors if grad_tensors is not None else grad_variables, outputs), create_graph)
+    seeds = seeds_of(
+        outputs, given_gradients(grad_tensors if grad_tensors is not None else grad_variables, outputs), create_graph
+    )
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
         engine.run(seeds, keep=keep, create_graph=create_graph, captures=None, wanted=None, finish=_accumulator(create_graph))
@@ -196,10 +196,19 @@ def grad(
     (tensor(12.),)
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     if isinstance(inputs, dict):
         found = grad(
-            outputs, tuple(inputs.values()), grad_outputs, retain_graph, create_graph, allow_unused, is_grads_batched, materialize_grads
+            outputs,
+            tuple(inputs.values()),
+            grad_outputs,
+            retain_graph,
+            create_graph,
+            allow_unused,
+            is_grads_batched,
+            materialize_grads,
         )
         return dict(zip(inputs, found, strict=True))
     outs, ins = as_tuple(outputs), as_tuple(inputs)
@@ -213,7 +222,9 @@ def grad(
     else:
         found = _captured(seeds_of(outs, given, create_graph), nodes, keep, create_graph)
     unused_allowed = allow_unused or materialize_grads
-    return tuple(_result(i, x, found[node], unused_allowed, materialize_grads) for i, (x, node) in enumerate(zip(ins, nodes, strict=True)))
+    return tuple(
+        _result(i, x, found[node], unused_allowed, materialize_grads) for i, (x, node) in enumerate(zip(ins, nodes, strict=True))
+    )
 
 
 def _batched(outs: tuple[Any, ...], given: tuple[Any, ...], nodes: list[Node], keep: bool, create_graph: bool) -> dict[Node, Any]:
@@ -235,7 +246,8 @@ def _result(i: int, x: Any, ct: Any, unused_allowed: bool, materialize: bool) ->
         return make_tensor(np.zeros(node_of(x).shape, node_of(x).dtype))  # type: ignore[union-attr]
     if not unused_allowed:
         raise RuntimeError(
-            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the "
+            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if "
+            "this is the "
             "desired behavior."
         )
     return None

@@ -22,8 +22,10 @@ from funcgrad.torch.storage import TAINTED, tainted
 from funcgrad.torch.tensor import Tensor, from_operand
 
 SECOND_TIME = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). Saved "
-    "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to "
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved "
+    "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
+    "you need to "
     "backward through the graph a second time or if you need to access saved tensors after calling backward."
 )
 
@@ -230,7 +232,8 @@ def version_error(value: Any, found: Any, now: int) -> RuntimeError:
         source = f", which is output 0 of {name.removesuffix('0').removesuffix('Backward')},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{kind}Tensor {list(value.shape)}]{source} is at version {now}; expected version {found.saved_version} instead. Hint: the "
+        f"[torch.{kind}Tensor {list(value.shape)}]{source} is at version {now}; expected version {found.saved_version} "
+        "instead. Hint: the "
         f"operation that modified it was at {found.line}. Write x = x + y instead of x += y there, or use it under "
         "torch.autograd.graph.allow_mutation_on_saved_tensors(), which computes the gradient of the values at the time."
     )
@@ -257,7 +260,13 @@ def own(ct: Any) -> Any:
 
 
 def run(
-    seeds: list[tuple[Node, Any]], *, keep: bool, create_graph: bool, captures: dict[Node, Any] | None, wanted: set[Node] | None, finish: Any
+    seeds: list[tuple[Node, Any]],
+    *,
+    keep: bool,
+    create_graph: bool,
+    captures: dict[Node, Any] | None,
+    wanted: set[Node] | None,
+    finish: Any,
 ) -> None:
     """Sweep from `seeds`. `finish(leaf, ct)` is called for each leaf reached; the cotangents of `captures` are put there."""
     if not (EXTRAS or TAINTED or create_graph or captures or modes.MODE.get()):

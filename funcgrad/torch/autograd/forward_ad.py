@@ -21,7 +21,7 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-class dual_level:  # noqa: N801
+class dual_level:
     """While this is open, `make_dual` makes dual numbers; after it they have no tangents."""
 
     def __enter__(self) -> ForwardTrace:
@@ -54,12 +54,18 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
     """A tensor that carries a tangent."""
     trace = _LEVEL.get()
     if trace is None:
-        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
     if tensor.value.dtype.kind not in "fc" or tangent.value.dtype.kind not in "fc":
-        raise ValueError(f"Expected primal and tangent to be floating point or complex, but got: {tensor.dtype} and {tangent.dtype}")
+        raise ValueError(
+            f"Expected primal and tangent to be floating point or complex, but got: {tensor.dtype} and {tangent.dtype}"
+        )
     if tensor.shape != tangent.shape:
         raise RuntimeError(f"Expected primal and tangent of one size, but got {list(tensor.shape)} and {list(tangent.shape)}")
-    return from_operand(trace.wrap(np.asarray(tensor.__operand__()) if tensor.node is None else tensor.__operand__(), tangent.__operand__()))
+    return from_operand(
+        trace.wrap(np.asarray(tensor.__operand__()) if tensor.node is None else tensor.__operand__(), tangent.__operand__())
+    )
 
 
 def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:
@@ -68,5 +74,7 @@ def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:
     if isinstance(value, ForwardTracer):
         trace = _LEVEL.get()
         primal = from_operand(value.value)
-        return UnpackedDualTensor(primal, from_operand(dense(value.node)) if value.trace is trace and value.node is not None else None)
+        return UnpackedDualTensor(
+            primal, from_operand(dense(value.node)) if value.trace is trace and value.node is not None else None
+        )
     return UnpackedDualTensor(tensor, None)

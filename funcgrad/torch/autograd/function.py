@@ -15,7 +15,8 @@ import numpy as np
 
 from funcgrad.core.cotangent import dense, fit
 from funcgrad.core.primitive import Spec
-from funcgrad.core.reverse import PICK, Node as EngineNode, make_node
+from funcgrad.core.reverse import PICK, make_node
+from funcgrad.core.reverse import Node as EngineNode
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import modes, storage
 from funcgrad.torch.autograd import engine
@@ -117,8 +118,10 @@ class _DeadEnd:
     def pull(self, ct: Any, saved: Any) -> Any:
         """Refuse."""
         raise RuntimeError(
-            f"{self.name}: the derivative of backward depends on a tensor kept by {self.how}, which is neither an input nor an output of "
-            "forward, so its own derivative is unknown (PyTorch takes it as zero, silently). Compute it anew in backward from an input "
+            f"{self.name}: the derivative of backward depends on a tensor kept by {self.how}, which is neither an input nor "
+            "an output of "
+            "forward, so its own derivative is unknown (PyTorch takes it as zero, silently). Compute it anew in backward "
+            "from an input "
             "that was given to save_for_backward, or return it from forward."
         )
 
@@ -192,7 +195,8 @@ class FunctionPlan:
                 parts.append(self._part(i, gradient, node.parents[self.slots.index(i)], raised))
             elif gradient is not None and not ctx._is_tensor[i]:
                 raise RuntimeError(
-                    f"function {self.name} returned a gradient different than None at position {i + 1}, but the corresponding forward "
+                    f"function {self.name} returned a gradient different than None at position {i + 1}, but the "
+                    "corresponding forward "
                     "input was not a Variable"
                 )
         return parts
@@ -205,7 +209,8 @@ class FunctionPlan:
         ct = engine.from_user(gradient, raised)
         if ct.shape != parent.shape and not _sums_to(ct.shape, parent.shape):
             raise RuntimeError(
-                f"Function {self.name} returned an invalid gradient at index {i} - got {list(ct.shape)} but expected shape compatible with "
+                f"Function {self.name} returned an invalid gradient at index {i} - got {list(ct.shape)} but expected shape "
+                "compatible with "
                 f"{list(parent.shape)}"
             )
         return fit(ct, parent)
@@ -260,7 +265,8 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+            "with static "
             "forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
@@ -287,7 +293,9 @@ class Function:
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """The tangents of the outputs, given those of the inputs."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
@@ -326,7 +334,8 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
     for t in ctx._dirty:
         if not any(t is o for o in outs):
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace "
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                "modified inplace "
                 "must all be outputs of the Function."
             )
     slots = tuple(i for i, node in enumerate(nodes) if node is not None)

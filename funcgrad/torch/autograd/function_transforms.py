@@ -16,8 +16,10 @@ def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
     """`cls.apply(*args)`, where some argument holds a tracer of a transform."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError(
-            f"In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must override the "
-            f"setup_context staticmethod: {cls.__name__} has forward(ctx, ...) only. Write forward(x, ...) and setup_context(ctx, inputs, output)."
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+            "override the "
+            f"setup_context staticmethod: {cls.__name__} has forward(ctx, ...) only. Write forward(x, ...) and "
+            "setup_context(ctx, inputs, output)."
         )
     where = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     contents = [args[i].__operand__() for i in where]
@@ -60,7 +62,8 @@ def _with_rule(cls: type[Function], where: list[int], on_tensors: Any) -> Any:
         result = _backward_of(cls)(ctx, *[engine.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))])
         found = result if isinstance(result, tuple) else (result,)
         return tuple(
-            np.zeros(np.shape(x), x.dtype) if found[i] is None else found[i].__operand__() for i, x in zip(where, contents, strict=True)
+            np.zeros(np.shape(x), x.dtype) if found[i] is None else found[i].__operand__()
+            for i, x in zip(where, contents, strict=True)
         )
 
     made = custom_vjp(value)

@@ -16,11 +16,15 @@ def _as_inputs(inputs: Any, what: str, who: str) -> tuple[bool, tuple[Tensor, ..
     if isinstance(inputs, Tensor):
         return False, (inputs,)
     if not isinstance(inputs, tuple):
-        raise TypeError(f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the given {what} has type {type(inputs)}.")
+        raise TypeError(
+            f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the given {what} has type "
+            f"{type(inputs)}."
+        )
     for i, x in enumerate(inputs):
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the value at index {i} has type {type(x)}."
+                f"The {what} given to {who} must be either a Tensor or a tuple of Tensors but the value at index {i} has "
+                f"type {type(x)}."
             )
     return True, inputs
 
@@ -40,22 +44,31 @@ def _gradients(outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, s
     """The gradients, zeros where an input does not matter."""
     used = [(o, g) for o, g in zip(outs, v, strict=True) if o.requires_grad]
     if strict and len(used) < len(outs):
-        raise RuntimeError(f"Output {next(i for i, o in enumerate(outs) if not o.requires_grad)} of the user-provided function does not "
-                           "require gradients. The outputs must be computed in a differentiable manner from the input when running in "
+        raise RuntimeError(
+            f"Output {next(i for i, o in enumerate(outs) if not o.requires_grad)} of the user-provided "
+            "function does not "
+        
+                           "require gradients. The outputs must be computed in a differentiable manner from the input when "
+                           "running in "
                            "strict mode.")  # fmt: skip
     if not used:
         return [zeros_like(x) for x in ins]
     found = grad([o for o, _ in used], ins, [g for _, g in used], retain_graph=True, create_graph=create_graph, allow_unused=True)
     for i, g in enumerate(found):
         if g is None and strict:
-            raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
+            raise RuntimeError(
+                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode."
+            )
     return [zeros_like(x) if g is None else g for x, g in zip(ins, found, strict=True)]
 
 
 def _directions(v: Any, like: tuple[Tensor, ...], who: str, what: str) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(f"The vector v can only be None if the {what} to the user-provided function is a single Tensor with a single element.")
+            raise RuntimeError(
+                f"The vector v can only be None if the {what} to the user-provided function is a single Tensor with a "
+                "single element."
+            )
         return (ones_like(like[0]),)
     found = _as_inputs(v, "v", who)[1]
     if len(found) != len(like):
@@ -66,7 +79,9 @@ def _directions(v: Any, like: tuple[Tensor, ...], who: str, what: str) -> tuple[
     return found
 
 
-def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def vjp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """(outputs, v times the Jacobian), in the structure of `inputs`."""
     with modes.enable_grad():
         many, given = _as_inputs(inputs, "inputs", "vjp")
@@ -76,7 +91,9 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     return _finished(outs, out_many, create_graph), _finished(found, many, create_graph)
 
 
-def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def jvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """(outputs, the Jacobian times v), in the structure of the outputs: the derivative of vjp in its own v."""
     with modes.enable_grad():
         _, given = _as_inputs(inputs, "inputs", "jvp")
@@ -140,12 +157,16 @@ def _single(out: Any, who: str) -> Tensor:
     return out.reshape(()) if out.ndim else out  # type: ignore[attr-defined]
 
 
-def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def hvp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """(output, the Hessian times v)."""
     return vhp(func, inputs, v, create_graph, strict)
 
 
-def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
+def vhp(
+    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
+) -> tuple[Any, Any]:
     """(output, v times the Hessian)."""
     with modes.enable_grad():
         many, given = _as_inputs(inputs, "inputs", "vhp")

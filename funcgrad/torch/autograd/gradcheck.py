@@ -52,7 +52,8 @@ def _checked(func: Any, inputs: tuple[Any, ...], eps: float, atol: float, rtol: 
     for i in where:
         if inputs[i].value.dtype not in (np.float64, np.complex128):
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely fail if "
+                f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
+                "likely fail if "
                 "all the inputs are not of double precision floating point or complex. ", UserWarning, stacklevel=4,
             )  # fmt: skip
     outs = [o for o in _tuple(func(*inputs)) if isinstance(o, Tensor) and o.value.dtype.kind in "fc"]

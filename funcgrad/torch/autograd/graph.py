@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from funcgrad.core.reverse import PICK, Node as EngineNode
+from funcgrad.core.reverse import PICK
+from funcgrad.core.reverse import Node as EngineNode
 from funcgrad.torch.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
 from funcgrad.torch.tensor import Tensor, make_tensor
 
@@ -77,7 +78,9 @@ class Node:
         plan = self.engine_node.plan
         assert plan is not None
         parts = plan.pull(cts if type(self.engine_node.shape) is int else cts[0], self.engine_node.saved)
-        found = tuple(None if p is None else engine.to_user(engine.fit(p, n)) for n, p in zip(self.engine_node.parents, parts, strict=True))
+        found = tuple(
+            None if p is None else engine.to_user(engine.fit(p, n)) for n, p in zip(self.engine_node.parents, parts, strict=True)
+        )
         return found if len(found) != 1 else found[0]
 
     def __eq__(self, other: object) -> bool:

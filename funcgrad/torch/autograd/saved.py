@@ -97,7 +97,7 @@ def after_recording(out: Any, mode: Mode) -> None:
             _pack_node(node, *hooks)
 
 
-class saved_tensors_hooks(ModeManager):  # noqa: N801
+class saved_tensors_hooks(ModeManager):
     """While this is open, each saved tensor goes through `pack_hook`, and through `unpack_hook` when backward needs it."""
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
@@ -114,14 +114,14 @@ class saved_tensors_hooks(ModeManager):  # noqa: N801
         return saved_tensors_hooks(*self.hooks)
 
 
-class save_on_cpu(saved_tensors_hooks):  # noqa: N801
+class save_on_cpu(saved_tensors_hooks):
     """Saved tensors are on the CPU already: this changes nothing."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: t, lambda t: t)
 
 
-class disable_saved_tensors_hooks(ModeManager):  # noqa: N801
+class disable_saved_tensors_hooks(ModeManager):
     """While this is open, saved_tensors_hooks raises `error_message`."""
 
     def __init__(self, error_message: str) -> None:
@@ -135,7 +135,7 @@ class disable_saved_tensors_hooks(ModeManager):  # noqa: N801
         return disable_saved_tensors_hooks(self.error_message)
 
 
-class allow_mutation_on_saved_tensors(ModeManager):  # noqa: N801
+class allow_mutation_on_saved_tensors(ModeManager):
     """While this is open, saved values that were overwritten are no error: the gradient is that of the values at the time."""
 
     def fields(self) -> dict[str, Any]:

@@ -18,10 +18,14 @@ softmax, log_softmax = FUNCTIONS["softmax"], FUNCTIONS["log_softmax"]
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
     if input.dtype != weight.dtype:
-        raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {dtypes.of(input.dtype)} and {dtypes.of(weight.dtype)}")
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {dtypes.of(input.dtype)} and {dtypes.of(weight.dtype)}"
+        )
     if input.shape[-1] != weight.shape[-1]:
         rows = int(np.prod(input.shape[:-1]))
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and {weight.shape[1]}x{weight.shape[0]})")
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and {weight.shape[1]}x{weight.shape[0]})"
+        )
     return AFFINE(bias, input, weight)
 
 

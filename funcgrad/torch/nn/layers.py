@@ -47,7 +47,11 @@ class Sequential(Module):
 
     def __init__(self, *modules: Any) -> None:
         super().__init__()
-        items = modules[0].items() if len(modules) == 1 and isinstance(modules[0], dict) else ((str(i), m) for i, m in enumerate(modules))
+        items = (
+            modules[0].items()
+            if len(modules) == 1 and isinstance(modules[0], dict)
+            else ((str(i), m) for i, m in enumerate(modules))
+        )
         for name, module in items:
             self.add_module(name, module)
 

@@ -82,11 +82,15 @@ class Module:
             places[place][name] = value
         elif name in places.get("_parameters", ()):
             if value is not None:
-                raise TypeError(f"cannot assign '{type(value).__name__}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+                raise TypeError(
+                    f"cannot assign '{type(value).__name__}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
             places["_parameters"][name] = None
         elif name in places.get("_modules", ()):
             if value is not None:
-                raise TypeError(f"cannot assign '{type(value).__name__}' as child module '{name}' (torch.nn.Module or None expected)")
+                raise TypeError(
+                    f"cannot assign '{type(value).__name__}' as child module '{name}' (torch.nn.Module or None expected)"
+                )
             places["_modules"][name] = None
         elif name in places.get("_buffers", ()):
             places["_buffers"][name] = value
@@ -124,7 +128,9 @@ class Module:
     add_module = register_module
 
     # ---- walks -------------------------------------------------------------------------------------------------------
-    def named_modules(self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """This module and all below it, with their names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -143,7 +149,9 @@ class Module:
                     seen.add(id(found))
                     yield f"{path}.{name}" if path else name, found
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """The parameters, with their names."""
         return self._named("_parameters", prefix, recurse)
 
@@ -264,7 +272,8 @@ class Module:
         for k, v in own.items():
             if k in state_dict and tuple(state_dict[k].shape) != tuple(v.shape):
                 errors.append(
-                    f"size mismatch for {k}: copying a param with shape {state_dict[k].shape} from checkpoint, the shape in current model is "
+                    f"size mismatch for {k}: copying a param with shape {state_dict[k].shape} from checkpoint, the shape in "
+                    "current model is "
                     f"{v.shape}."
                 )
         if errors:

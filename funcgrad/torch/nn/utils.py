@@ -20,11 +20,15 @@ def get_total_norm(tensors: Iterable[Tensor], norm_type: float = 2.0, error_if_n
     """The norm of all tensors together."""
     total = norm(stack([norm(t, norm_type) for t in tensors]), norm_type)
     if error_if_nonfinite and not total.isfinite():
-        raise RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped.")
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped."
+        )
     return total
 
 
-def clip_grad_norm_(parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None) -> Tensor:
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: Any = None
+) -> Tensor:
     """Scale the gradients, in place, so that their total norm is at most `max_norm`; returns the norm before."""
     from funcgrad.torch.creation import tensor
 

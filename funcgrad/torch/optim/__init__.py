@@ -1,3 +1,4 @@
+# ruff: noqa: F401 (these are the public names)
 """torch.optim: optimizers."""
 
 from funcgrad.torch.optim.optimizer import Optimizer

@@ -17,7 +17,8 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     """function(*args), without keeping what it computes on the way: backward runs it a second time."""
     if use_reentrant is None:
         warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended.",
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
+            "recommended.",
             UserWarning, stacklevel=2,
         )  # fmt: skip
         use_reentrant = True
@@ -42,8 +43,10 @@ class _Reentrant(Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         if engine.current_sweep() is not None and engine.current_sweep().captures:
             raise RuntimeError(
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
-                ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the "
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to "
+                ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without "
+                "passing the "
                 "`inputs` argument."
             )
         fresh = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in ctx.args.items]

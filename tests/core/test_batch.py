@@ -174,9 +174,7 @@ def test_an_empty_batch_has_the_shapes_of_one_example() -> None:
     ],
 )
 def test_python_control_flow_says_what_to_use(f: Any) -> None:
-    with pytest.raises(
-        BatchedControlFlowError, match=r"test_batch\.py, line \d+.*under vmap x stands for 3 examples.*np\.where"
-    ):
+    with pytest.raises(BatchedControlFlowError, match=r"test_batch\.py, line \d+.*under vmap x stands for 3 examples.*np\.where"):
         vmap(f)(np.array([1.0, -2.0, 3.0]))
 
 

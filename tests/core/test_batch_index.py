@@ -114,9 +114,7 @@ def test_writing(index: tuple[Any, ...]) -> None:
     for shape in {region, region[1:], region[:-1] + (1,) * bool(region), ()}:
         values = rng.normal(size=(SIZE, *shape))
         # Where an index names a position twice, any order of writing is NumPy's; so write the same everywhere then.
-        values = (
-            values if len(set(region)) == 0 or not positions_repeat(index, positions) else np.full_like(values, 7.0)
-        )
+        values = values if len(set(region)) == 0 or not positions_repeat(index, positions) else np.full_like(values, 7.0)
         np.testing.assert_array_equal(vmap(write)(BATCH, values, *positions), loop(write, BATCH, values, *positions))
 
 
@@ -134,9 +132,7 @@ def test_gradients(index: tuple[Any, ...]) -> None:
     np.testing.assert_allclose(vmap(pulled)(BATCH, *positions), loop(pulled, BATCH, *positions), rtol=1e-13, atol=1e-13)
     add = lambda x, v, *p: at(x)[filled(index, p)].add(v)
     values = np.arange(1.0, SIZE + 1)
-    np.testing.assert_allclose(
-        vmap(add)(BATCH, values, *positions), loop(add, BATCH, values, *positions), rtol=1e-13, atol=1e-13
-    )
+    np.testing.assert_allclose(vmap(add)(BATCH, values, *positions), loop(add, BATCH, values, *positions), rtol=1e-13, atol=1e-13)
 
 
 def test_an_index_of_an_outer_vmap_in_an_inner_one() -> None:

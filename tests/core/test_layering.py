@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,19 @@ def layer_of(module: str) -> int:
     return next(i for i, layer in enumerate(LAYERS) if part in layer)
 
 
-def imports(module: str, *, at_run_time: bool = False) -> Iterator[str]:
+@cache
+def parsed(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text())
+
+
+@cache
+def imports(module: str, *, at_run_time: bool = False) -> tuple[str, ...]:
     """The modules of the package that `module` imports; all of them, or those that are imported as it is loaded."""
-    tree = ast.parse(MODULES[module].read_text())
+    return tuple(_imports(module, at_run_time))
+
+
+def _imports(module: str, at_run_time: bool) -> Iterator[str]:
+    tree = parsed(module)
     lazy = {id(inner) for node in ast.walk(tree) if is_lazy(node) for inner in ast.walk(node)} if at_run_time else set()
     for node in ast.walk(tree):
         if id(node) in lazy:
@@ -79,9 +90,7 @@ def test_imports_point_to_the_same_layer_or_an_earlier_one(module: str) -> None:
 
 def test_parts_of_one_layer_do_not_import_each_other_in_a_circle() -> None:
     """errors and tree, testing and debug: each pair at most in one direction."""
-    pairs = {
-        (m.split(".")[1], i.split(".")[1]) for m in MODULES if m not in GATHERS for i in imports(m) if i not in GATHERS
-    }
+    pairs = {(m.split(".")[1], i.split(".")[1]) for m in MODULES if m not in GATHERS for i in imports(m) if i not in GATHERS}
     assert [(a, b) for a, b in pairs if a != b and (b, a) in pairs] == []
 
 
@@ -105,9 +114,9 @@ def test_no_module_is_needed_to_load_itself() -> None:
 
 def test_the_core_knows_no_client() -> None:
     clients = [name for layer in LAYERS[2:] for name in layer if name not in ("numpy", "rules", "testing")]
-    for module, path in MODULES.items():
+    for module in MODULES:
         if module.startswith("funcgrad.core"):
-            code = ast.parse(path.read_text())
+            code = parsed(module)
             names = {n.id for n in ast.walk(code) if isinstance(n, ast.Name)} | set(imports(module))
             assert not {n for n in names if any(c in n.lower() for c in clients)}, module
 
@@ -118,7 +127,7 @@ def test_the_engine_does_not_load_optional_packages() -> None:
         if module.split(".")[1:2] and module.split(".")[1] not in ("scipy", "torch", "drawing", "numpy"):
             found = {
                 alias.name.split(".")[0]
-                for node in ast.walk(ast.parse(MODULES[module].read_text()))
+                for node in ast.walk(parsed(module))
                 if isinstance(node, ast.Import)
                 for alias in node.names
             }
@@ -127,10 +136,8 @@ def test_the_engine_does_not_load_optional_packages() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_file_is_one_idea(module: str) -> None:
-    path = MODULES[module]
-    text = path.read_text()
-    assert len(text.splitlines()) <= 400
-    assert ast.get_docstring(ast.parse(text)) or not text.strip(), "a module says what it is for"
+    assert len(MODULES[module].read_text().splitlines()) <= 400
+    assert ast.get_docstring(parsed(module)), "a module says what it is for"
 
 
 # The loop of every reverse transform is written out: a call costs as much as a step of it.
@@ -139,7 +146,7 @@ WRITTEN_OUT = {"funcgrad.core.reverse.sweep"}
 
 @pytest.mark.parametrize("module", MODULES)
 def test_a_function_is_short(module: str) -> None:
-    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+    for node in ast.walk(parsed(module)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and f"{module}.{node.name}" not in WRITTEN_OUT:
             docstring = ast.get_docstring(node, clean=False) or ""
             length = node.end_lineno - node.lineno + 1 - len(docstring.splitlines())  # type: ignore[operator]

@@ -30,12 +30,7 @@ def public_functions() -> dict[Callable[..., Any], str]:
     for module in PUBLIC:
         for name in dir(module):
             function = getattr(module, name)
-            if (
-                callable(function)
-                and not isinstance(function, type)
-                and not name.startswith("_")
-                and function in reachable
-            ):
+            if callable(function) and not isinstance(function, type) and not name.startswith("_") and function in reachable:
                 found.setdefault(function, f"{module.__name__}.{name}")
     return found
 
@@ -60,9 +55,7 @@ def test_every_derivative_has_a_sample() -> None:
         made.name
         for f, made in CATALOGUE.items()
         # A function of our own is part of some rule, and reached by the samples of that.
-        if made.kind in has_derivative
-        and f not in sampled
-        and not (getattr(f, "__module__", None) or "").startswith("funcgrad")
+        if made.kind in has_derivative and f not in sampled and not (getattr(f, "__module__", None) or "").startswith("funcgrad")
     )
     assert missing == [], f"{len(missing)} functions have no sample in tests/rules/samples: {', '.join(missing)}"
 
@@ -125,9 +118,7 @@ def test_what_is_refused_says_why(made: Unsupported) -> None:
 def test_a_function_without_a_rule_is_refused_by_name() -> None:
     function = array_function_dispatch(lambda x: (x,))(lambda x: x)  # stands for one of a later NumPy
     function.__name__, function.__module__ = "novelty", "numpy.linalg"
-    with pytest.raises(
-        UnsupportedFunctionError, match=r"np\.linalg\.novelty has no derivative rule.*test_catalogue\.py"
-    ):
+    with pytest.raises(UnsupportedFunctionError, match=r"np\.linalg\.novelty has no derivative rule.*test_catalogue\.py"):
         grad(lambda x: function(x))(1.0)
     with pytest.raises(UnsupportedFunctionError, match="has no derivative rule"):
         grad(np.frompyfunc(lambda x: x, 1, 1))(1.0)
@@ -137,6 +128,12 @@ def test_names_are_those_users_know() -> None:
     assert name_of(np.linalg.norm) == "linalg.norm"
     assert name_of(np.sum) == "sum"
     assert CATALOGUE[operator.getitem].name == "getitem"
+
+
+def test_every_rule_fits_its_function() -> None:
+    for made in CATALOGUE.values():
+        if isinstance(made, Primitive):
+            made.check()
 
 
 def test_primitives_have_numpys_parameters() -> None:

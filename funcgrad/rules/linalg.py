@@ -101,8 +101,12 @@ def _solve_push(t, a, b, out):
 def _batched_solve(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     a, b = call.operands
     is_vector = b.ndim - batched[1] == 1
-    columns = call.with_operands([a, _column(b, is_vector)])
-    return _vector(over_stacks(2, 2)(primitive, columns, batched, size), is_vector)
+    b = _column(b, is_vector)
+    if not batched[0] and a.ndim == 2 and b.ndim == 3:  # one matrix: the right sides side by side, to factorise it once
+        columns = b.swapaxes(0, 1)
+        out = np.linalg.solve(a, columns.reshape(b.shape[1], size * b.shape[2]))
+        return _vector(out.reshape(columns.shape).swapaxes(0, 1), is_vector)
+    return _vector(over_stacks(2, 2)(primitive, call.with_operands([a, b]), batched, size), is_vector)
 
 
 def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:

@@ -15,6 +15,18 @@ from tests.rules.linear import assert_multilinear, numbers
 dtypes = st.sampled_from([np.float64, np.complex128])
 sizes = st.integers(0, 3)
 
+
+def lengths_that_cross() -> list[tuple[int, int]]:
+    """Vectors in the plane are deprecated: a NumPy to come may refuse them."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            np.cross([1.0, 2.0], [3.0, 4.0])
+    except ValueError:
+        return [(3, 3)]
+    return [(3, 3), (2, 3), (3, 2), (2, 2)]
+
+
 # ---- products of flattened operands ----------------------------------------------------------------------------------
 
 
@@ -35,14 +47,8 @@ def test_cross(shapes: Any) -> None:
     assert_multilinear(lambda a, b: np.cross(a, b, axisc=0), a, b)
 
 
-@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
-@pytest.mark.parametrize("shapes", [((2,), (2,)), ((4, 2), (3,)), ((3,), (4, 2))], ids=str)
-def test_cross_of_vectors_in_the_plane(shapes: Any) -> None:
-    assert_multilinear(np.cross, *map(numbers, shapes))
-
-
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2), st.integers(0, 2), st.sampled_from([(3, 3), (2, 3), (3, 2), (2, 2)]), st.data())
+@given(st.integers(0, 2), st.integers(0, 2), st.sampled_from(lengths_that_cross()), st.data())
 def test_cross_along_any_axes(rank_a: int, rank_b: int, lengths: Any, data: Any) -> None:
     axisa, axisb = (data.draw(st.integers(-rank - 1, rank)) for rank in (rank_a, rank_b))
     axisc = data.draw(st.integers(-1 - max(rank_a, rank_b), max(rank_a, rank_b))) if 3 in lengths else -1

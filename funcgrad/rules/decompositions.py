@@ -70,9 +70,7 @@ custom(np.linalg.cholesky, _cholesky_pull, push=_cholesky_push, reach=whole_matr
 
 def _qr(a: Any, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
-        raise UnsupportedFunctionError(
-            f"np.linalg.qr(mode={mode!r}) has no derivative. Use mode='reduced', 'complete' or 'r'."
-        )
+        raise UnsupportedFunctionError(f"np.linalg.qr(mode={mode!r}) has no derivative. Use mode='reduced', 'complete' or 'r'.")
     a = as_operand(a)
     out = qr_factors(a, "complete" if mode == "complete" and a.shape[-2] > a.shape[-1] else "reduced")
     return out[1] if mode == "r" else out
@@ -156,15 +154,22 @@ def _eigh_push(t, out):
 def _eigh_pull(ct, out, live):
     w, v = out
     ct_w, ct_v = ct
-    inner = 0 if ct_w is None else on_diagonal(ct_w)
+    total = 0 if ct_w is None else _values_pull(v, v, ct_w, live[0])
     if ct_v is not None:
         ct_v = conj(ct_v)
         along = mH(v) @ ct_v
         turned = along * inverse_gaps(w, w.shape[-1], live_columns(live[1]))
         if v.dtype.kind == "c":
             turned = nan_where_phase_counts(turned, diagonal(along).imag, _column_sizes(v, ct_v))
-        inner = inner + turned
-    return conj(symmetrised(v @ inner @ mH(v)))
+        total = total + v @ turned @ mH(v)
+    return conj(symmetrised(total))
+
+
+def _values_pull(u: Any, v: Any, ct: Any, live: Any) -> Any:
+    """What the cotangent of eigenvalues, or of singular values, contributes; without the vectors that it does not need."""
+    if live is not None:
+        u, v = (np.where(live[..., None, :], x, 0) for x in (u, v))
+    return (u * ct[..., None, :]) @ mH(v)
 
 
 def _column_sizes(v: Any, ct: Any) -> Any:
@@ -282,21 +287,21 @@ def _vectors_push(u: Any, turn: Any, outside: Any, inverse_s: Any, rest: Any) ->
 def _svd_pull(ct, a, out, live, full):
     """The transpose of `_svd_push`."""
     u, s, v, rest_u, rest_v = _split(out)
-    n, ct_s = max(a.shape[-2:]), ct[1]
-    inner, outer, phases = (0 if ct_s is None else on_diagonal(ct_s)), 0, []
+    n, inner, phases = max(a.shape[-2:]), 0, []
+    total = 0 if ct[1] is None else _values_pull(u, v, ct[1], live[1])
     if ct[0] is not None:
         even, odd, outside, phase = _vectors_pull(u, rest_u, conj(ct[0]), live[0], s, n)
-        inner, outer = inner + even + odd, outer + outside @ mH(v)
+        inner, total = inner + even + odd, total + outside @ mH(v)
         phases.append(phase)
     if ct[2] is not None:
         live_v = None if live[2] is None else mT(live[2])
         even, odd, outside, phase = _vectors_pull(v, rest_v, mT(ct[2]), live_v, s, n)
-        inner, outer = inner + even - odd, outer + u @ mH(outside)
+        inner, total = inner + even - odd, total + u @ mH(outside)
         phases.append(phase)
-    if u.dtype.kind == "c" and phases:
-        along, size = (sum(parts[1:], parts[0]) for parts in zip(*phases, strict=True))
+    if phases and u.dtype.kind == "c":
+        along, size = (sum(parts[1:], parts[0]) for parts in zip(*phases))
         inner = nan_where_phase_counts(inner, along, size)
-    return conj(u @ inner @ mH(v) + outer)
+    return conj(total + u @ inner @ mH(v) if phases else total)
 
 
 def _vectors_pull(u: Any, rest: Any, ct: Any, live: Any, s: Any, n: int) -> Any:

@@ -201,6 +201,22 @@ def test_what_needs_a_closed_gap_is_nan(function: Any) -> None:
     assert np.isnan(jvp(function, (CLOSED,), (np.ones((3, 3)),))[1])
 
 
+def test_the_curvature_of_a_value_does_not_need_the_gap_of_others() -> None:
+    largest = {
+        "eigh": lambda a: linalg.eigh(a)[0][-1],
+        "eigvalsh": lambda a: np.max(linalg.eigvalsh(a)),
+        "svd": lambda a: linalg.svd(a)[1][0],
+        "norm": lambda a: linalg.norm(a, 2),
+    }
+    shear = np.zeros((3, 3))
+    shear[0, 1] = shear[1, 0] = 1
+    for function in largest.values():
+        second = hvp(function, (CLOSED,), (shear,))
+        np.testing.assert_allclose(second + second.T, 2 / 3 * shear, atol=1e-12)  # of 4 + t * t / 3
+        twice = jvp(lambda a, f=function: jvp(f, (a,), (shear,))[1], (CLOSED,), (shear,))[1]
+        np.testing.assert_allclose(twice, 2 / 3)
+
+
 def test_a_gap_within_rounding_is_closed() -> None:
     a = with_values([4.0, 1.0, 1.0])
     assert np.isnan(grad(lambda a: linalg.eigh(a)[1][0, 0])(a)).all()
@@ -236,9 +252,7 @@ def test_the_exponential_by_eigenvalues() -> None:
 
     ct = matrix(2, 2)
     np.testing.assert_allclose(vjp(by_eig, a)[1](ct)[0], vjp(by_series, a)[1](ct)[0], rtol=1e-9)
-    np.testing.assert_allclose(
-        hessian(lambda a: np.sum(by_eig(a)))(a), hessian(lambda a: np.sum(by_series(a)))(a), rtol=1e-7
-    )
+    np.testing.assert_allclose(hessian(lambda a: np.sum(by_eig(a)))(a), hessian(lambda a: np.sum(by_series(a)))(a), rtol=1e-7)
 
 
 def test_rotations_have_complex_eigenvalues_and_real_gradients() -> None:

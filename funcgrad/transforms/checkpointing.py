@@ -18,7 +18,7 @@ from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Trace, Tracer, bind, innermost
 from funcgrad.errors import ArgumentError
-from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, StandIn
+from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, StandIn, flat_call
 from funcgrad.transforms.programs import Keep, Recording, write_down
 from funcgrad.transforms.transposition import LinearTrace, node_of
 from funcgrad.transforms.wrapping import Transformed, name_of
@@ -56,9 +56,7 @@ class CheckpointCall(PullCall):
         leaves = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n and ct is not None], release=True)
         return [leaves.get(n) for n in nodes]
 
-    def on_reverse(
-        self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]
-    ) -> list[Any]:
+    def on_reverse(self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]) -> list[Any]:
         if isinstance(trace, LinearTrace):  # which has to see every step
             return self._inlined(trace, call, dict(zip(slots, parents, strict=True)))
         return super().on_reverse(trace, call, slots, parents)
@@ -77,11 +75,6 @@ class CheckpointCall(PullCall):
 
         values, self.values = self.values, None
         return CheckpointCall(self.name, program, self.count, values and StandIn(trace).taken(values))
-
-
-def flat_call(operands: Sequence[Any]) -> Call:
-    """A call of something opaque."""
-    return Call(operands, (("operands", len(operands)),), {})
 
 
 class Checkpoint(Transformed):
@@ -107,13 +100,13 @@ class Checkpoint(Transformed):
             return outs
 
         recording = write_down(flat, leaves, self._keep())
-        return tree.unflatten(returned[0], recording.returned(self._bound(recording)))
+        return tree.unflatten(returned[0], recording.program.filled(self._bound(recording)))
 
     def _bound(self, recording: Recording) -> list[Any]:
         if innermost(recording.operands) is None:
             return recording.values
         title = f"checkpoint of {name_of(self.fun)}"
-        call = CheckpointCall(title, recording.program, len(recording.results), recording.values)
+        call = CheckpointCall(title, recording.program, len(recording.program.results), recording.values)
         return bind(call, flat_call(recording.operands))
 
     def _keep(self) -> Keep | None:
@@ -123,9 +116,7 @@ class Checkpoint(Transformed):
 def _names(policy: Iterable[str]) -> frozenset[str]:
     names = (policy,) if isinstance(policy, str) else tuple(policy)
     if not all(isinstance(name, str) for name in names):
-        raise ArgumentError(
-            f"checkpoint: policy must be a function of a name, or names such as 'matmul', not {policy!r}"
-        )
+        raise ArgumentError(f"checkpoint: policy must be a function of a name, or names such as 'matmul', not {policy!r}")
     return frozenset(names)
 
 

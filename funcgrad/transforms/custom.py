@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.primitive import Call
 from funcgrad.core.trace import bind, innermost
 from funcgrad.errors import ArgumentError, RuleError
 from funcgrad.transforms.custom_calls import Arguments, GradientCall, JvpCall, VjpCall, pair
+from funcgrad.transforms.opaque import flat_call
 from funcgrad.transforms.wrapping import Transformed, name_of
 
 Rule = Callable[..., Any]
@@ -50,9 +50,7 @@ class CustomFunction(Transformed):
     def _position(self, name: str) -> int:
         names = list(inspect.signature(self.fun).parameters)
         if name not in names:
-            raise ArgumentError(
-                f"{self.title}: nondiff_argnames has {name!r}, which is none of its parameters {tuple(names)}"
-            )
+            raise ArgumentError(f"{self.title}: nondiff_argnames has {name!r}, which is none of its parameters {tuple(names)}")
         return names.index(name)
 
     def is_ready(self) -> bool:
@@ -67,7 +65,7 @@ class CustomFunction(Transformed):
         if innermost(leaves) is None:
             return self.run(*args)
         call = self.call_type(self, arguments)
-        outs = bind(call, Call(leaves, (("leaves", len(leaves)),), {}))
+        outs = bind(call, flat_call(leaves))
         return tree.unflatten(call.structure, outs)
 
     def run(self, *args: Any) -> Any:
@@ -176,9 +174,7 @@ class _PerArgument:
     def __call__(self, *given: Any) -> tuple[Any, Any]:
         *nondiff, primals, tangents = given
         if len(self.rules) != len(primals):
-            raise RuleError(
-                f"{self.function.title}: defjvps was given {len(self.rules)} rules for {len(primals)} arguments"
-            )
+            raise RuleError(f"{self.function.title}: defjvps was given {len(self.rules)} rules for {len(primals)} arguments")
         args = list(primals)
         for position, value in zip(self.function._nondiff(len(primals) + len(nondiff)), nondiff, strict=True):
             args.insert(position, value)
@@ -202,9 +198,7 @@ class CustomGradient(CustomFunction):
         return pair(self.fun(*args), self.title, "(output, vjp_fn)")[0]
 
 
-def custom_vjp(
-    fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()
-) -> Any:
+def custom_vjp(fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()) -> Any:
     """A function with a backward rule of one's own.
 
     Args:
@@ -238,9 +232,7 @@ def custom_vjp(
     return (lambda f: CustomVjp(f, **options)) if fun is None else CustomVjp(fun, **options)
 
 
-def custom_jvp(
-    fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()
-) -> Any:
+def custom_jvp(fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()) -> Any:
     """A function with a forward rule of one's own. It serves reverse mode as well, by transposition.
 
     Arguments and errors are those of `custom_vjp`. `f.defjvp(rule)` gives the rule (it is also a decorator):

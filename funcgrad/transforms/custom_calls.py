@@ -28,9 +28,7 @@ class Fixed:
 class Arguments:
     """How a call's arguments lie in its flat operands. Holds no values, for it lives as long as the tape."""
 
-    def __init__(
-        self, structures: Sequence[tree.Structure], specs: Sequence[Spec | None], nondiff: tuple[int, ...]
-    ) -> None:
+    def __init__(self, structures: Sequence[tree.Structure], specs: Sequence[Spec | None], nondiff: tuple[int, ...]) -> None:
         self.structures, self.specs, self.nondiff = structures, specs, nondiff
         self.diff = [i for i in range(len(structures)) if i not in nondiff]
 
@@ -68,9 +66,7 @@ class Arguments:
 
 def is_number(x: Any) -> bool:
     """Is `x` a number or an array of numbers?"""
-    return isinstance(x, (bool, int, float, complex)) or getattr(getattr(x, "dtype", None), "kind", "") in tuple(
-        "fciub"
-    )
+    return isinstance(x, (bool, int, float, complex)) or getattr(getattr(x, "dtype", None), "kind", "") in tuple("fciub")
 
 
 class CustomCall(OpaqueCall):
@@ -102,9 +98,7 @@ class CustomCall(OpaqueCall):
 
     def filled(self, cts: Sequence[Any]) -> Any:
         """The cotangent of the output as users get it: zeros where nothing came."""
-        return tree.unflatten(
-            self.structure, [zeros(to) if ct is None else ct for ct, to in zip(cts, self.outs, strict=True)]
-        )
+        return tree.unflatten(self.structure, [zeros(to) if ct is None else ct for ct, to in zip(cts, self.outs, strict=True)])
 
     def parts(self, result: Any, slots: Sequence[int], rule: str) -> list[Any]:
         """The cotangents that a rule returned, checked: one for each operand in `slots`."""
@@ -154,9 +148,7 @@ class GradientCall(CustomCall, PullCall):
         result = vjp_fn(self.filled(cts), *more)
         structures = self.arguments.structures
         if len(structures) == 1:  # the cotangent of a single argument may come bare
-            is_wrapped = (
-                isinstance(result, (tuple, list)) and len(result) == 1 and tree.structure(result) != structures[0]
-            )
+            is_wrapped = isinstance(result, (tuple, list)) and len(result) == 1 and tree.structure(result) != structures[0]
             result = result if is_wrapped else (result,)
         return self.parts(result, slots, "vjp_fn")
 
@@ -183,12 +175,12 @@ class _Replay:
         # For each operand of the program: which cotangent it is, or None for a hoisted value.
         self.cts = [next((k for k, one in enumerate(ones) if x is one), None) for x in recording.operands]
         self.program: Program = recording.program
-        self.returned, self.structure = recording.returned, structure
+        self.structure = structure
 
     def __call__(self, ct: Any, *hoisted: Any) -> Any:
         cts, more = tree.leaves(ct), iter(hoisted)
         outs = self.program([next(more) if k is None else cts[k] for k in self.cts])
-        return tree.unflatten(self.structure, self.returned(outs))
+        return tree.unflatten(self.structure, self.program.filled(outs))
 
 
 class JvpCall(CustomCall, PushCall):
@@ -198,9 +190,7 @@ class JvpCall(CustomCall, PushCall):
         title, arguments = self.function.title, self.arguments
         nondiff, primals = arguments.sorted_out(operands)
         directions = [tangents[i] if i in tangents else to and zeros(to) for i, to in enumerate(arguments.specs)]
-        by_argument = [
-            tree.unflatten(s, part) for s, part in zip(arguments.structures, arguments.split(directions), strict=True)
-        ]
+        by_argument = [tree.unflatten(s, part) for s, part in zip(arguments.structures, arguments.split(directions), strict=True)]
         result = self.function.rule(*nondiff, tuple(primals), tuple(by_argument[i] for i in arguments.diff))
         out, t = pair(result, f"{title}: the rule", "(output, tangent of the output)")
         outs = self.flat(out)
@@ -261,9 +251,7 @@ def checked(given: Any, to: Spec, what: str, whose: str) -> Any:
     if dtype == float0 or not is_inexact(to):
         return None
     if dtype is None or dtype.kind not in "fciub":
-        raise RuleError(
-            f"{what} is {described(given) if dtype is None else f'an array of {dtype}'}, not an array of numbers"
-        )
+        raise RuleError(f"{what} is {described(given) if dtype is None else f'an array of {dtype}'}, not an array of numbers")
     if given.shape != to.shape:
         raise RuleError(
             f"{what} has shape {given.shape}, but {whose} has shape {to.shape}. Give exactly that shape: where the "

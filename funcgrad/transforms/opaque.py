@@ -86,12 +86,8 @@ class OpaqueCall(Opaque):
         """`residuals` as a pytree that hides no tracer: they are about to be carried out of a vmap."""
         return residuals
 
-    def on_reverse(
-        self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]
-    ) -> list[Any]:
-        operands = [
-            trace.guard.keep(x) if type(x) is np.ndarray and i not in slots else x for i, x in enumerate(call.operands)
-        ]
+    def on_reverse(self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]) -> list[Any]:
+        operands = [trace.guard.keep(x) if type(x) is np.ndarray and i not in slots else x for i, x in enumerate(call.operands)]
         outs, residuals = self.fwd(operands, slots, trace) if slots else (bind(self, call), None)
         captured = [k for k, o in enumerate(outs) if node_of(trace, o) is not None]
         if not slots:
@@ -115,6 +111,11 @@ class OpaqueCall(Opaque):
 
     def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
         return [trace.wrap(o, None) for o in bind(self.batched(trace, batched), call)]
+
+
+def flat_call(operands: Sequence[Any]) -> Call:
+    """A call of something opaque."""
+    return Call(operands, (("operands", len(operands)),), {})
 
 
 class PullCall(OpaqueCall):
@@ -173,17 +174,11 @@ class StandIn(BatchTrace):
 
     def given(self, operands: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
         """Values as tracers, where they are batched."""
-        return [
-            self.wrap(x, None) if is_batched and x is not None else x
-            for x, is_batched in zip(operands, flags, strict=True)
-        ]
+        return [self.wrap(x, None) if is_batched and x is not None else x for x, is_batched in zip(operands, flags, strict=True)]
 
     def taken(self, outs: Sequence[Any]) -> list[Any]:
         """Results as values with the batch at axis 0."""
-        return [
-            o if o is None else o.value if self.holds(o) else np.broadcast_to(o, (self.size, *np.shape(o)))
-            for o in outs
-        ]
+        return [o if o is None else o.value if self.holds(o) else np.broadcast_to(o, (self.size, *np.shape(o))) for o in outs]
 
     def summed(self, part: Any) -> Any:
         """The cotangent of something that all examples share."""

@@ -64,12 +64,15 @@ class WriteStep(Step):
 
 
 class Program:
-    """The steps that the results need. Its outputs are the results, and then what is kept."""
+    """The steps that the results need, and what the function returned: a Ref for each result, constants for the rest.
 
-    def __init__(
-        self, steps: Sequence[Step], inputs: Sequence[Ref], results: Sequence[Ref], kept: Iterable[Ref] = ()
-    ) -> None:
-        needed = set(results)
+    Its outputs are the results (each once), and then what is kept.
+    """
+
+    def __init__(self, steps: Sequence[Step], inputs: Sequence[Ref], returned: Sequence[Any], kept: Iterable[Ref]) -> None:
+        self.returned = returned
+        self.results = list(dict.fromkeys(ref for ref in returned if type(ref) is Ref))
+        needed = set(self.results)
         self.steps: list[Step] = []
         for step in reversed(steps):
             if not needed.isdisjoint(step.outs):
@@ -78,7 +81,7 @@ class Program:
         self.steps.reverse()
         self.inputs = [ref for ref in inputs if ref in needed]
         self.kept = [ref for ref in kept if ref in needed]
-        self.outs = [*results, *self.kept]
+        self.outs = [*self.results, *self.kept]
         self._find_dead()
 
     def _find_dead(self) -> None:
@@ -105,6 +108,11 @@ class Program:
                 if ref is not None and ref not in step.dead:
                     values[ref] = value
         return [values[ref] for ref in self.outs]
+
+    def filled(self, outs: Sequence[Any]) -> list[Any]:
+        """What the function returned, with these outputs for its results."""
+        by_name = dict(zip(self.outs, outs, strict=True))
+        return [by_name[ref] if type(ref) is Ref else ref for ref in self.returned]
 
 
 def noted(primitive: Any, call: Call, out: Any) -> Any:
@@ -234,21 +242,16 @@ register_trace(ProgramTrace, write_program)
 
 
 class Recording:
-    """A program, the operands that it was written down with, and what the function returned."""
+    """A program, with the operands that it was written down with and the outputs that it had."""
 
     def __init__(self, trace: ProgramTrace, outs: Sequence[Any]) -> None:
-        self.refs = [trace.ref_of(o) for o in outs]
-        self.results = list(dict.fromkeys(ref for ref in self.refs if type(ref) is Ref))
-        self.program = Program(trace.steps, [ref for ref, _ in trace.inputs], self.results, trace.kept)
+        returned = [trace.ref_of(o) for o in outs]
+        self.program = Program(trace.steps, [ref for ref, _ in trace.inputs], returned, trace.kept)
         operands = dict(trace.inputs)
         self.operands = [operands[ref] for ref in self.program.inputs]
-        values = {r: without_derivatives(o, trace) for r, o in zip(self.refs, outs, strict=True) if type(r) is Ref}
-        self.values = [values[ref] for ref in self.results] + [trace.kept[ref] for ref in self.program.kept]
-
-    def returned(self, values: Sequence[Any]) -> list[Any]:
-        """What the function returned, with `values` for the program's outputs."""
-        by_name = dict(zip(self.program.outs, values, strict=True))
-        return [by_name[ref] if type(ref) is Ref else ref for ref in self.refs]
+        values = {r: without_derivatives(o, trace) for r, o in zip(returned, outs, strict=True) if type(r) is Ref}
+        values.update(trace.kept)
+        self.values = [values[ref] for ref in self.program.outs]
 
 
 def write_down(fun: Callable[[list[Any]], Sequence[Any]], leaves: Sequence[Any], keep: Keep | None = None) -> Recording:

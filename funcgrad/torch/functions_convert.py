@@ -199,7 +199,7 @@ def _repr(self: Tensor) -> str:
     return tensor_text(self)
 
 
-Tensor.__repr__ = _repr  # type: ignore
+Tensor.__repr__ = _repr
 
 
 # ---- copies ------------------------------------------------------------------------------------------------------------

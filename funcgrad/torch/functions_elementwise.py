@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -98,7 +97,7 @@ def _tensor_or_number(name: str, tensor: int, number: int) -> Callable[..., str]
     return lambda input, other: f"{name}Backward{tensor if isinstance(other, Tensor) else number}"
 
 
-for _name, _ufunc, _floating, _node in (
+for _name, _ufunc, _in_floats, _node in (
     ("remainder", np.remainder, False, _tensor_or_number("Remainder", 1, 0)), ("fmod", np.fmod, False, _tensor_or_number("Fmod", 1, 0)), ("floor_divide", np.floor_divide, False, None),
     ("atan2", np.arctan2, True, "Atan2Backward0"), ("hypot", np.hypot, True, None), ("copysign", np.copysign, True, "CopysignBackward0"),
     ("bitwise_and", np.bitwise_and, False, None), ("bitwise_or", np.bitwise_or, False, None),
@@ -106,7 +105,7 @@ for _name, _ufunc, _floating, _node in (
     ("bitwise_right_shift", np.right_shift, False, None), ("gcd", np.gcd, False, None), ("lcm", np.lcm, False, None),
     ("nextafter", np.nextafter, True, None),
 ):  # fmt: skip
-    declare(_name, _binary(_ufunc, floating=_floating), _node, where="fmi")
+    declare(_name, _binary(_ufunc, floating=_in_floats), _node, where="fmi")
 for _name, _ufunc in (("maximum", np.maximum), ("minimum", np.minimum), ("fmax", np.fmax), ("fmin", np.fmin),
                       ("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp2), ("heaviside", np.heaviside)):  # fmt: skip
     declare(_name, _binary(_ufunc))
@@ -300,19 +299,19 @@ for _name, _op in OPERATORS.items():
     setattr(Tensor, f"__r{_name}__", _operator(_flipped(_op)))
 for _name, _op in (("lt", _F["lt"]), ("le", _F["le"]), ("gt", _F["gt"]), ("ge", _F["ge"])):
     setattr(Tensor, f"__{_name}__", _operator(_op))
-Tensor.__radd__ = reflected_lane(
-    np.add, Op("add", _add, "AddBackward0"), lambda x, y: add(y, x) if isinstance(y, Tensor) else add(x, y)
-)
-Tensor.__rmul__ = reflected_lane(np.multiply, Op("mul", _mul, "MulBackward0"), lambda x, y: mul(x, y))
-Tensor.__rsub__ = reflected_lane(np.subtract, Op("rsub", _rsub, "RsubBackward1"), rsub)
-Tensor.__rtruediv__ = _rdiv
+for _name, _reflected in (
+    ("radd", reflected_lane(np.add, Op("add", _add, "AddBackward0"), add)),
+    ("rmul", reflected_lane(np.multiply, Op("mul", _mul, "MulBackward0"), mul)),
+    ("rsub", reflected_lane(np.subtract, Op("rsub", _rsub, "RsubBackward1"), rsub)),
+    ("rtruediv", _rdiv),
+):
+    setattr(Tensor, f"__{_name}__", _reflected)
 Tensor.__neg__, Tensor.__pos__, Tensor.__abs__ = neg, (lambda self: self), abs  # type: ignore[method-assign]
 Tensor.__invert__ = _F["bitwise_not"]  # type: ignore[method-assign]
 _eq, _ne = _F["eq"], _F["ne"]
-Tensor.__eq__ = lambda self, other: _eq(self, other) if _known(other) else NotImplemented  # type: ignore[method-assign,assignment]
-Tensor.__ne__ = lambda self, other: _ne(self, other) if _known(other) else NotImplemented  # type: ignore[method-assign,assignment]
-Tensor.__hash__ = lambda self: id(self)  # type: ignore[method-assign,assignment]
+Tensor.__eq__ = lambda self, other: _eq(self, other) if _known(other) else NotImplemented
+Tensor.__ne__ = lambda self, other: _ne(self, other) if _known(other) else NotImplemented
+Tensor.__hash__ = lambda self: id(self)
 for _name, _method in (("add", "add_"), ("sub", "sub_"), ("mul", "mul_"), ("truediv", "div_"), ("pow", "pow_"), ("mod", "remainder_"),
                        ("floordiv", "floor_divide_"), ("and", "bitwise_and_"), ("or", "bitwise_or_"), ("xor", "bitwise_xor_")):  # fmt: skip
     setattr(Tensor, f"__i{_name}__", _F[_method])
-PI = math.pi

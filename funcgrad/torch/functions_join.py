@@ -28,7 +28,7 @@ declare("column_stack", lambda tensors: np.column_stack(aligned(tensors)), "CatB
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """The tensors, expanded to one shape."""
     shape = np.broadcast_shapes(*[t.value.shape for t in tensors])
-    return tuple(t.expand(*shape) for t in tensors)  # type: ignore[attr-defined]
+    return tuple(t.expand(*shape) for t in tensors)
 
 
 @function()

@@ -107,6 +107,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 
 # ---- torch.linalg ------------------------------------------------------------------------------------------------------
 LINALG: dict[str, Any] = {}
+_la: Any = np.linalg
 
 
 def _linalg(name: str, body: Any, node: str | None = None, also: str = "") -> None:
@@ -115,31 +116,31 @@ def _linalg(name: str, body: Any, node: str | None = None, also: str = "") -> No
         enter(each, made, "fm")
 
 
-_linalg("inv", np.linalg.inv, "LinalgInvExBackward0", "inverse")
-_linalg("det", np.linalg.det, None, "det")
-_linalg("slogdet", lambda A: np.linalg.slogdet(A), None, "slogdet")
-_linalg("solve", lambda A, B: np.linalg.solve(A, B), "LinalgSolveExBackward0")
-_linalg("cholesky", np.linalg.cholesky, "LinalgCholeskyExBackward0")
-_linalg("eigh", lambda A, UPLO="L": np.linalg.eigh(A, UPLO))
-_linalg("eigvalsh", lambda A, UPLO="L": np.linalg.eigvalsh(A, UPLO), "LinalgEighBackward0")
-_linalg("eig", lambda A: np.linalg.eig(A))
-_linalg("eigvals", lambda A: np.linalg.eigvals(A))
-_linalg("svd", lambda A, full_matrices=True: np.linalg.svd(A, full_matrices))
-_linalg("svdvals", lambda A: np.linalg.svdvals(A), "LinalgSvdBackward0")
-_linalg("qr", lambda A, mode="reduced": np.linalg.qr(A, mode), None, "qr")
-_linalg("pinv", lambda A: np.linalg.pinv(A), None, "pinverse")
-_linalg("matrix_power", lambda A, n: np.linalg.matrix_power(A, n), None, "matrix_power")
-_linalg("matrix_norm", lambda A, ord="fro", dim=(-2, -1), keepdim=False: np.linalg.norm(A, ord, axis=dim, keepdims=keepdim))
-_linalg("vector_norm", lambda x, ord=2, dim=None, keepdim=False: np.linalg.vector_norm(
+_linalg("inv", _la.inv, "LinalgInvExBackward0", "inverse")
+_linalg("det", _la.det, None, "det")
+_linalg("slogdet", lambda A: _la.slogdet(A), None, "slogdet")
+_linalg("solve", lambda A, B: _la.solve(A, B), "LinalgSolveExBackward0")
+_linalg("cholesky", _la.cholesky, "LinalgCholeskyExBackward0")
+_linalg("eigh", lambda A, UPLO="L": _la.eigh(A, UPLO))
+_linalg("eigvalsh", lambda A, UPLO="L": _la.eigvalsh(A, UPLO), "LinalgEighBackward0")
+_linalg("eig", lambda A: _la.eig(A))
+_linalg("eigvals", lambda A: _la.eigvals(A))
+_linalg("svd", lambda A, full_matrices=True: _la.svd(A, full_matrices))
+_linalg("svdvals", lambda A: _la.svdvals(A), "LinalgSvdBackward0")
+_linalg("qr", lambda A, mode="reduced": _la.qr(A, mode), None, "qr")
+_linalg("pinv", lambda A: _la.pinv(A), None, "pinverse")
+_linalg("matrix_power", lambda A, n: _la.matrix_power(A, n), None, "matrix_power")
+_linalg("matrix_norm", lambda A, ord="fro", dim=(-2, -1), keepdim=False: _la.norm(A, ord, axis=dim, keepdims=keepdim))
+_linalg("vector_norm", lambda x, ord=2, dim=None, keepdim=False: _la.vector_norm(
     x, ord=ord, axis=tuple(dim) if isinstance(dim, list) else dim, keepdims=keepdim))  # fmt: skip
-_linalg("norm", lambda A, ord=None, dim=None, keepdim=False: np.linalg.norm(
+_linalg("norm", lambda A, ord=None, dim=None, keepdim=False: _la.norm(
     A if ord is not None or dim is not None else np.reshape(A, -1), ord, axis=dim, keepdims=keepdim), "LinalgVectorNormBackward0")  # fmt: skip
 _linalg("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim))
-_linalg("multi_dot", lambda tensors: np.linalg.multi_dot(tensors))
+_linalg("multi_dot", lambda tensors: _la.multi_dot(tensors))
 _linalg("matmul", _matmul, "MmBackward0")
 _linalg("diagonal", lambda A, *, offset=0, dim1=-2, dim2=-1: np.diagonal(A, offset, dim1, dim2), "DiagonalBackward0")
-_linalg("matrix_rank", lambda A, tol=None: np.asarray(np.linalg.matrix_rank(A, tol)))
-_linalg("cond", lambda A, p=None: np.linalg.cond(A, p))
-_linalg("lstsq", lambda A, B: np.linalg.lstsq(A, B))
-enter("logdet", Op("logdet", lambda input: np.linalg.slogdet(input)[1], "LogdetBackward0"), "fm")
+_linalg("matrix_rank", lambda A, tol=None: np.asarray(_la.matrix_rank(A, tol)))
+_linalg("cond", lambda A, p=None: _la.cond(A, p))
+_linalg("lstsq", lambda A, B: _la.lstsq(A, B))
+enter("logdet", Op("logdet", lambda input: _la.slogdet(input)[1], "LogdetBackward0"), "fm")
 enter("cholesky", LINALG["cholesky"], "fm")

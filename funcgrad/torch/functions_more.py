@@ -37,7 +37,7 @@ def _running_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> 
 declare("cumulative_trapezoid", _running_trapezoid, "CumsumBackward0", where="f")
 
 
-def _gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> Any:
+def _gradient(input: Any, *, spacing: Any = 1, dim: Any = None, edge_order: Any = 1) -> Any:
     """Differences in the middle, along each dim."""
     axes = range(input.ndim) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
     return tuple(np.gradient(input, spacing, axis=a, edge_order=edge_order) for a in axes)
@@ -70,7 +70,7 @@ declare("mode", _mode)
 @function("fm")
 def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
     """The minimum and the maximum."""
-    return input.amin(dim, keepdim), input.amax(dim, keepdim)  # type: ignore[attr-defined]
+    return input.amin(dim, keepdim), input.amax(dim, keepdim)
 
 
 def _renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:

@@ -310,7 +310,7 @@ norm = declare("norm", _norm, "LinalgVectorNormBackward0")
 declare("dist", lambda input, other, p=2: np.linalg.vector_norm(input - other, ord=p))
 
 
-def _quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+def _quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
     return np.quantile(
         input, np.asarray(q) if not hasattr(q, "dtype") else q, axis=axis_of(dim), keepdims=keepdim, method=interpolation
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import dtypes
+from funcgrad.torch import dtypes, functions_elementwise, functions_reduce  # noqa: F401 (what is declared there is used below)
 from funcgrad.torch.kernels import ENTR
 from funcgrad.torch.ops import Op
 from funcgrad.torch.registry import FUNCTIONS, enter
@@ -49,6 +49,8 @@ for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
     FFT[_name] = Op(f"fft_{_name}", _transform_many(_name, (-2, -1)), "FftC2CBackward0")
 for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
     FFT[_name] = Op(f"fft_{_name}", _transform_many(_name, None), "FftC2CBackward0")
+
+
 def _shift(numpy_function: Any) -> Any:
     return lambda input, dim=None: numpy_function(input, dim)
 

@@ -1,6 +1,7 @@
 """Hooks: what a sweep is to do beside pulling, kept for the few nodes that have any.
 
-Nodes are the core's and know nothing of hooks; `EXTRAS` holds them by the node's identity. While it is empty, a backward looks nowhere.
+Nodes are the core's and know nothing of hooks; `EXTRAS` holds them by the node's identity. While it is empty, a backward looks
+nowhere.
 """
 
 from __future__ import annotations
@@ -35,12 +36,16 @@ class Extras:
 EXTRAS: dict[int, Extras] = {}
 
 
+def _forget(key: int) -> None:
+    EXTRAS.pop(key, None)
+
+
 def extras_of(node: Node) -> Extras:
     """The extras of a node, made when they are first needed."""
     found = EXTRAS.get(id(node))
     if found is None:
         key = id(node)
-        found = EXTRAS[key] = Extras(node, lambda _: EXTRAS.pop(key, None))
+        found = EXTRAS[key] = Extras(node, lambda _: _forget(key))
     return found
 
 

@@ -34,7 +34,7 @@ def kind_name(dtype: Any) -> str:
 
 def refreshed_node(t: Tensor) -> Node | None:
     """The node of a view whose base was written to."""
-    base = None if t.link is None else t.link.base
+    base = t._base
     if base is None or base.node is None:
         return None
     steps = t.link.base_steps
@@ -178,7 +178,7 @@ def content_index(index: Any) -> Any:
     if isinstance(index, slice):
         if index.step is not None and int(index.step) <= 0:
             raise ValueError("step must be greater than zero")
-        return slice(*[int(x) if isinstance(x, Tensor) else x for x in (index.start, index.stop, index.step)])
+        return slice(*[x.item() if isinstance(x, Tensor) else x for x in (index.start, index.stop, index.step)])
     return index
 
 

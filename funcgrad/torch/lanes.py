@@ -111,7 +111,7 @@ def r{name}(input, other):
 
 
 def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, Any], spec: str = "") -> str:
-    primitive = CATALOGUE[ufunc]
+    primitive: Any = CATALOGUE[ufunc]
     layout = tuple((name, None) for name in primitive.operand_names[: len(operands)])
     call = Call([np.ones(())] * len(operands), layout, {})
     plan = plan_of(primitive, tuple(operands.index(name) for name in slots), call)

@@ -2,8 +2,9 @@
 
     arguments -> contents (arrays or tracers) -> the function's body, plain NumPy -> tensors
 
-An `Op` is declared by its body, which sees contents only and calls NumPy. Where a tensor requires grad, the body runs on an inner trace,
-and what that recorded becomes one node of the tensor's graph (tape.py). In-place variants and views are made from the same Op.
+An `Op` is declared by its body, which sees contents only and calls NumPy. Where a tensor requires grad, the body runs on an inner
+trace, and what that recorded becomes one node of the tensor's graph (tape.py). In-place variants and views are made from the same
+Op.
 """
 
 from __future__ import annotations
@@ -185,16 +186,21 @@ def wrapped(out: Any, mode: Mode | None = None) -> Any:
     """Contents as tensors; what is neither array nor tracer stays."""
     if isinstance(out, (tuple, list)):
         parts = [wrapped(x, mode) for x in out]
-        return out._make(parts) if hasattr(out, "_make") else tuple(parts)
+        return made_like(out, parts)
     if isinstance(out, EAGER.tracer_type):
         return make_tensor(out.value, out.node)
     if not hasattr(out, "dtype"):
         return out
     if mode is not None and mode.inference:
         made = make_tensor(np.asarray(out).view(Inference) if not isinstance(out, Tracer) else out)
-        made.is_inference_tensor = True
+        made.__dict__["is_inference_tensor"] = True
         return made
     return make_tensor(out)
+
+
+def made_like(out: Any, parts: list[Any]) -> Any:
+    """A tuple of `parts`; a named one, if `out` is."""
+    return out._make(parts) if hasattr(out, "_make") else tuple(parts)
 
 
 # ---- recording -------------------------------------------------------------------------------------------------------
@@ -217,7 +223,7 @@ def recorded(function: Any, tensors: list[Any], contents: list[Any], slots: tupl
 
 def adopted(end: Node, tape: Tape, parents: tuple[Node, ...], title: str) -> Node:
     """The node of a function with one output."""
-    where = {leaf: parent for leaf, parent in zip(tape.leaves, parents, strict=True)}
+    where = dict(zip(tape.leaves, parents, strict=True))
     if end.plan is not None and end.plan is not PICK and all(p in where for p in end.parents):
         mapped = tuple([where[p] for p in end.parents])
         return make_node(next_order(), named(end.plan, title), end.saved, mapped, end.shape, end.dtype)
@@ -235,7 +241,7 @@ def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) 
             made.append(wrapped(x.value if isinstance(x, Tracer) else x))
         else:
             made.append(make_tensor(x.value, make_node(next_order(), PICK, k, (node,), end.shape, end.dtype)))
-    return out._make(made) if hasattr(out, "_make") else tuple(made)
+    return made_like(out, made)
 
 
 def watched(function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: str, mode: Mode) -> Any:

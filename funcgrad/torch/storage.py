@@ -1,9 +1,9 @@
 """Memory that several tensors share: views, detach(), .data, and NumPy arrays.
 
 A tensor's array is never changed while anybody else holds it: a write puts a new array into the tensor, unless the interpreter's
-reference count tells that nobody else has the old one. So nothing that an operation has saved is ever spoiled. Tensors that share
-memory have a `Link` to one `Storage`; a write to one of them takes the `value` slot away from the others, which look it up anew when
-they are next asked. Until then sharing costs nothing.
+reference count tells that nobody else has the old one. So nothing that an operation has saved is ever spoiled. Tensors that
+share memory have a `Link` to one `Storage`; a write to one of them takes the `value` slot away from the others, which look it up
+anew when they are next asked. Until then sharing costs nothing.
 
 What was saved and then overwritten in the tensor it came from is remembered in `TAINTED`, for PyTorch's version error.
 """

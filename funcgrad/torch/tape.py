@@ -1,8 +1,8 @@
 """The trace that never closes: nodes of tensors are nodes of the core, with plans that know PyTorch's names.
 
-A torch function runs on an inner trace of the core. If that recorded one call, the call's node is adopted; if it recorded several,
-they become one `Fused` node, as PyTorch shows one node for each of its functions. Saved values are plain: a sweep that is itself to
-be differentiated (create_graph) raises them to tracers at the nodes they came from, so no node ever refers to itself.
+A torch function runs on an inner trace of the core. If that recorded one call, the call's node is adopted; if it recorded
+several, they become one `Fused` node, as PyTorch shows one node for each of its functions. Saved values are plain: a sweep that is
+itself to be differentiated (create_graph) raises them to tracers at the nodes they came from, so no node ever refers to itself.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class FusedPlan(NamedPlan):
     __slots__ = ()
 
     def __init__(self, title: str) -> None:
-        self.title, self.slots, self.keeps, self.layout, self.primitive = title, (), ("operands",), (), None  # type: ignore[assignment]
+        self.title, self.slots, self.keeps, self.layout, self.primitive = title, (), ("operands",), (), None
         self.constants, self.lane_save, self.masks = (), "", True
         self.pull = self.pull_masked = pull_fused
 

@@ -1,7 +1,8 @@
 """The sweep over the graph of tensors: the core's, with a visitor where something is to be watched.
 
-Without hooks, saved values that were overwritten, create_graph or chosen inputs, the core sweeps alone. Otherwise a `Visitor` looks in
-at each node. It also sees to PyTorch's order: newest first, but a leaf accumulates as soon as its last gradient has come.
+Without hooks, saved values that were overwritten, create_graph or chosen inputs, the core sweeps alone. Otherwise a `Visitor`
+looks in at each node. It also sees to PyTorch's order: newest first, but a leaf accumulates as soon as its last gradient has
+come.
 """
 
 from __future__ import annotations

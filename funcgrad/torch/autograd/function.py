@@ -1,8 +1,8 @@
 """torch.autograd.Function: an operation with a backward of the user's own.
 
-The context that `forward` gets is the node's: `grad_fn` of the results. What save_for_backward keeps comes back, in a backward that is
-itself differentiated, attached to the graph: an input at the input's node, an output at the Function's own. Other tensors kept there have
-no place in the graph; differentiating through one is an error, not a zero.
+The context that `forward` gets is the node itself: `grad_fn` of the results. What save_for_backward keeps comes back, in a
+backward that is itself differentiated, attached to the graph: an input at the input's node, an output at the Function's own. Other
+tensors kept there have no place in the graph; differentiating through one is an error, not a zero.
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
     if not slots:
         return output
     fresh = [_own_object(o, args, ctx) for o in outs]
-    ctx.plan = FunctionPlan(cls, ctx, slots, len(args), outs)  # type: ignore[assignment]
+    ctx.plan = FunctionPlan(cls, ctx, slots, len(args), outs)
     ctx.order, ctx.parents = next_order(), tuple(nodes[i] for i in slots)
     ctx.spec = Spec(len(outs), None) if many else _spec(outs[0])  # type: ignore[arg-type]
     ctx.saved = tuple(_kept(t, args, outs) for t in ctx._to_save)

@@ -31,7 +31,7 @@ def _as_inputs(inputs: Any, what: str, who: str) -> tuple[bool, tuple[Tensor, ..
 
 def _fresh(inputs: tuple[Tensor, ...], create_graph: bool) -> tuple[Tensor, ...]:
     if create_graph:
-        return tuple(x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in inputs)  # type: ignore[attr-defined]
+        return tuple(x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in inputs)
     return tuple(x.detach().requires_grad_() for x in inputs)
 
 
@@ -124,12 +124,12 @@ def jacobian(
 
 def _rows(out: Tensor, ins: tuple[Tensor, ...], create_graph: bool, strict: bool) -> list[Tensor]:
     rows = []
-    flat = out.reshape(-1)  # type: ignore[attr-defined]
+    flat = out.reshape(-1)
     for k in range(out.numel()):
         element = flat[k]
         rows.append(_gradients([element], ins, [ones_like(element)], create_graph, strict, "jacobian"))
     if not rows:
-        return [zeros_like(x).expand(*out.shape, *x.shape) for x in ins]  # type: ignore[attr-defined]
+        return [zeros_like(x).expand(*out.shape, *x.shape) for x in ins]
     return [stack([row[i] for row in rows]).reshape(*out.shape, *x.shape) for i, x in enumerate(ins)]
 
 
@@ -154,7 +154,7 @@ def _single(out: Any, who: str) -> Tensor:
         raise RuntimeError(f"The function given to {who} should return a single Tensor")
     if out.numel() != 1:
         raise RuntimeError(f"The Tensor returned by the function given to {who} should contain a single element")
-    return out.reshape(()) if out.ndim else out  # type: ignore[attr-defined]
+    return out.reshape(()) if out.ndim else out
 
 
 def hvp(

@@ -13,6 +13,7 @@ from funcgrad.torch import modes
 from funcgrad.torch.autograd.backward import grad
 from funcgrad.torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from funcgrad.torch.creation import ones_like
+from funcgrad.torch.functions_elementwise import mul
 from funcgrad.torch.tensor import Tensor, make_tensor
 
 
@@ -89,19 +90,19 @@ def _numerical(func: Any, inputs: tuple[Any, ...], i: int, k: int, eps: float) -
 
 def _analytic(func: Any, inputs: tuple[Any, ...], i: int, k: int) -> Any:
     out = _output(func, inputs, k)
-    flat = out.reshape(-1)  # type: ignore[attr-defined]
+    flat = out.reshape(-1)
     is_complex = inputs[i].value.dtype.kind == "c"
     columns = []
     for j in range(out.numel()):
         if not out.requires_grad:
             columns.append(np.zeros(inputs[i].numel() * (2 if is_complex else 1)))
             continue
-        seeds = [ones_like(flat[j])] + ([ones_like(flat[j]) * 1j] if out.value.dtype.kind == "c" else [])
+        seeds = [ones_like(flat[j])] + ([mul(ones_like(flat[j]), 1j)] if out.value.dtype.kind == "c" else [])
         parts = []
         for seed in seeds:
             (found,) = grad(flat[j], inputs[i], seed, retain_graph=True, allow_unused=True)
             value = np.zeros(inputs[i].shape, inputs[i].value.dtype) if found is None else np.asarray(concrete(found.value))
-            flat_value = value.reshape(-1)
+            flat_value: Any = value.reshape(-1)
             parts.append(np.stack([flat_value.real, flat_value.imag], -1).reshape(-1) if is_complex else flat_value.real)
         columns.append(parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1])
     return np.array(columns).T.reshape(-1, out.numel())

@@ -81,7 +81,7 @@ class ReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """max(x, 0)."""
-        return input.relu_() if self.inplace else functional.relu(input)  # type: ignore[attr-defined]
+        return input.relu_() if self.inplace else functional.relu(input)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""

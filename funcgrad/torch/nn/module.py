@@ -231,15 +231,15 @@ class Module:
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """Convert parameters and buffers of floating dtypes."""
-        return self._converted(lambda t: t.to(*args, **kwargs) if t.is_floating_point() or t.is_complex() else t)  # type: ignore
+        return self._converted(lambda t: t.to(*args, **kwargs) if t.is_floating_point() or t.is_complex() else t)
 
     def float(self) -> Any:
         """Convert to float32."""
-        return self._converted(lambda t: t.float() if t.is_floating_point() else t)  # type: ignore[attr-defined]
+        return self._converted(lambda t: t.float() if t.is_floating_point() else t)
 
     def double(self) -> Any:
         """Convert to float64."""
-        return self._converted(lambda t: t.double() if t.is_floating_point() else t)  # type: ignore[attr-defined]
+        return self._converted(lambda t: t.double() if t.is_floating_point() else t)
 
     def cpu(self) -> Any:
         """Where it is already."""

@@ -39,7 +39,7 @@ def clip_grad_norm_(
         total = get_total_norm(gradients, norm_type, error_if_nonfinite)
         factor = (max_norm / (total + 1e-6)).clamp(max=1.0)  # type: ignore[attr-defined]
         for g in gradients:
-            g.mul_(factor)  # type: ignore[attr-defined]
+            g.mul_(factor)
     return total
 
 
@@ -47,12 +47,12 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: Any = None) ->
     """Limit the elements of the gradients, in place."""
     with no_grad():
         for g in _gradients(parameters):
-            g.clamp_(-clip_value, clip_value)  # type: ignore[attr-defined]
+            g.clamp_(-clip_value, clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     """All parameters as one vector."""
-    return cat([p.view(-1) for p in parameters])  # type: ignore[attr-defined]
+    return cat([p.view(-1) for p in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:

@@ -43,6 +43,8 @@ def _convolve_pull(ct: Any, size: int, other: Any, mode: Any) -> Any:
 
 def _batched_convolve(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """All examples at once, as a sum over the points of the shorter signal, if those are few."""
+    if size == 0:
+        return one_by_one(primitive, call, batched, size)
     rows = [o.reshape(size if b else 1, -1) for o, b in zip(call.operands, batched, strict=True)]
     v, a = sorted(rows, key=lambda row: row.shape[1])
     n, m = a.shape[1], v.shape[1]

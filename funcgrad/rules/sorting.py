@@ -93,7 +93,7 @@ def _positions_pull_q(ct, grid, q, method=None):
 
 def _batched_positions(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     named, is_many = call.named(call.operands), call.named(batched)
-    if is_many.get("q"):
+    if is_many.get("q") or size == 0:
         return one_by_one(primitive, call, batched, size)
     for name in ("grid", "weights"):
         if name in named and not is_many[name]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import is_batched
+from funcgrad.core.batch import is_batched, one_by_one
 from funcgrad.core.declare import composite, elementwise, linear
 from funcgrad.core.indexing import GETITEM
 from funcgrad.core.primitive import Call, Primitive
@@ -91,6 +91,8 @@ composite(np.corrcoef, _corrcoef)
 
 def _batched_bincount(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """Each example counts in a range of its own."""
+    if size == 0:
+        return one_by_one(primitive, call, batched, size)
     x, *weights = (
         o if b else np.broadcast_to(o, (size, *o.shape)) for o, b in zip(call.operands, batched, strict=True)
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import Strategy, ndim_of
+from funcgrad.core.batch import Strategy, ndim_of, one_by_one
 from funcgrad.core.cotangent import fit_shape
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive
@@ -26,6 +26,8 @@ def _batched_flat(function: Callable[[Any, Any], Any]) -> Strategy:
     """The strategy of a function that flattens its operands: `function` of vectors with the batch in front."""
 
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+        if size == 0:
+            return one_by_one(primitive, call, batched, size)
         return function(*(x.reshape(size, -1) if b else _flat(x) for x, b in zip(call.operands, batched, strict=True)))
 
     return strategy

@@ -35,9 +35,7 @@ def both_modes(s: Sample) -> bool:
 def has_lane(s: Sample) -> bool:
     if not isinstance(s.entry, Primitive) or s.covers is not None or s.kwargs:
         return False
-    return len(s.args) <= (2 if isinstance(s.entry, Ufunc) else 1) and not any(
-        isinstance(x, (list, tuple)) for x in s.args
-    )
+    return len(s.args) <= (2 if isinstance(s.entry, Ufunc) else 1) and not any(isinstance(x, (list, tuple)) for x in s.args)
 
 
 def is_linear(s: Sample) -> bool:
@@ -215,6 +213,29 @@ def test_vmap_nests(sample: Sample) -> None:
             check_vmap(vmap(call), [np.stack([batch[0], batch[0][::-1]])])
         else:  # one operand varies in the inner loop, the others in the outer one
             check_vmap(inner, batch, outer)
+
+
+def differs_by_value(call: Any, leaves: list[Any], plain: Any) -> bool:
+    """Has the output another shape or dtype for other values?"""
+    try:
+        with np.errstate(all="ignore"):
+            other = call(*(np.ones_like(x) for x in leaves))
+    except np.linalg.LinAlgError:
+        return False
+    return [spec(o) for o in tree.leaves(other)] != [spec(o) for o in tree.leaves(plain)]
+
+
+@each(lambda s: s.vmap)
+def test_vmap_of_no_examples_has_their_shape(sample: Sample) -> None:
+    leaves, call = sample.leaves()
+    plain = call(*leaves)
+    came = vmap(call)(*(examples_of(x, False)[:0] for x in leaves))
+    assert tree.structure(came) == tree.structure(plain)
+    is_fixed = not differs_by_value(call, leaves, plain)
+    for c, e in zip(tree.leaves(came), tree.leaves(plain), strict=True):
+        assert len(c) == 0
+        if is_fixed:
+            assert (c.shape[1:], c.dtype) == (np.shape(e), np.asarray(e).dtype)
 
 
 @each(lambda s: s.vmap, lambda s: "rev" in s.modes)

@@ -26,17 +26,21 @@ from funcgrad.core.ufunc import Ufunc
 
 
 def _primitive(function: Callable[..., Any], rule: Rule, options: dict[str, Any]) -> Primitive:
-    made = (Ufunc if isinstance(function, np.ufunc) else Primitive)(function, rule, **options)
+    made = Ufunc(function, rule, **options) if isinstance(function, np.ufunc) else Primitive(function, rule, **options)
     register(function, made)
     return made
 
 
-def elementwise(function: Callable[..., Any], *partials: Formula | float | None, batch: Any = "aligned", **options: Any) -> Primitive:
+def elementwise(
+    function: Callable[..., Any], *partials: Formula | float | None, batch: Any = "aligned", **options: Any
+) -> Primitive:
     """An elementwise function: one partial derivative for each operand x, y, z (a number if constant, None if zero)."""
     return _primitive(function, Elementwise(partials), {"batch": batch, **_operands_xyz(function, options)})
 
 
-def selection(function: Callable[..., Any], *weights: Formula | float | None, batch: Any = "aligned", **options: Any) -> Primitive:
+def selection(
+    function: Callable[..., Any], *weights: Formula | float | None, batch: Any = "aligned", **options: Any
+) -> Primitive:
     """An elementwise choice among operands: a weight for each; what has weight 0 contributes a zero by structure."""
     return _primitive(function, Selection(weights), {"batch": batch, **_operands_xyz(function, options)})
 
@@ -113,7 +117,7 @@ def unsupported(function: Callable[..., Any], reason: str, instead: str = "") ->
 
 
 class Query(Function):
-    """Answered from shapes and dtypes alone, or from values that no derivative depends on: `seen` is what is shown of a tracer."""
+    """Answered from shapes and dtypes alone, or from values that no derivative depends on: `seen` shows them."""
 
     status = "query"
     kind = "query"

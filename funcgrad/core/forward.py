@@ -73,7 +73,7 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
     many = isinstance(out, (tuple, list))
     outs = list(out) if many else [out]
     with PullTrace() as trace:
-        cts = [trace.leaf(np.zeros(o.shape, o.dtype)) if o.dtype.kind in "fc" else None for o in outs]
+        cts: list[Any] = [trace.leaf(np.zeros(o.shape, o.dtype)) if o.dtype.kind in "fc" else None for o in outs]
         parts = plan.pull(cts if many else cts[0], saved)
         seeds = []
         for i, part in zip(slots, parts, strict=True):

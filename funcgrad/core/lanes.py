@@ -181,7 +181,8 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     guard = f"if type({constant}) is ndarray:\n    {constant} = trace.guard.keep({constant})\n" if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
     spec = _NEW_SPEC if primitive.function.signature else _spec_lines(slots, len(operands))
-    return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, parents="".join(f"node_{name}, " for name in slots)).rstrip()
+    parents = "".join(f"node_{name}, " for name in slots)
+    return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, parents=parents).rstrip()
 
 
 _NEW_SPEC = "node.spec = new_spec(Spec, (out.shape, out.dtype))"

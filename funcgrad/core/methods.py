@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,12 @@ class ArrayMethods:
     __slots__ = ()
     value: Any
     node: Any
+    if TYPE_CHECKING:  # put in their places by METHODS and by mutation.py
+        ravel: Any
+
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, v: Any) -> None: ...
+
     # pandas then leaves `series * tracer` to us.
     __pandas_priority__ = 5000
 
@@ -143,7 +149,7 @@ class ArrayMethods:
         raise conversion_error(self, "complex(x) or a function of the cmath module", _INSTEAD_OF_FLOAT)
 
     def __hash__(self) -> int:
-        raise TypeError("unhashable type: a tracer stands for an array, and arrays can't be hashed; use it as a value, not as a key")
+        raise TypeError("unhashable type: a tracer stands for an array, which can't be hashed; use it as a value, not as a key")
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return int(CATALOGUE[np.round](self)) if ndigits is None else CATALOGUE[np.round](self, ndigits)
@@ -169,9 +175,10 @@ class ArrayMethods:
     def transpose(self, *axes: Any) -> Any:
         return CATALOGUE[np.transpose](self, (axes[0] if len(axes) == 1 else axes) if axes else None)
 
-    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    def astype(self, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
-            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {np.dtype(dtype)!r} according to the rule {casting!r}")
+            to = np.dtype(dtype)
+            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
         return CATALOGUE[astype](self, np.dtype(dtype))
 
     def copy(self, order: str = "C") -> Any:
@@ -239,7 +246,8 @@ def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError:
     """The error for a conversion that would lose the derivative."""
     kind = type(x).__name__
     return TracerConversionError(
-        f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. {instead}"
+        f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. "
+        f"{instead}"
     )
 
 
@@ -326,5 +334,5 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
 
 def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:
     """A ufunc with keywords, or one of its methods (reduce, accumulate, outer, ...)."""
-    made = entry(ufunc)
+    made: Any = entry(ufunc)
     return made(*args, **kwargs) if method == "__call__" else made.method(method, *args, **kwargs)

@@ -157,21 +157,26 @@ def make_stale(root: Tracer) -> None:
 def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
     alias = x.alias
-    if type(x) is ReverseTracer and (alias is FILLED or alias is None) and type(index) in _SIMPLE:
-        if type(v) is ReverseTracer and v.trace is x.trace or type(v) in PLAIN:
-            x.alias = FILLED
-            write_reverse(x.trace, x, Place((), index), v)
-            return
+    is_loop = type(x) is ReverseTracer and (alias is FILLED or alias is None) and type(index) in _SIMPLE
+    if is_loop and (type(v) is ReverseTracer and v.trace is x.trace or type(v) in PLAIN):
+        x.alias = FILLED
+        trace: Any = x.trace
+        write_reverse(trace, x, Place((), index), v)
+        return
     root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
     if alias is not None and alias.read_only:
         raise ValueError("assignment destination is read-only")
-    if isinstance(v, Tracer) and v.alias is not None and v.alias.root is root and v.alias.steps[:-1] == steps:
-        if v.alias.steps[-1].is_read_at(index):
-            return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
+    if isinstance(v, Tracer) and is_same_view(v.alias, root, steps, index):
+        return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
     v = as_operand(v)
     if isinstance(v, Tracer):
         v = snapshot(v)  # what is written is the content that v has now
     write(root, Place(steps, index), v)
+
+
+def is_same_view(alias: Alias | None, root: Tracer, steps: tuple[Step, ...], index: Any) -> bool:
+    """Is this the alias of `root`, after `steps`, at `index`?"""
+    return alias is not None and alias.root is root and alias.steps[:-1] == steps and alias.steps[-1].is_read_at(index)
 
 
 # The alias of an array that was written, but has no views: what is being filled in a loop.
@@ -213,9 +218,9 @@ def taken(x: Any, field: str) -> Any:
     """The content of `x.value` (or `x.node`), taken out of the cell, as something that may be written into."""
     value = getattr(x, field)
     setattr(x, field, None)
-    if getrefcount(value) <= FREE and getattr(value, "base", None) is None:
-        if type(value) is not np.ndarray or value.flags.writeable:
-            return value if isinstance(value, (Tracer, np.ndarray)) else np.array(value)
+    is_free = getrefcount(value) <= FREE and getattr(value, "base", None) is None
+    if is_free and (type(value) is not np.ndarray or value.flags.writeable):
+        return value if isinstance(value, (Tracer, np.ndarray)) else np.array(value)
     if isinstance(value, Tracer):
         return snapshot(value)
     return np.array(value, order="K")
@@ -265,7 +270,7 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     x.value = put(buffer, place, v)
     if before is None and written is None:
         return
-    parents = (written,) if before is None else (before,) if written is None else (before, written)
+    parents = tuple(node for node in (before, written) if node is not None)
     winners = place.winners(shape) if written is not None else None
     x.node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
 
@@ -380,7 +385,8 @@ def adopt(x: Tracer, result: Any, name: str) -> Tracer:
     result_spec = spec(result)
     if result_spec.shape != x.shape:
         raise ValueError(
-            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape {result_spec.shape} (in {name})"
+            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape "
+            f"{result_spec.shape} (in {name})"
         )
     if not np.can_cast(result_spec.dtype, x.dtype, "same_kind"):
         raise TypeError(

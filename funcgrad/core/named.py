@@ -206,7 +206,7 @@ class Custom(Named):
 
     def __init__(
         self,
-        pulls: dict[str, Formula | None],
+        pulls: Pulls,
         push: Formula | None = None,
         joint: Formula | None = None,
         reach: Formula | None = None,
@@ -238,7 +238,7 @@ class Custom(Named):
         ]
 
     @property
-    def pushes(self) -> bool:  # type: ignore[override]
+    def pushes(self) -> bool:
         """Is there a push of its own?"""
         return self.push_formula is not None
 

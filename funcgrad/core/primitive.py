@@ -194,11 +194,11 @@ class Primitive(Function):
         operands: list[Any] = []
         layout: list[tuple[str, int | None]] = []
         for name in self.operand_names:
-            value = arguments.pop(name)
+            value: Any = arguments.pop(name)
             if value is _ABSENT or (value is None and self.defaults.get(name, _ABSENT) is None):
                 continue
             if name in self.lists:
-                items = [as_operand(v) for v in value]
+                items = [as_operand(v) for v in value]  # pyright: ignore[reportOptionalIterable]
                 layout.append((name, len(items)))
                 operands += items
             else:

@@ -32,7 +32,7 @@ class Node:
 
     __slots__ = ("__weakref__", "order", "parents", "plan", "saved", "spec")
     order: int
-    plan: Plan | None
+    plan: Any  # a Plan, or what serves as one; None for a leaf
     saved: Any
     parents: tuple[Node, ...]
     spec: Spec
@@ -153,11 +153,13 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
 class _Pick(Plan):
     """The plan of a node that stands for one output of a call with several."""
 
-    name = "one of several outputs"
-
     def __init__(self) -> None:
         self.slots, self.keeps, self.masks = (0,), (), True
         self.pull = self.pull_masked = lambda ct, position: (Part(position, ct, None),)
+
+    @property
+    def name(self) -> str:
+        return "one of several outputs"
 
 
 PICK = _Pick()
@@ -166,7 +168,7 @@ PICK = _Pick()
 PLAIN_PARTS = frozenset([ndarray, np.float64, np.float32])
 
 
-def sweep(
+def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would cost as much as the step)
     seeds: Iterable[tuple[Node, Any]], *, release: bool = False, freed: Any = None, visitor: Any = None
 ) -> dict[Node, Any]:
     """Pull cotangents back from nodes, newest node first; the cotangent of each leaf that they reach.
@@ -181,13 +183,12 @@ def sweep(
     for node, ct in seeds:
         _contribute(cts, heap, leaves, node, ct)
     node = ct = None
-    while True:
+    while node is not None or heap:
         if node is None:
-            if not heap:
-                break
             node = heappop(heap)[1]
             ct = cts.pop(node)
-        plan, saved = node.plan, node.saved
+        plan = node.plan
+        saved = node.saved
         if type(ct) not in PLAIN_PARTS:
             ct = settled(ct)
         if visitor is not None:
@@ -202,41 +203,21 @@ def sweep(
             raise
         if visitor is not None:
             parts = visitor.leave(node, parts)
-        parents = node.parents
+        parents, spec = node.parents, node.spec
         if release:
             if freed is None:
                 node.saved, node.parents = None, ()
             elif plan.keeps:
                 node.saved = freed
-        spec = node.spec
-        if not heap and len(parents) == 1 and parents[0].spec is spec and type(parts[0]) in PLAIN_PARTS:
-            # A chain, the commonest graph: what follows does the same, in more steps.
-            parent, part = parents[0], parts[0]
-            if part.dtype is spec.dtype and parent.plan is not None:
-                node, ct = parent, part
-                parts = part = saved = None
-                continue
         # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
         node = None
-        for parent, part in zip(parents, parts):  # noqa: B905 (strict= costs as much as the rest of a small step)
+        for parent, part in zip(parents, parts):
             if part is None:
                 continue
-            if type(part) is Read and parent.plan is None:  # x[i], of an argument
-                held = leaves.get(parent)
-                if type(held) is Scatter:
-                    held.add(part)
-                else:
-                    leaves[parent] = Scatter(part) if held is None else merged(held, part)
-                continue
             if parent.spec is not spec or type(part) not in PLAIN_PARTS or part.dtype is not spec.dtype:
-                if type(part) is Part:
-                    _gather(cts, heap, parent, part)
+                part = _fitted(cts, heap, leaves, parent, part)
+                if part is None:
                     continue
-                to = parent.spec
-                if type(part) is Masked and (parent.plan is None or not parent.plan.masks):
-                    part = part.value  # nobody will ask where its zeros come from
-                if type(part) is float or type(part) is int or part.shape != to.shape or part.dtype is not to.dtype:
-                    part = fit(part, to)
             if parent is node:
                 held = ct
                 ct = merged(held, part)
@@ -258,6 +239,26 @@ def sweep(
             _push(cts, heap, node, ct)
             node = ct = None
     return {leaf: dense(ct) for leaf, ct in leaves.items()}
+
+
+def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any) -> Any:
+    """`part` with the shape and dtype of its parent; None if it has found its place already."""
+    kind = type(part)
+    if kind is Part:
+        _gather(cts, heap, parent, part)
+        return None
+    if kind is Read and parent.plan is None:
+        held = leaves.get(parent)
+        if type(held) is Scatter:  # x[i] of an argument, in a loop
+            held.add(part)
+            return None
+        return Scatter(part) if held is None else part
+    if kind is Masked and (parent.plan is None or not parent.plan.masks):
+        part = part.value  # nobody will ask where its zeros come from
+    to = parent.spec
+    if kind is float or kind is int or part.shape != to.shape or part.dtype is not to.dtype:
+        return fit(part, to)
+    return part
 
 
 def _push(cts: dict[Node, Any], heap: list[tuple[int, Node]], node: Node, ct: Any) -> None:

@@ -39,7 +39,7 @@ class Trace:
         self.level: int = next(_levels)
         # Nodes are numbered downwards, so that a heap hands out the newest first.
         self.order: Iterator[int] = count(0, -1)
-        watched = WATCHED.get()
+        watched: Any = WATCHED.get()
         if watched is not None:
             self.__class__ = watched(type(self))
 

@@ -23,16 +23,20 @@ REDUCTIONS = {
 ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
+OPTIONS = (
+    "/, out=None, *, where=True, dtype=None, casting=None, order='K', subok=True, signature=None, axes=None, axis=None, "
+    "keepdims=None"
+)
+
+
 class Ufunc(Primitive):
     """A ufunc."""
 
     def __init__(self, function: np.ufunc, rule: Rule, *, batch: Any = None, name: str | None = None, note: str = "") -> None:
         names = OPERANDS[: function.nin] if function.nin <= len(OPERANDS) else tuple(f"x{i}" for i in range(function.nin))
-        options = "/, out=None, *, where=True, dtype=None, casting=None, order='K', subok=True, signature=None, axes=None, axis=None, keepdims=None"
-        super().__init__(
-            function, rule, operands=" ".join(names), signature=f"{', '.join(names)}, {options}", batch=batch, name=name, note=note,
-            axis="as is",
-        )  # fmt: skip
+        signature = f"{', '.join(names)}, {OPTIONS}"
+        options = {"batch": batch, "name": name, "note": note, "axis": "as is"}
+        super().__init__(function, rule, operands=" ".join(names), signature=signature, **options)
         self.layout = tuple((name, None) for name in self.operand_names)
 
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
@@ -124,8 +128,8 @@ def write_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
         return None
     if repeats(index):
         raise UnsupportedFunctionError(
-            f"np.{ufunc.name}.at with an index array at {user_line()} has no rule. Use funcgrad.at(x)[index].multiply(v), .min(v) or "
-            ".max(v), or update the elements in a loop."
+            f"np.{ufunc.name}.at with an index array at {user_line()} has no rule. Use "
+            "funcgrad.at(x)[index].multiply(v), .min(v) or .max(v), or update the elements in a loop."
         )
     target[index] = ufunc(target[index], *values)
     return None

@@ -96,7 +96,7 @@ def _sort(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, sta
     self[...] = np.sort(self, axis=axis, kind=kind, stable=stable)
 
 
-def _partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+def _partition(self: Any, kth: Any, axis: int = -1, kind: Any = "introselect", order: Any = None) -> None:
     """Partition in place."""
     self[...] = np.partition(self, kth, axis=axis, kind=kind)
 

@@ -102,8 +102,8 @@ class ValueAndGrad(Transformed):
             out = out.__operand__()
         if isinstance(out, Tracer) and out.trace is trace:
             node, out = out.node, lower_leaf(trace, out)
-        if isinstance(out, (int, float, complex)) and not isinstance(out, bool):
-            out = np.float64(out) if not isinstance(out, complex) else np.complex128(out)
+        if type(out) in (int, float, complex):
+            out = np.complex128(out) if type(out) is complex else np.float64(out)
         if not hasattr(out, "dtype") or not hasattr(out, "shape"):
             found = "None (is a `return` missing?)" if out is None else f"a {type(out).__name__}"
             raise OutputError(

@@ -111,9 +111,11 @@ class Vmap(Transformed):
 
 def to_front(x: Any, axis: int) -> Any:
     """`x` with its batch axis first."""
-    if isinstance(x, Tracer):
-        return np.moveaxis(x, axis, 0) if axis else snapshot(x)
-    return np.moveaxis(np.asarray(x) if not hasattr(x, "dtype") else x, axis, 0) if axis else x if hasattr(x, "dtype") else np.asarray(x)
+    if not hasattr(x, "dtype"):
+        x = np.asarray(x)
+    if axis:
+        return np.moveaxis(x, axis, 0)
+    return snapshot(x) if isinstance(x, Tracer) else x
 
 
 def moved_back(value: Any, axis: int, transform: str) -> Any:

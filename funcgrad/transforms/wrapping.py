@@ -50,7 +50,7 @@ def _found_by_name(module: str, name: str) -> Any:
 
 
 def _rebuild(cls: type, attributes: dict[str, Any]) -> Any:
-    made = cls.__new__(cls)
+    made = object.__new__(cls)
     made.__dict__.update(attributes, __wrapped__=attributes["fun"])
     return made
 

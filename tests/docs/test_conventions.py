@@ -246,6 +246,27 @@ def test_gradients_in_symmetric_matrices_are_symmetric(fun):
 def test_equal_eigenvalues_give_the_truth_or_nan():
     np.testing.assert_allclose(grad(lambda x: np.sum(np.linalg.eigh(x).eigenvalues))(np.eye(2)), np.eye(2))
     assert np.isnan(grad(lambda x: np.linalg.eigh(x).eigenvectors[0, 0])(np.eye(2))).any()
+    assert np.isfinite(grad(lambda x: np.linalg.eigh(x).eigenvectors[0, -1])(np.diag([1.0, 1.0, 2.0]))).all()
+
+
+@covers("Phases and bases")
+def test_a_gauge_has_no_gradient():
+    a = np.array([[2.0, 1 + 1j], [1 - 1j, 5.0]])
+    assert np.isnan(grad(lambda a: np.linalg.eigh(a).eigenvectors[1, 0].imag)(a)).any()
+    assert np.isfinite(grad(lambda a: np.abs(np.linalg.eigh(a).eigenvectors[1, 0]))(a)).all()
+    tall = np.array([[1.0, 2.0], [3.0, 5.0], [7.0, 11.0], [13.0, 17.0]])
+    assert np.isnan(grad(lambda a: np.linalg.svd(a).U[0, -1])(tall)).any()
+    t = jvp(lambda a: np.linalg.eigh(a).eigenvectors, (a,), (np.array([[0, 1j], [-1j, 1]]),))[1]
+    v = np.linalg.eigh(a).eigenvectors
+    np.testing.assert_allclose(np.diagonal(v.conj().T @ t), 0, atol=1e-14)
+
+
+@covers("Rank")
+def test_the_rank_is_held():
+    a = np.outer([1.0, 2.0], [1.0, 2.0])
+    along = jvp(np.linalg.pinv, (a,), (a,))[1]
+    np.testing.assert_allclose(along, -np.linalg.pinv(a))
+    np.testing.assert_array_equal(grad(lambda a: np.linalg.matrix_rank(a) * np.sum(a))(a), np.ones((2, 2)))
 
 
 @covers("Singular matrices, zeros in products")

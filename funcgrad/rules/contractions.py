@@ -30,7 +30,7 @@ def _all_but(x: Any, axis: int) -> tuple[int, ...]:
 
 
 def _matmul_x(ct, x, y):
-    if y.ndim == 2 and x.ndim > 1:
+    if y.ndim == 2:
         return ct @ y.T
     if y.ndim == 1:
         return ct[..., None] * y

@@ -1,0 +1,1 @@
+"""Random programs: what plain NumPy computes, the transforms have to compute, too."""

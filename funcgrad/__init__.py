@@ -15,6 +15,7 @@ from funcgrad.rules.at import at
 from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
 from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
 from funcgrad.transforms.derivatives import elementwise_grad, grad, jvp, stop_gradient, value_and_grad, vjp
+from funcgrad.transforms.implicit import fixed_point, root
 from funcgrad.transforms.linear import linear_transpose, linearize
 from funcgrad.transforms.matrices import hessian, hvp, jacfwd, jacobian, jacrev
 from funcgrad.transforms.products import gnvp, hessian_diagonal, vhp
@@ -49,6 +50,9 @@ __all__ = [
     "stop_gradient",
     "checkpoint",
     "checkpoint_name",
+    # solutions of equations
+    "fixed_point",
+    "root",
     # arrays and trees
     "at",
     "tree",

@@ -12,6 +12,7 @@
     ├── ArgumentError (TypeError, ValueError)            argnums, in_axes, tangents, ...: a transform is called wrongly
     ├── CotangentError (ValueError)                      a cotangent or tangent has the wrong shape, dtype or structure
     ├── RuleError (TypeError, ValueError)                a rule written by a user gave the wrong thing
+    ├── ConvergenceError (ArithmeticError)               fixed_point or root found no solution
     ├── NumericalError (FloatingPointError)              debug.nans() found the first NaN or inf
     └── GradientCheckError (AssertionError)              funcgrad.testing found a wrong derivative
 
@@ -73,6 +74,10 @@ class CotangentError(FuncgradError, TypeError, ValueError):
 
 class RuleError(FuncgradError, TypeError, ValueError):
     """A rule supplied by a user returned something of the wrong structure, shape or dtype."""
+
+
+class ConvergenceError(FuncgradError, ArithmeticError):
+    """An iteration did not come to a solution."""
 
 
 class NumericalError(FuncgradError, FloatingPointError):

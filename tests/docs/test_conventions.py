@@ -338,7 +338,9 @@ def test_comparisons_give_plain_masks():
 
 @covers("Conversions")
 @pytest.mark.parametrize(
-    "convert", [float, math.sin, lambda x: np.array([x, x]), np.asarray, lambda x: np.float64(x)], ids=str
+    "convert",
+    [float, math.sin, lambda x: np.array([x, x]), np.asarray, np.float64],
+    ids=["float", "math.sin", "array", "asarray", "float64"],
 )
 def test_conversions_that_lose_the_derivative_are_refused(convert):
     with pytest.raises(TracerConversionError):

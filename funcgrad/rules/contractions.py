@@ -9,8 +9,9 @@ in one product.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -19,6 +20,7 @@ from funcgrad.core.batch import Strategy, ndim_of
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
+from funcgrad.core.ufunc import as_array
 from funcgrad.rules.matrices import conj, mT
 
 # ---- matmul, matvec, vecmat, vecdot ----------------------------------------------------------------------------------
@@ -104,7 +106,7 @@ if hasattr(np, "matvec"):  # NumPy 2.2
     )
 
 
-# ---- tensordot, dot, inner: sums over pairs of axes ------------------------------------------------------------------
+# ---- tensordot, dot, inner -------------------------------------------------------------------------------------------
 Pairs = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -115,18 +117,6 @@ def _tensordot_pairs(a: Any, b: Any, axes: Any = 2) -> Pairs:
         return tuple(range(ndim_of(a) - n, ndim_of(a))), tuple(range(n))
     of_a, of_b = axes
     return normalize_axis_tuple(of_a, ndim_of(a)), normalize_axis_tuple(of_b, ndim_of(b))
-
-
-def _dot_pairs(a: Any, b: Any) -> Pairs:
-    if not ndim_of(a) or not ndim_of(b):
-        return (), ()
-    return (ndim_of(a) - 1,), (max(ndim_of(b) - 2, 0),)
-
-
-def _inner_pairs(a: Any, b: Any) -> Pairs:
-    if not ndim_of(a) or not ndim_of(b):
-        return (), ()
-    return (ndim_of(a) - 1,), (ndim_of(b) - 1,)
 
 
 def _free(x: Any, taken: Sequence[int]) -> list[int]:
@@ -157,56 +147,27 @@ def _pair_b(ct: Any, a: Any, b: Any, pairs: Pairs) -> Any:
     return _arranged(part, [*_by_partner(pairs[1], pairs[0]), *_free(b, pairs[1])])
 
 
-def _dot_a(ct, a, b):
-    if 0 < a.ndim < 3 and 0 < ndim_of(b) < 3:
-        return _matmul_x(ct, a, b)
-    return _pair_a(ct, a, b, _dot_pairs(a, b))
-
-
-def _dot_b(ct, a, b):
-    if 0 < ndim_of(a) < 3 and 0 < b.ndim < 3:
-        return _matmul_y(ct, a, b)
-    return _pair_b(ct, a, b, _dot_pairs(a, b))
-
-
-def _batched_pair(pairs_of: Callable[..., Pairs]) -> Strategy:
-    """The strategy of a sum over pairs of axes: one product for all examples."""
-
-    def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-        a, b = (_Rank(ndim_of(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True))
-        of_a, of_b = pairs_of(a, b, **call.params)
-        return _one_product(call.operands, batched, (of_a, of_b), _free(a, of_a), _free(b, of_b))
-
-    return strategy
-
-
-class _Rank:
+class _Example(NamedTuple):
     """Stands for one example of a batch where only its rank counts."""
 
-    def __init__(self, ndim: int) -> None:
-        self.ndim = ndim
+    ndim: int
 
 
-def _one_product(operands: Any, batched: Any, pairs: Pairs, free_a: list[int], free_b: list[int]) -> Any:
-    a, b = operands
-    of_a, of_b = ([i + is_batched for i in axes] for axes, is_batched in zip(pairs, batched, strict=True))
-    if not batched[1]:
-        return np.tensordot(a, b, (of_a, of_b))
-    if not batched[0]:
-        return np.moveaxis(np.tensordot(a, b, (of_a, of_b)), len(free_a), 0)
+def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """One product for all examples."""
+    a, b = call.operands
+    examples = [_Example(ndim_of(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True)]
+    pairs = _tensordot_pairs(*examples, **call.params)
+    free_a, free_b = (_free(x, taken) for x, taken in zip(examples, pairs))
+    of_a, of_b = ([i + is_batched for i in taken] for taken, is_batched in zip(pairs, batched))
+    if not all(batched):
+        out = np.tensordot(a, b, (of_a, of_b))
+        return out if batched[0] else np.moveaxis(out, len(free_a), 0)
     a = a.transpose(0, *(i + 1 for i in free_a), *of_a)
     b = b.transpose(0, *of_b, *(i + 1 for i in free_b))
-    size, kept_a, kept_b = a.shape[0], a.shape[1 : 1 + len(free_a)], b.shape[1 + len(of_b) :]
-    summed = _product(a.shape[1 + len(free_a) :])
-    product = a.reshape(size, _product(kept_a), summed) @ b.reshape(size, summed, _product(kept_b))
+    kept_a, summed, kept_b = a.shape[1 : 1 + len(free_a)], b.shape[1 : 1 + len(of_b)], b.shape[1 + len(of_b) :]
+    product = a.reshape(size, prod(kept_a), prod(summed)) @ b.reshape(size, prod(summed), prod(kept_b))
     return product.reshape((size, *kept_a, *kept_b))
-
-
-def _product(shape: Sequence[int]) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n
 
 
 multilinear(
@@ -214,17 +175,29 @@ multilinear(
     lambda ct, a, b, axes=2: _pair_a(ct, a, b, _tensordot_pairs(a, b, axes)),
     lambda ct, a, b, axes=2: _pair_b(ct, a, b, _tensordot_pairs(a, b, axes)),
     operands="a b",
-    batch=_batched_pair(_tensordot_pairs),
+    batch=_batched_tensordot,
 )
-multilinear(np.dot, _dot_a, _dot_b, operands="a b", signature="a, b, out=None", batch=_batched_pair(_dot_pairs))
-multilinear(
-    np.inner,
-    lambda ct, a, b: _pair_a(ct, a, b, _inner_pairs(a, b)),
-    lambda ct, a, b: _pair_b(ct, a, b, _inner_pairs(a, b)),
-    operands="a b",
-    signature="a, b, /",
-    batch=_batched_pair(_inner_pairs),
-)
+
+
+def _dot(a: Any, b: Any, out: Any = None) -> Any:
+    if out is not None:
+        raise out_refused("dot")
+    return _product_of(as_array(a), as_array(b), -2)
+
+
+def _product_of(a: Any, b: Any, axis: int) -> Any:
+    """The sum over the last axis of `a` and this one of `b`, or the last if there is only one; by the shortest way."""
+    if not a.ndim or not b.ndim:
+        return a * b
+    if b.ndim == 1:
+        return a @ b
+    if a.ndim <= 2 and b.ndim == 2:
+        return a @ (b.T if axis == -1 else b)
+    return np.tensordot(a, b, ((-1,), (axis,)))
+
+
+composite(np.dot, _dot)
+composite(np.inner, lambda a, b, /: _product_of(as_array(a), as_array(b), -1))
 
 
 # ---- the names in np.linalg ------------------------------------------------------------------------------------------

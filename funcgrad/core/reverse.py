@@ -25,17 +25,27 @@ _new = object.__new__
 class Node:
     """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's shape and dtype.
 
+    `origin` is the node of its one traced operand, or a tuple of several: nodes are many, and a tuple for one costs memory.
     A leaf has no plan. `order` falls with time. `spec` is the very Spec of a parent where the output has its shape and dtype:
     the sweep then knows, without a look, that nothing was broadcast. An output of a call with several is a node of its own,
     with the plan PICK, whose parent is the call's node (whose spec has the number of outputs for a shape).
     """
 
-    __slots__ = ("__weakref__", "order", "parents", "plan", "saved", "spec")
+    __slots__ = ("__weakref__", "order", "origin", "plan", "saved", "spec")
     order: int
     plan: Any  # a Plan, or what serves as one; None for a leaf
     saved: Any
-    parents: tuple[Node, ...]
+    origin: Node | tuple[Node, ...]
     spec: Spec
+
+    @property
+    def parents(self) -> tuple[Node, ...]:
+        """The nodes of the traced operands."""
+        return self.origin if type(self.origin) is tuple else (self.origin,)  # type: ignore[return-value]
+
+    @parents.setter
+    def parents(self, parents: tuple[Node, ...]) -> None:
+        self.origin = parents[0] if len(parents) == 1 else parents
 
     @property
     def shape(self) -> Any:
@@ -51,7 +61,8 @@ class Node:
 def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
     """A new node. (The fast lanes write these lines out.)"""
     node = _new(Node)
-    node.order, node.plan, node.saved, node.parents, node.spec = order, plan, saved, parents, Spec(shape, dtype)
+    node.order, node.plan, node.saved, node.spec = order, plan, saved, Spec(shape, dtype)
+    node.origin = parents[0] if len(parents) == 1 else parents
     return node
 
 
@@ -203,10 +214,12 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
             raise
         if visitor is not None:
             parts = visitor.leave(node, parts)
-        parents, spec = node.parents, node.spec
+        parents, spec = node.origin, node.spec
+        if type(parents) is not tuple:
+            parents = (parents,)
         if release:
             if freed is None:
-                node.saved, node.parents = None, ()
+                node.saved, node.origin = None, ()
             elif plan.keeps:
                 node.saved = freed
         # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
@@ -247,6 +260,8 @@ def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Nod
     if kind is Part:
         _gather(cts, heap, parent, part)
         return None
+    if kind is Read:
+        part.spec = parent.spec
     if kind is Read and parent.plan is None:
         held = leaves.get(parent)
         if type(held) is Scatter:  # x[i] of an argument, in a loop

@@ -6,7 +6,9 @@ Statuses: a `Primitive` (differentiable, or piecewise constant), `Composite` (wr
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,8 @@ class Function:
 
 
 CATALOGUE: dict[Any, Function] = {}
+# Another library -> the module with the rules for its functions, which is imported only if the library is.
+LATE: dict[str, str] = {}
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -59,10 +63,22 @@ def entry(function: Callable[..., Any]) -> Function:
     try:
         return CATALOGUE[function]
     except (KeyError, TypeError):
+        if load_late():
+            return entry(function)
         raise UnsupportedFunctionError(
             f"{title_of(function, name_of(function))} has no derivative rule in funcgrad (called at {user_line()}). Declare "
             "one with funcgrad.extend, or write the computation with functions that have one."
         ) from None
+
+
+def load_late() -> bool:
+    """Import the rules for the libraries that the user has imported by now: were there any?"""
+    found = [library for library in list(LATE) if library in sys.modules]
+    for library in found:
+        import_module(LATE[library])  # another thread may be importing it: then this waits
+    for library in found:
+        LATE.pop(library, None)
+    return bool(found)
 
 
 def register(function: Callable[..., Any], made: Function) -> Function:

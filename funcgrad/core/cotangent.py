@@ -86,10 +86,20 @@ def select(live: Any, ct: Any) -> Masked:
 class Read:
     """What one `x[index]` contributes to the cotangent of x: `part` at `index`, zero by structure elsewhere."""
 
-    __slots__ = ("dtype", "index", "part", "shape")
+    __slots__ = ("index", "part", "spec")
 
-    def __init__(self, index: Any, part: Any, x: Any) -> None:
-        self.index, self.part, self.shape, self.dtype = index, part, x.shape, x.dtype
+    def __init__(self, index: Any, part: Any, spec: Any = None) -> None:
+        self.index, self.part, self.spec = index, part, spec  # without a spec, the sweep gives it that of x
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of x."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of x."""
+        return self.spec.dtype
 
 
 _PLAIN = frozenset([np.float64, np.float32, ndarray])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import Composite, Constructor, Function, Unsupported, register
-from funcgrad.core.kinds import Elementwise, Formula, PiecewiseConstant, Rule, Selection
+from funcgrad.core.kinds import Elementwise, Formula, Partial, PiecewiseConstant, Rule, Selection
 from funcgrad.core.named import Custom, Linear, Multilinear, Pulls
 from funcgrad.core.primitive import Primitive
 from funcgrad.core.trace import Tracer
@@ -31,9 +31,7 @@ def _primitive(function: Callable[..., Any], rule: Rule, options: dict[str, Any]
     return made
 
 
-def elementwise(
-    function: Callable[..., Any], *partials: Formula | float | None, batch: Any = "aligned", **options: Any
-) -> Primitive:
+def elementwise(function: Callable[..., Any], *partials: Partial, batch: Any = "aligned", **options: Any) -> Primitive:
     """An elementwise function: one partial derivative for each operand x, y, z (a number if constant, None if zero)."""
     return _primitive(function, Elementwise(partials), {"batch": batch, **_operands_xyz(function, options)})
 

@@ -99,10 +99,10 @@ def holds_tracer_index(index: Any) -> bool:
 
 
 def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
-    """The fast lane of x[index]: the node keeps x's node's shape and dtype, and the index."""
+    """The fast lane of x[index]: the node keeps the index."""
     trace, node = x.trace, x.node
     assert node is not None
-    made = make_node(next(trace.order), _PLAN, (node, _kept(index)), (node,), value.shape, value.dtype)
+    made = make_node(next(trace.order), _PLAN, _kept(index), (node,), value.shape, value.dtype)
     return trace.wrap(value, made)
 
 
@@ -120,8 +120,8 @@ def read_item(x: Any, index: Any) -> Any:
                 node = _new(Node)
                 node.order = next(trace.order)
                 node.plan = _PLAN
-                node.saved = (parent, index)
-                node.parents = (parent,)
+                node.saved = index
+                node.origin = parent
                 node.spec = DOUBLE if type(value) is np.float64 else Spec(value.shape, value.dtype)
                 tracer = _new(ReverseTracer)
                 tracer.trace = trace
@@ -194,7 +194,7 @@ class _ReadPlan:
 
     @staticmethod
     def pull(ct: Any, saved: Any) -> tuple[Read]:
-        return (Read(saved[1], ct, saved[0]),)
+        return (Read(saved, ct),)
 
     pull_masked = pull
 

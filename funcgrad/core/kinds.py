@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ import numpy as np
 
 from funcgrad.core.cotangent import LARGE, Masked, broadcast, dense, fit, ndarray, select
 from funcgrad.core.primitive import Call, Spec
+from funcgrad.errors import NonDifferentiableError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.primitive import Primitive
@@ -72,6 +73,7 @@ class Rule:
     is_constant = False
     pushes = True  # False where forward mode has to transpose `pull`
     ignores: frozenset[int] = frozenset()  # positions of operands on which the result depends only piecewise constantly
+    unknown: Mapping[int, str] = {}  # positions of operands in which nobody knows the derivative, and what these are
 
     def check(self, primitive: Primitive) -> None:
         """Refuse, when it is declared, a rule whose names don't fit its primitive."""
@@ -102,15 +104,31 @@ def scaled(ct: Any, partial: Any) -> Any:
 OWNED = [0]
 
 
+class Unknown:
+    """Stands for a partial derivative that nobody knows in closed form: to need it is an error, which names the operand."""
+
+    __slots__ = ("operand",)
+
+    def __init__(self, operand: str) -> None:
+        self.operand = operand
+
+
+Partial = Formula | float | Unknown | None
+
+
 class Elementwise(Rule):
-    """d out = sum of partial_i * d operand_i. A partial is a formula of x, y, z, out; a number if it is constant; None if 0."""
+    """d out = sum of partial_i * d operand_i.
+
+    A partial is a formula of x, y, z, out; a number if it is constant; None if it is 0; Unknown if it is refused.
+    """
 
     kind = "elementwise"
 
-    def __init__(self, partials: Sequence[Formula | float | None]) -> None:
+    def __init__(self, partials: Sequence[Partial]) -> None:
         self.partials = tuple(partials)
         self.names = tuple(names_in(p) if callable(p) else () for p in self.partials)
         self.ignores = frozenset(i for i, p in enumerate(self.partials) if p is None)
+        self.unknown = {i: p.operand for i, p in enumerate(self.partials) if isinstance(p, Unknown)}
 
     def check(self, primitive: Primitive) -> None:
         allowed = (*primitive.operand_names, "out")
@@ -119,6 +137,7 @@ class Elementwise(Rule):
                 raise ValueError(f"{primitive.name}: an elementwise partial may name {allowed}, not {names}")
 
     def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+        self._check_known(primitive, slots)
         plan = Plan(primitive, slots)
         operands = primitive.operand_names
         plan.keeps = tuple(n for n in (*operands, "out") if any(n in self.names[i] for i in slots))
@@ -135,6 +154,13 @@ class Elementwise(Rule):
 
         plan.pull_masked = pull_masked
         return plan
+
+    def _check_known(self, primitive: Primitive, slots: Iterable[int]) -> None:
+        for i in self.unknown.keys() & set(slots):
+            raise NonDifferentiableError(
+                f"{primitive.title} has no known derivative in {self.unknown[i]}, which depends on a tracer at "
+                f"{user_line()}. Use funcgrad.stop_gradient on it if its derivative is not meant to count."
+            )
 
     def partial(self, slot: int, values: dict[str, Any]) -> Any:
         """The partial derivative in operand `slot`."""
@@ -174,6 +200,7 @@ class Elementwise(Rule):
         return space["pull"]
 
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        self._check_known(primitive, tangents)
         values = {**dict(zip(primitive.operand_names, call.operands, strict=True)), "out": out}
         terms = []
         for i, t in tangents.items():

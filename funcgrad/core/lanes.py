@@ -42,7 +42,7 @@ _RECORD = """\
 node.order = next(trace.order)
 node.plan = plan_{slots}
 node.saved = {saved}
-node.parents = ({parents})
+node.origin = {origin}
 {spec}
 tracer = new(Tracer)
 tracer.trace = trace
@@ -121,7 +121,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, space)
     rule = primitive.rule
-    if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores:
+    if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:
         return primitive.__call__
     fields = {"run": run}
     for slots, indent in _INDENTS[len(operands)].items():
@@ -159,7 +159,7 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
         "ndarray": np.ndarray, "scalars": SCALARS, "Call": Call, "layout": layout, "plan_x": plan, "Spec": Spec,
     }  # fmt: skip
     record = _RECORD.format(
-        guard="", slots="x", saved="save(call, out)", parents="node_x, ", spec="node.spec = Spec(out.shape, out.dtype)"
+        guard="", slots="x", saved="save(call, out)", origin="node_x", spec="node.spec = Spec(out.shape, out.dtype)"
     )
     return _compiled(_FUNCTION, {"record_x": textwrap.indent(record.rstrip(), " " * 16)}, primitive, space)
 
@@ -181,8 +181,8 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     guard = f"if type({constant}) is ndarray:\n    {constant} = trace.guard.keep({constant})\n" if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
     spec = _NEW_SPEC if primitive.function.signature else _spec_lines(slots, len(operands))
-    parents = "".join(f"node_{name}, " for name in slots)
-    return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, parents=parents).rstrip()
+    origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
+    return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
 
 _NEW_SPEC = "node.spec = new_spec(Spec, (out.shape, out.dtype))"

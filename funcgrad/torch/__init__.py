@@ -14,7 +14,7 @@ tensor([2., 4.])
 """
 
 import funcgrad.rules
-from funcgrad.torch import (  # noqa: F401
+from funcgrad.torch import (
     autograd,
     fft,
     func,
@@ -27,6 +27,7 @@ from funcgrad.torch import (  # noqa: F401
     functions_reduce,
     functions_shape,
     functions_special,
+    interop,
     linalg,
     special,
 )

@@ -32,7 +32,8 @@ def finished(value: Any, dtype: Any, requires_grad: bool, device: Any = None) ->
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A new tensor with a copy of `data`: numbers, nested lists, NumPy arrays.
 
-    Python floats get the default dtype (float32), ints int64; NumPy's keep theirs. Tensors in a list are stacked, and stay in the graph.
+    Python floats get the default dtype (float32), ints int64; NumPy's keep theirs. Tensors in a list are stacked, and stay in the
+    graph.
     Raises ValueError for a ragged list.
 
     >>> import funcgrad.torch as torch
@@ -43,8 +44,10 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).", UserWarning, stacklevel=2,
-        )  # fmt: skip
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
         return finished(data.detach().clone().value, dtype, requires_grad, device)
     if holds_tensor(data):
         return _stacked(data, dtype, requires_grad)
@@ -108,8 +111,10 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     dtypes.of(ndarray.dtype)
     if any(s < 0 for s in ndarray.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not "
-                         "currently supported. (You can probably work around this by making a copy of your array with array.copy().)")  # fmt: skip
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "currently supported. (You can probably work around this by making a copy of your array with array.copy().)"
+        )
     return make_tensor(ndarray.view(Shared))
 
 
@@ -131,8 +136,16 @@ def shape_of(size: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def _factory(name: str, make: Callable[..., Any]) -> Callable[..., Tensor]:
-    def factory(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, out: Any = None,
-                pin_memory: bool = False, **named: Any) -> Tensor:  # fmt: skip
+    def factory(
+        *size: Any,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        layout: Any = None,
+        out: Any = None,
+        pin_memory: bool = False,
+        **named: Any,
+    ) -> Tensor:
         shape = shape_of(size or (named.pop("size"),))
         return finished(make(shape, dtypes.default() if dtype is None else dtypes.to_numpy(dtype)), None, requires_grad, device)
 
@@ -189,8 +202,16 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any
 
 
 def _like(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def like(input: Tensor, *args: Any, dtype: Any = None, requires_grad: bool = False, device: Any = None,
-             memory_format: Any = None, layout: Any = None, **named: Any) -> Tensor:  # fmt: skip
+    def like(
+        input: Tensor,
+        *args: Any,
+        dtype: Any = None,
+        requires_grad: bool = False,
+        device: Any = None,
+        memory_format: Any = None,
+        layout: Any = None,
+        **named: Any,
+    ) -> Tensor:
         args = (*args, *named.values())
         return make(input.shape, *args, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
 

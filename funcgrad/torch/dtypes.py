@@ -51,8 +51,16 @@ class dtype:
 NAMES = ("float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool")
 NAMES += ("uint16", "uint32", "uint64")
 DTYPES = {np.dtype(name): dtype(name, name) for name in NAMES}
-ALIASES = {"half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
-           "short": "int16", "int": "int32", "long": "int64"}  # fmt: skip
+ALIASES = {
+    "half": "float16",
+    "float": "float32",
+    "double": "float64",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+}
 _PYTHON = {float: None, int: np.dtype(np.int64), bool: np.dtype(bool), complex: None}
 _default = [np.dtype(np.float32)]
 

@@ -27,8 +27,15 @@ def cast_to(t: Tensor, wanted: Any, copy: bool = False) -> Tensor:
     return _CAST(t, np.dtype(wanted))
 
 
-def _to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
-        memory_format: Any = None) -> Tensor:  # fmt: skip
+def _to(
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
     """In another dtype: to(dtype), to(device), to(other)."""
     wanted: Any = dtype
     for given in args:
@@ -45,9 +52,19 @@ def _to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blo
 
 _device = device
 Tensor.to = _to  # type: ignore[attr-defined]
-for _name, _dtype in (("float", np.float32), ("double", np.float64), ("half", np.float16), ("int", np.int32), ("long", np.int64),
-                      ("short", np.int16), ("char", np.int8), ("byte", np.uint8), ("bool", np.bool_),
-                      ("cfloat", np.complex64), ("cdouble", np.complex128)):  # fmt: skip
+for _name, _dtype in (
+    ("float", np.float32),
+    ("double", np.float64),
+    ("half", np.float16),
+    ("int", np.int32),
+    ("long", np.int64),
+    ("short", np.int16),
+    ("char", np.int8),
+    ("byte", np.uint8),
+    ("bool", np.bool_),
+    ("cfloat", np.complex64),
+    ("cdouble", np.complex128),
+):
     setattr(Tensor, _name, lambda self, _dtype=_dtype, **_: cast_to(self, _dtype))
 Tensor.type_as = lambda self, other: cast_to(self, other.value.dtype)  # type: ignore[attr-defined]
 Tensor.cpu = lambda self, *_, **__: self  # type: ignore[attr-defined]
@@ -163,8 +180,10 @@ def _float(self: Tensor) -> float:
     if self.requires_grad:
         warnings.warn(
             "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-            "Consider using tensor.detach() first.", UserWarning, stacklevel=2,
-        )  # fmt: skip
+            "Consider using tensor.detach() first.",
+            UserWarning,
+            stacklevel=2,
+        )
     return float(_item(self))
 
 

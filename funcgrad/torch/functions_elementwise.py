@@ -98,16 +98,31 @@ def _tensor_or_number(name: str, tensor: int, number: int) -> Callable[..., str]
 
 
 for _name, _ufunc, _in_floats, _node in (
-    ("remainder", np.remainder, False, _tensor_or_number("Remainder", 1, 0)), ("fmod", np.fmod, False, _tensor_or_number("Fmod", 1, 0)), ("floor_divide", np.floor_divide, False, None),
-    ("atan2", np.arctan2, True, "Atan2Backward0"), ("hypot", np.hypot, True, None), ("copysign", np.copysign, True, "CopysignBackward0"),
-    ("bitwise_and", np.bitwise_and, False, None), ("bitwise_or", np.bitwise_or, False, None),
-    ("bitwise_xor", np.bitwise_xor, False, None), ("bitwise_left_shift", np.left_shift, False, None),
-    ("bitwise_right_shift", np.right_shift, False, None), ("gcd", np.gcd, False, None), ("lcm", np.lcm, False, None),
+    ("remainder", np.remainder, False, _tensor_or_number("Remainder", 1, 0)),
+    ("fmod", np.fmod, False, _tensor_or_number("Fmod", 1, 0)),
+    ("floor_divide", np.floor_divide, False, None),
+    ("atan2", np.arctan2, True, "Atan2Backward0"),
+    ("hypot", np.hypot, True, None),
+    ("copysign", np.copysign, True, "CopysignBackward0"),
+    ("bitwise_and", np.bitwise_and, False, None),
+    ("bitwise_or", np.bitwise_or, False, None),
+    ("bitwise_xor", np.bitwise_xor, False, None),
+    ("bitwise_left_shift", np.left_shift, False, None),
+    ("bitwise_right_shift", np.right_shift, False, None),
+    ("gcd", np.gcd, False, None),
+    ("lcm", np.lcm, False, None),
     ("nextafter", np.nextafter, True, None),
-):  # fmt: skip
+):
     declare(_name, _binary(_ufunc, floating=_in_floats), _node, where="fmi")
-for _name, _ufunc in (("maximum", np.maximum), ("minimum", np.minimum), ("fmax", np.fmax), ("fmin", np.fmin),
-                      ("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp2), ("heaviside", np.heaviside)):  # fmt: skip
+for _name, _ufunc in (
+    ("maximum", np.maximum),
+    ("minimum", np.minimum),
+    ("fmax", np.fmax),
+    ("fmin", np.fmin),
+    ("logaddexp", np.logaddexp),
+    ("logaddexp2", np.logaddexp2),
+    ("heaviside", np.heaviside),
+):
     declare(_name, _binary(_ufunc))
 
 
@@ -132,10 +147,16 @@ def _comparison(ufunc: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _name, _ufunc, _alias in (
-    ("eq", np.equal, ""), ("ne", np.not_equal, "not_equal"), ("lt", np.less, "less"), ("le", np.less_equal, "less_equal"),
-    ("gt", np.greater, "greater"), ("ge", np.greater_equal, "greater_equal"), ("logical_and", np.logical_and, ""),
-    ("logical_or", np.logical_or, ""), ("logical_xor", np.logical_xor, ""),
-):  # fmt: skip
+    ("eq", np.equal, ""),
+    ("ne", np.not_equal, "not_equal"),
+    ("lt", np.less, "less"),
+    ("le", np.less_equal, "less_equal"),
+    ("gt", np.greater, "greater"),
+    ("ge", np.greater_equal, "greater_equal"),
+    ("logical_and", np.logical_and, ""),
+    ("logical_or", np.logical_or, ""),
+    ("logical_xor", np.logical_xor, ""),
+):
     declare(_name, _comparison(_ufunc), where="fmi", aliases=_alias)
 declare("logical_not", np.logical_not, where="fmi")
 declare("bitwise_not", np.invert, where="fmi")
@@ -172,12 +193,31 @@ def _floating(ufunc: Callable[..., Any]) -> Callable[..., Any]:
 
 
 UNARY = {
-    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
-    "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
-    "asin arcsin": np.arcsin, "acos arccos": np.arccos, "atan arctan": np.arctan, "asinh arcsinh": np.arcsinh,
-    "acosh arccosh": np.arccosh, "atanh arctanh": np.arctanh, "reciprocal": np.reciprocal, "deg2rad": np.deg2rad,
-    "rad2deg": np.rad2deg, "sigmoid": sigmoid_kernel,
-}  # fmt: skip
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asin arcsin": np.arcsin,
+    "acos arccos": np.arccos,
+    "atan arctan": np.arctan,
+    "asinh arcsinh": np.arcsinh,
+    "acosh arccosh": np.arccosh,
+    "atanh arctanh": np.arctanh,
+    "reciprocal": np.reciprocal,
+    "deg2rad": np.deg2rad,
+    "rad2deg": np.rad2deg,
+    "sigmoid": sigmoid_kernel,
+}
 for _names, _ufunc in UNARY.items():
     _name, _, _alias = _names.partition(" ")
     enter(_name, unary_lane(_ufunc, Op(_name, _floating(_ufunc))), "fmi", _alias)
@@ -290,10 +330,19 @@ def _known(other: Any) -> bool:
 
 _F = Tensor.__dict__
 OPERATORS = {
-    "add": add, "sub": sub, "mul": mul, "truediv": div, "pow": pow, "mod": _F["remainder"], "floordiv": _F["floor_divide"],
-    "and": _F["bitwise_and"], "or": _F["bitwise_or"], "xor": _F["bitwise_xor"], "lshift": _F["bitwise_left_shift"],
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "truediv": div,
+    "pow": pow,
+    "mod": _F["remainder"],
+    "floordiv": _F["floor_divide"],
+    "and": _F["bitwise_and"],
+    "or": _F["bitwise_or"],
+    "xor": _F["bitwise_xor"],
+    "lshift": _F["bitwise_left_shift"],
     "rshift": _F["bitwise_right_shift"],
-}  # fmt: skip
+}
 for _name, _op in OPERATORS.items():
     setattr(Tensor, f"__{_name}__", _op if _name in ("add", "sub", "mul", "truediv", "pow") else _operator(_op))
     setattr(Tensor, f"__r{_name}__", _operator(_flipped(_op)))
@@ -312,6 +361,16 @@ _eq, _ne = _F["eq"], _F["ne"]
 Tensor.__eq__ = lambda self, other: _eq(self, other) if _known(other) else NotImplemented
 Tensor.__ne__ = lambda self, other: _ne(self, other) if _known(other) else NotImplemented
 Tensor.__hash__ = lambda self: id(self)
-for _name, _method in (("add", "add_"), ("sub", "sub_"), ("mul", "mul_"), ("truediv", "div_"), ("pow", "pow_"), ("mod", "remainder_"),
-                       ("floordiv", "floor_divide_"), ("and", "bitwise_and_"), ("or", "bitwise_or_"), ("xor", "bitwise_xor_")):  # fmt: skip
+for _name, _method in (
+    ("add", "add_"),
+    ("sub", "sub_"),
+    ("mul", "mul_"),
+    ("truediv", "div_"),
+    ("pow", "pow_"),
+    ("mod", "remainder_"),
+    ("floordiv", "floor_divide_"),
+    ("and", "bitwise_and_"),
+    ("or", "bitwise_or_"),
+    ("xor", "bitwise_xor_"),
+):
     setattr(Tensor, f"__i{_name}__", _F[_method])

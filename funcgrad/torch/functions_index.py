@@ -82,7 +82,7 @@ def _index_error(t: Tensor, index: Any, error: IndexError) -> str:
     if isinstance(index, int) and t.ndim:
         return f"index {index} is out of bounds for dimension 0 with size {t.shape[0]}"
     if not t.ndim:
-        return "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+        return "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
     return str(error)
 
 
@@ -238,8 +238,13 @@ def _at(dim: int, index: Any, ndim: int) -> tuple[Any, ...]:
     return (*[slice(None)] * (dim % ndim), concrete(index))
 
 
-declare("index_add", lambda input, dim, index, source, *, alpha=1: at_add(np.copy(input), _at(dim, index, input.ndim), source * alpha if alpha != 1 else source),
-        where="fmi")  # fmt: skip
+declare(
+    "index_add",
+    lambda input, dim, index, source, *, alpha=1: at_add(
+        np.copy(input), _at(dim, index, input.ndim), source * alpha if alpha != 1 else source
+    ),
+    where="fmi",
+)
 
 
 def _index_filled(input: Any, dim: int, index: Any, value: Any) -> Any:
@@ -275,8 +280,12 @@ def _masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 
 declare("masked_scatter", _masked_scatter, where="fmi")
-declare("masked_select", lambda input, mask: np.broadcast_to(input, np.broadcast_shapes(input.shape, mask.shape))[
-    np.broadcast_to(concrete(mask), np.broadcast_shapes(input.shape, mask.shape))])  # fmt: skip
+declare(
+    "masked_select",
+    lambda input, mask: np.broadcast_to(input, np.broadcast_shapes(input.shape, mask.shape))[
+        np.broadcast_to(concrete(mask), np.broadcast_shapes(input.shape, mask.shape))
+    ],
+)
 declare("take", lambda input, index: np.reshape(input, -1)[concrete(index)])
 
 
@@ -288,8 +297,13 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 declare("argwhere", lambda input: np.argwhere(input))
-declare("searchsorted", lambda sorted_sequence, input, *, right=False, side=None: np.asarray(np.searchsorted(
-    sorted_sequence, input, side or ("right" if right else "left"))), where="f")  # fmt: skip
+declare(
+    "searchsorted",
+    lambda sorted_sequence, input, *, right=False, side=None: np.asarray(
+        np.searchsorted(sorted_sequence, input, side or ("right" if right else "left"))
+    ),
+    where="f",
+)
 declare(
     "bucketize",
     lambda input, boundaries, *, right=False: np.asarray(np.searchsorted(boundaries, input, "right" if right else "left")),

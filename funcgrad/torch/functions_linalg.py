@@ -131,10 +131,19 @@ _linalg("qr", lambda A, mode="reduced": _la.qr(A, mode), None, "qr")
 _linalg("pinv", lambda A: _la.pinv(A), None, "pinverse")
 _linalg("matrix_power", lambda A, n: _la.matrix_power(A, n), None, "matrix_power")
 _linalg("matrix_norm", lambda A, ord="fro", dim=(-2, -1), keepdim=False: _la.norm(A, ord, axis=dim, keepdims=keepdim))
-_linalg("vector_norm", lambda x, ord=2, dim=None, keepdim=False: _la.vector_norm(
-    x, ord=ord, axis=tuple(dim) if isinstance(dim, list) else dim, keepdims=keepdim))  # fmt: skip
-_linalg("norm", lambda A, ord=None, dim=None, keepdim=False: _la.norm(
-    A if ord is not None or dim is not None else np.reshape(A, -1), ord, axis=dim, keepdims=keepdim), "LinalgVectorNormBackward0")  # fmt: skip
+_linalg(
+    "vector_norm",
+    lambda x, ord=2, dim=None, keepdim=False: _la.vector_norm(
+        x, ord=ord, axis=tuple(dim) if isinstance(dim, list) else dim, keepdims=keepdim
+    ),
+)
+_linalg(
+    "norm",
+    lambda A, ord=None, dim=None, keepdim=False: _la.norm(
+        A if ord is not None or dim is not None else np.reshape(A, -1), ord, axis=dim, keepdims=keepdim
+    ),
+    "LinalgVectorNormBackward0",
+)
 _linalg("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim))
 _linalg("multi_dot", lambda tensors: _la.multi_dot(tensors))
 _linalg("matmul", _matmul, "MmBackward0")

@@ -48,8 +48,10 @@ declare("gradient", _gradient, where="f")
 # ---- statistics ----------------------------------------------------------------------------------------------------------
 declare("cov", lambda input, *, correction=1: np.cov(input, ddof=correction), "SqueezeBackward0")
 declare("corrcoef", lambda input: np.corrcoef(input), "ClampBackward1")
-declare("histc", lambda input, bins=100, min=0, max=0: np.histogram(
-    input, bins, (min, max) if min != max else None)[0].astype(input.dtype))  # fmt: skip
+declare(
+    "histc",
+    lambda input, bins=100, min=0, max=0: np.histogram(input, bins, (min, max) if min != max else None)[0].astype(input.dtype),
+)
 declare("vander", lambda x, N=None, increasing=False: np.vander(x, N, increasing), "FlipBackward0", where="f")
 declare("msort", lambda input: np.sort(input, 0), "SortBackward0")
 

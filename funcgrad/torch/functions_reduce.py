@@ -48,8 +48,9 @@ def _reduction(numpy_function: Callable[..., Any], *, floating: str | None = Non
 
 
 sum = enter("sum", whole_lane(np.sum, "reduce(x, None)", Op("sum", _reduction(np.sum), _numbered("Sum"))))
-mean = enter("mean", whole_lane(
-    np.mean, "reduce(x, None) / x.size", Op("mean", _reduction(np.mean, floating="mean"), _numbered("Mean"))))  # fmt: skip
+mean = enter(
+    "mean", whole_lane(np.mean, "reduce(x, None) / x.size", Op("mean", _reduction(np.mean, floating="mean"), _numbered("Mean")))
+)
 prod = declare("prod", _reduction(np.prod), _numbered("Prod"))
 declare("nansum", _reduction(np.nansum))
 declare("nanmean", _reduction(np.nanmean, floating="nanmean"))
@@ -210,8 +211,12 @@ def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool 
 declare("sort", _sort)
 declare("argsort", lambda input, dim=-1, descending=False, stable=False: _order(input, dim, descending))
 declare("topk", _topk)
-declare("kthvalue", lambda input, k, dim=-1, keepdim=False: picked(
-    input, np.take(_order(input, dim, False), k - 1, dim), dim, keepdim, KthResult))  # fmt: skip
+declare(
+    "kthvalue",
+    lambda input, k, dim=-1, keepdim=False: picked(
+        input, np.take(_order(input, dim, False), k - 1, dim), dim, keepdim, KthResult
+    ),
+)
 
 
 # ---- running operations ------------------------------------------------------------------------------------------------

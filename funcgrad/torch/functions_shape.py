@@ -90,10 +90,19 @@ def _t(input: Any) -> Any:
 
 
 t = declare("t", _t, "TBackward0", view=True)
-declare("adjoint", lambda input: np.conjugate(np.swapaxes(input, -1, -2)) if input.dtype.kind == "c" else np.swapaxes(input, -1, -2),
-        "TransposeBackward0", view=True)  # fmt: skip
-declare("movedim", lambda input, source, destination: np.moveaxis(input, source, destination), "PermuteBackward0", view=True,
-        aliases="moveaxis")  # fmt: skip
+declare(
+    "adjoint",
+    lambda input: np.conjugate(np.swapaxes(input, -1, -2)) if input.dtype.kind == "c" else np.swapaxes(input, -1, -2),
+    "TransposeBackward0",
+    view=True,
+)
+declare(
+    "movedim",
+    lambda input, source, destination: np.moveaxis(input, source, destination),
+    "PermuteBackward0",
+    view=True,
+    aliases="moveaxis",
+)
 Tensor.T = property(lambda self: permute(self, *range(self.ndim)[::-1]))  # type: ignore[attr-defined]
 Tensor.mT = property(lambda self: transpose(self, -2, -1))  # type: ignore[attr-defined]
 Tensor.H = property(lambda self: Tensor.adjoint(self))  # type: ignore[attr-defined]
@@ -155,8 +164,11 @@ declare("rot90", lambda input, k=1, dims=(0, 1): np.rot90(input, k, dims))
 declare("roll", lambda input, shifts, dims=None: np.roll(input, shifts, dims))
 declare("tril", lambda input, diagonal=0: np.tril(input, diagonal), where="fmi")
 declare("triu", lambda input, diagonal=0: np.triu(input, diagonal), where="fmi")
-declare("diag", lambda input, diagonal=0: np.diag(input, diagonal),
-        lambda input, diagonal=0: "DiagEmbedBackward0" if input.ndim == 1 else "DiagonalBackward0_copy")  # fmt: skip
+declare(
+    "diag",
+    lambda input, diagonal=0: np.diag(input, diagonal),
+    lambda input, diagonal=0: "DiagEmbedBackward0" if input.ndim == 1 else "DiagonalBackward0_copy",
+)
 declare("trace", lambda input: np.trace(input))
 
 

@@ -71,9 +71,17 @@ def _xlogy(input: Any, other: Any) -> Any:
 SPECIAL: dict[str, Any] = {
     name: FUNCTIONS[other]
     for name, other in {
-        "expit": "sigmoid", "exp2": "exp2", "expm1": "expm1", "log1p": "log1p", "logit": "logit", "logsumexp": "logsumexp",
-        "softmax": "softmax", "log_softmax": "log_softmax", "sinc": "sinc", "round": "round",
+        "expit": "sigmoid",
+        "exp2": "exp2",
+        "expm1": "expm1",
+        "log1p": "log1p",
+        "logit": "logit",
+        "logsumexp": "logsumexp",
+        "softmax": "softmax",
+        "log_softmax": "log_softmax",
+        "sinc": "sinc",
+        "round": "round",
     }.items()
-}  # fmt: skip
+}
 for _name, _body in (("xlogy", _xlogy), ("entr", ENTR.__call__), ("i0", lambda input: np.i0(input))):
     SPECIAL[_name] = enter(_name, Op(_name, _body), "fm" if _name != "entr" else "")

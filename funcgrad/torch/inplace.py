@@ -22,8 +22,19 @@ from funcgrad.torch.tape import NamedPlan, next_order
 from funcgrad.torch.tensor import Tensor, make_tensor, recording
 
 COPY_SLICES = NamedPlan(WRITE, "torch::autograd::CopySlices")
-_KINDS = {"f2": "Half", "f4": "Float", "f8": "Double", "i8": "Long", "i4": "Int", "i2": "Short", "i1": "Char", "u1": "Byte", "b1": "Bool",
-          "c8": "ComplexFloat", "c16": "ComplexDouble"}  # fmt: skip
+_KINDS = {
+    "f2": "Half",
+    "f4": "Float",
+    "f8": "Double",
+    "i8": "Long",
+    "i4": "Int",
+    "i2": "Short",
+    "i1": "Char",
+    "u1": "Byte",
+    "b1": "Bool",
+    "c8": "ComplexFloat",
+    "c16": "ComplexDouble",
+}
 _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
@@ -105,7 +116,7 @@ def adopt(t: Tensor, out: Tensor, whole: bool = True) -> Tensor:
 
 
 def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node | None = None) -> None:
-    """Put the content `v`, whose node is `written`, at `index` of `t`; `whole` is the node of all of `t` then, if that is known."""
+    """Put the content `v`, of node `written`, at `index` of `t`; `whole` is the node of all of `t` then, if that is known."""
     if not recording():
         storage.write(t, index, v)
         return

@@ -1,8 +1,9 @@
 """erf, lgamma, digamma and their relatives, declared to the engine: NumPy lacks them.
 
 erf and lgamma are the C library's (through `math`). Digamma and polygamma use the recurrence
-psi_n(x + 1) = psi_n(x) + (-1)^n n! x^(-n-1) up to x >= 12, then the asymptotic series with Bernoulli numbers (DLMF 5.11.2, 5.15.8);
-negative arguments go through the reflection formula (DLMF 5.5.4). erfinv begins with Giles' approximation (2010) and is refined by steps of Halley's method.
+psi_n(x + 1) = psi_n(x) + (-1)^n n! x^(-n-1) up to x >= 12, then the asymptotic series with Bernoulli numbers (DLMF 5.11.2 and
+5.15.8). Negative arguments go through the reflection formula (DLMF 5.5.4). erfinv begins with Giles' approximation (2010) and is
+refined by steps of Halley's method.
 """
 
 from __future__ import annotations
@@ -17,13 +18,27 @@ from funcgrad.core.declare import elementwise
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 # Giles' coefficients, for the middle and for the tails.
 _GILES_NEAR = (
-    2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727,
+    2.81022636e-08,
+    3.43273939e-07,
+    -3.5233877e-06,
+    -4.39150654e-06,
+    0.00021858087,
+    -0.00125372503,
+    -0.00417768164,
+    0.246640727,
     1.50140941,
-)  # fmt: skip
+)
 _GILES_FAR = (
-    -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406,
+    -0.000200214257,
+    0.000100950558,
+    0.00134934322,
+    -0.00367342844,
+    0.00573950773,
+    -0.0076224613,
+    0.00943887047,
+    1.00167406,
     2.83297682,
-)  # fmt: skip
+)
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 

@@ -30,7 +30,7 @@ node = new(Node)
 node.order = order()
 node.plan = plan_{slots}
 node.saved = {saved}
-node.parents = ({parents})
+node.origin = {parents}
 {spec}
 tensor = new(Tensor)
 tensor.value = out
@@ -124,16 +124,27 @@ def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, 
         spec=spec or _spec_lines(slots, len(operands)),
         slots=slots,
         saved=saved,
-        parents="".join(f"node_{name}, " for name in slots),
+        parents=", ".join(f"node_{name}" for name in slots),
     )
 
 
 def _space(ufunc: Any, op: Op) -> dict[str, Any]:
     return {
-        "__name__": "funcgrad.torch.lanes", "Tensor": Tensor, "Node": Node, "new": object.__new__, "order": next_order, "mode": MODE.get, "general": op,
-        "function": ufunc, "F32": F32, "F64": F64, "scalars": SCALARS, "ndarray": np.ndarray, "Spec": Spec,
+        "__name__": "funcgrad.torch.lanes",
+        "Tensor": Tensor,
+        "Node": Node,
+        "new": object.__new__,
+        "order": next_order,
+        "mode": MODE.get,
+        "general": op,
+        "function": ufunc,
+        "F32": F32,
+        "F64": F64,
+        "scalars": SCALARS,
+        "ndarray": np.ndarray,
+        "Spec": Spec,
         "new_spec": tuple.__new__,
-    }  # fmt: skip
+    }
 
 
 # PyTorch does not warn of 1/0 or log(0), and a `with np.errstate` would cost as much as the operation.
@@ -183,10 +194,13 @@ def binary_lane(ufunc: Any, op: Op, number_title: str | None = None) -> Callable
         beside_number = beside_number.replace("plan_x", "plan_number")
     fields = {
         "run": OPERATORS.get(ufunc, "function(x, y)"),
-        "plain36": _indented(_PLAIN, 36), "plain28": _indented(_PLAIN, 28),
-        "record_y32": _indented(recorded["y"], 32), "record_x32": _indented(recorded["x"], 32),
-        "record_xy28": _indented(recorded["xy"], 28), "record_x24": _indented(beside_number, 24),
-    }  # fmt: skip
+        "plain36": _indented(_PLAIN, 36),
+        "plain28": _indented(_PLAIN, 28),
+        "record_y32": _indented(recorded["y"], 32),
+        "record_x32": _indented(recorded["x"], 32),
+        "record_xy28": _indented(recorded["xy"], 28),
+        "record_x24": _indented(beside_number, 24),
+    }
     return _finished(_compiled(_BINARY, op.name, fields, space), op)
 
 
@@ -195,9 +209,10 @@ def reflected_lane(ufunc: Any, op: Op, reflected: Callable[..., Any]) -> Callabl
     space = _space(ufunc, op)
     space["reflected"] = reflected
     fields = {
-        "run": OPERATORS.get(ufunc, "function(x, y)"), "plain20": _indented(_PLAIN, 20),
+        "run": OPERATORS.get(ufunc, "function(x, y)"),
+        "plain20": _indented(_PLAIN, 20),
         "record_y16": _indented(_record(ufunc, "y", "xy", op.title((), {}), space), 16),
-    }  # fmt: skip
+    }
     made = _compiled(_REFLECTED.replace("def r{name}", "def {name}"), f"r{op.name}", fields, space)
     return _finished(made, op)
 

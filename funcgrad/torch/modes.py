@@ -85,8 +85,9 @@ class ModeManager:
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions "
                 "or methods. To preserve the current behavior of class decoration, you can directly decorate the "
                 "`__init__` method.",
-                FutureWarning, stacklevel=2,
-            )  # fmt: skip
+                FutureWarning,
+                stacklevel=2,
+            )
             function.__init__ = self(function.__init__)
             return function
         return decorated(function, self.clone)

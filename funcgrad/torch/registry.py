@@ -15,7 +15,7 @@ FUNCTIONS: dict[str, Any] = {}
 def declare(
     name: str, body: Callable[..., Any], node: Any = None, *, view: bool = False, where: str = "fm", aliases: str = ""
 ) -> Op:
-    """A torch function. `where` says what it is: f a function, m a method, i with an in-place variant. `view`: it may share memory."""
+    """A torch function. `where`: f it is a function, m a method, i it has an in-place variant. `view`: it may share memory."""
     made = Op(name, body, node, view="view" if view else None)
     enter(name, made, where, aliases)
     return made

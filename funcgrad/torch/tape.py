@@ -1,8 +1,9 @@
 """The trace that never closes: nodes of tensors are nodes of the core, with plans that know PyTorch's names.
 
 A torch function runs on an inner trace of the core. If that recorded one call, the call's node is adopted; if it recorded
-several, they become one `Fused` node, as PyTorch shows one node for each of its functions. Saved values are plain: a sweep that is
-itself to be differentiated (create_graph) raises them to tracers at the nodes they came from, so no node ever refers to itself.
+several, they become one `Fused` node, as PyTorch shows one node for each of its functions. Saved values are plain: a sweep that
+is itself to be differentiated (create_graph) raises them to tracers at the nodes they came from, so that no node ever refers to
+itself.
 """
 
 from __future__ import annotations
@@ -59,11 +60,30 @@ class EagerTrace(ReverseTrace):
 EAGER = EagerTrace()
 next_order = EAGER.order.__next__
 _BASES = {
-    "subtract": "Sub", "multiply": "Mul", "divide": "Div", "negative": "Neg", "power": "Pow", "absolute": "Abs", "matmul": "Mm",
-    "arctan2": "Atan2", "arcsin": "Asin", "arccos": "Acos", "arctan": "Atan", "getitem": "Index", "concatenate": "Cat",
-    "transpose": "Permute", "conjugate": "Conj", "max": "Max", "min": "Min", "astype": "ToCopy", "copy": "Clone",
-    "expand_dims": "Unsqueeze", "broadcast_to": "Expand", "square": "Pow", "float_power": "Pow",
-}  # fmt: skip
+    "subtract": "Sub",
+    "multiply": "Mul",
+    "divide": "Div",
+    "negative": "Neg",
+    "power": "Pow",
+    "absolute": "Abs",
+    "matmul": "Mm",
+    "arctan2": "Atan2",
+    "arcsin": "Asin",
+    "arccos": "Acos",
+    "arctan": "Atan",
+    "getitem": "Index",
+    "concatenate": "Cat",
+    "transpose": "Permute",
+    "conjugate": "Conj",
+    "max": "Max",
+    "min": "Min",
+    "astype": "ToCopy",
+    "copy": "Clone",
+    "expand_dims": "Unsqueeze",
+    "broadcast_to": "Expand",
+    "square": "Pow",
+    "float_power": "Pow",
+}
 
 
 def node_name(name: str) -> str:

@@ -15,7 +15,6 @@ from weakref import ref
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.methods import call_function, call_ufunc
 from funcgrad.core.primitive import spec
 from funcgrad.core.reverse import PICK, Node, make_node
 from funcgrad.core.trace import Tracer, concrete
@@ -154,9 +153,13 @@ class Tensor:
         if not self.is_leaf and wanted != self.requires_grad:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables."
-                + ("" if wanted else " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
-                   "var_no_grad = var.detach().")
-            )  # fmt: skip
+                + (
+                    ""
+                    if wanted
+                    else " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                    "var_no_grad = var.detach()."
+                )
+            )
         if not self.is_leaf:
             raise RuntimeError("you can only change requires_grad flags of leaf variables.")
         self.requires_grad_(wanted)
@@ -308,46 +311,6 @@ class Tensor:
         from funcgrad.torch.hooks import retain
 
         retain(self)
-
-    # ---- NumPy -------------------------------------------------------------------------------------------------------
-    def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The data as a NumPy array that shares memory."""
-        if self.requires_grad and mode().grad and not force:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if isinstance(self.value, Tracer):
-            raise RuntimeError("Can't call numpy() on a tensor inside a functional transform: its data is not known yet.")
-        return storage.expose(self)
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        found = self.numpy()
-        if dtype is not None and found.dtype != dtype:
-            return found.astype(dtype)
-        return found.copy() if copy else found
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(x, np.ndarray) for x in kwargs.get("out", ())):
-            return NotImplemented
-        return _through_numpy(lambda a, k: call_ufunc(ufunc, method, a, k), getattr(ufunc, method), args, kwargs)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _through_numpy(lambda a, k: call_function(function, a, k), function, args, kwargs)
-
-
-def _through_numpy(on_tracers: Callable[..., Any], on_arrays: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """A NumPy function of tensors, as tensors: NumPy's own rules for dtypes and keywords."""
-    from funcgrad.torch.ops import wrapped
-
-    args, kwargs = _operands(args), {k: _operands(v) for k, v in kwargs.items()}
-    found = tree.leaves((args, kwargs))
-    if any(isinstance(x, Tracer) for x in found):
-        return wrapped(on_tracers(args, kwargs))
-    return wrapped(on_arrays(*args, **kwargs))
-
-
-def _operands(x: Any) -> Any:
-    if isinstance(x, Tensor):
-        return x.__operand__()
-    return type(x)(map(_operands, x)) if type(x) in (list, tuple) else x
 
 
 def make_tensor(value: Any, node: Any = None) -> Tensor:

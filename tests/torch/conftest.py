@@ -1,4 +1,4 @@
-"""Programs that are written for torch, run on the facade and (where it is installed) on the original, and what they print compared."""
+"""Programs for torch, run on the facade and (where it is installed) on the original, and what they print compared."""
 
 from __future__ import annotations
 

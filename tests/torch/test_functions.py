@@ -1,4 +1,4 @@
-"""Every function of a table on the facade and on the original: dtype, shape, value, name of the node, first and second derivatives."""
+"""Functions on the facade and on the original: dtype, shape, value, name of the node, first and second derivatives."""
 
 from __future__ import annotations
 
@@ -308,6 +308,5 @@ def test_agrees_with_the_original(operands: str, expression: str, note: str) -> 
     if not note:
         assert name == expected_name
     for ours, theirs in zip(derivatives, expected_derivatives, strict=False):
-        zero = np.zeros(1)
-        given = [zero if d is None else _array(d) for d in (ours, theirs)]
+        given = [0.0 if d is None else _array(d) for d in (ours, theirs)]
         np.testing.assert_allclose(*given, rtol=1e-5, atol=1e-7)

@@ -52,8 +52,9 @@ class detect_anomaly(ModeManager):
         self.check_nan = check_nan
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
-            UserWarning, stacklevel=2,
-        )  # fmt: skip
+            UserWarning,
+            stacklevel=2,
+        )
 
     def fields(self) -> dict[str, Any]:
         return {"anomaly": Anomaly(self.check_nan)}

@@ -187,8 +187,8 @@ def grad(
 ) -> Any:
     """The gradients of the sum of `outputs` with respect to `inputs`; .grad is not touched.
 
-    Returns a tuple, one tensor for each input (a dict, if `inputs` is one). With `allow_unused` an input that does not matter gives None,
-    with `materialize_grads` zeros. `is_grads_batched` maps over the leading axis of `grad_outputs`.
+    Returns a tuple, one tensor for each input (a dict, if `inputs` is one). With `allow_unused` an input that does not
+    matter gives None, with `materialize_grads` zeros. `is_grads_batched` maps over the leading axis of `grad_outputs`.
 
     >>> import funcgrad.torch as torch
     >>> x = torch.tensor(2.0, requires_grad=True)

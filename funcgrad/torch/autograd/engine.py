@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from funcgrad.core.cotangent import dense, fit
+from funcgrad.core.cotangent import Read, dense, fit
 from funcgrad.core.reverse import PICK, Node, merged, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import modes
@@ -164,6 +164,8 @@ class Visitor:
     def _fitted(self, parent: Node, part: Any) -> Any:
         if part is None or parent.dtype is None:
             return part
+        if type(part) is Read:
+            part.spec = parent.spec
         part = dense(part)
         if not hasattr(part, "shape") or part.shape != parent.shape or part.dtype != parent.dtype:
             part = fit(part, parent)
@@ -176,7 +178,7 @@ class Visitor:
                 result = hook(self._edges(node, [None if p is None else to_user(p) for p in parts]), tuple(given))
             if result is not None:
                 result = result if isinstance(result, (tuple, list)) else (result,)
-                result = [result[i] for i in node.plan.slots] if len(result) != len(parts) else result  # type: ignore[union-attr]
+                result = [result[i] for i in node.plan.slots] if len(result) != len(parts) else result
                 parts = [None if r is None else from_user(r, self.create_graph) for r in result]
         self.ct = None
         return parts

@@ -1,8 +1,8 @@
 """torch.autograd.Function: an operation with a backward of the user's own.
 
 The context that `forward` gets is the node itself: `grad_fn` of the results. What save_for_backward keeps comes back, in a
-backward that is itself differentiated, attached to the graph: an input at the input's node, an output at the Function's own. Other
-tensors kept there have no place in the graph; differentiating through one is an error, not a zero.
+backward that is itself differentiated, attached to the graph: an input at the input's node, an output at the Function's own.
+Other tensors kept there have no place in the graph; differentiating through one is an error, not a zero.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from funcgrad.core.reverse import Node as EngineNode
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import modes, storage
 from funcgrad.torch.autograd import engine
+from funcgrad.torch.autograd.dead_ends import dead_end, once_differentiable  # noqa: F401 (a name of this module in PyTorch too)
 from funcgrad.torch.autograd.graph import Node
 from funcgrad.torch.tape import next_order
 from funcgrad.torch.tensor import Tensor, make_tensor, recording
@@ -98,39 +99,13 @@ class _Kept:
             return make_tensor(self.content, _output_node(ctx, self.output, self.content) if ctx._raised else None)
         if self.input is not None:
             return make_tensor(self.content, ctx.parents[plan.slots.index(self.input)] if self.input in plan.slots else None)
-        return _dead_end(self.content, ctx, "save_for_backward") if ctx._raised else make_tensor(self.content)
+        return dead_end(self.content, ctx, "save_for_backward") if ctx._raised else make_tensor(self.content)
 
 
 def _output_node(node: EngineNode, number: int, content: Any) -> EngineNode:
     if type(node.shape) is not int:
         return node
     return make_node(next_order(), PICK, number, (node,), content.shape, content.dtype)
-
-
-class _DeadEnd:
-    """The plan of a tensor that was kept on ctx, though it is neither input nor output: its history is unknown."""
-
-    keeps, masks = (), False
-
-    def __init__(self, how: str, name: str, slots: tuple[int, ...]) -> None:
-        self.how, self.name, self.slots = how, name, slots
-
-    def pull(self, ct: Any, saved: Any) -> Any:
-        """Refuse."""
-        raise RuntimeError(
-            f"{self.name}: the derivative of backward depends on a tensor kept by {self.how}, which is neither an input nor "
-            "an output of "
-            "forward, so its own derivative is unknown (PyTorch takes it as zero, silently). Compute it anew in backward "
-            "from an input "
-            "that was given to save_for_backward, or return it from forward."
-        )
-
-    pull_masked = pull
-
-
-def _dead_end(content: Any, node: EngineNode, how: str) -> Tensor:
-    plan: Any = _DeadEnd(how, node.plan.name, node.plan.slots)  # type: ignore[union-attr]
-    return make_tensor(content, make_node(next_order(), plan, None, node.parents, content.shape, content.dtype))
 
 
 class FunctionPlan:
@@ -161,7 +136,7 @@ class FunctionPlan:
         kept = {k: v for k, v in ctx.__dict__.items() if raised and self._is_foreign(k, v)}
         with modes.set_grad_enabled(raised):
             for k, v in kept.items():
-                ctx.__dict__[k] = _dead_end(v.value, ctx, f"ctx.{k}")
+                ctx.__dict__[k] = dead_end(v.value, ctx, f"ctx.{k}")
             try:
                 result = _backward_of(self.cls)(ctx, *given)
             finally:
@@ -382,41 +357,3 @@ def _kept(t: Any, args: tuple[Any, ...], outs: list[Any]) -> _Kept | None:
 
 class InplaceFunction(Function):
     """An older base class: the same."""
-
-
-def once_differentiable(function: Any) -> Any:
-    """Mark a backward whose own derivative would be wrong: differentiating it is an error."""
-    import functools
-
-    @functools.wraps(function)
-    def once(ctx: FunctionCtx, *gradients: Any) -> Any:
-        raised, ctx._raised = ctx._raised, False
-        with modes.no_grad():
-            result = function(ctx, *gradients)
-        if not raised:
-            return result
-        many = isinstance(result, tuple)
-        parents = ctx.parents
-        refused = [_refusing(g, parents) for g in (result if many else (result,))]
-        return tuple(refused) if many else refused[0]
-
-    return once
-
-
-def _refusing(gradient: Any, parents: tuple[EngineNode, ...]) -> Any:
-    if not isinstance(gradient, Tensor):
-        return gradient
-    return make_tensor(gradient.value, make_node(next_order(), _ONCE, None, parents, gradient.value.shape, gradient.value.dtype))
-
-
-class _OncePlan:
-    name, keeps, slots, masks = "once_differentiable", (), (), False
-
-    @staticmethod
-    def pull(ct: Any, saved: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-    pull_masked = pull
-
-
-_ONCE: Any = _OncePlan()

@@ -44,13 +44,11 @@ def _gradients(outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, s
     """The gradients, zeros where an input does not matter."""
     used = [(o, g) for o, g in zip(outs, v, strict=True) if o.requires_grad]
     if strict and len(used) < len(outs):
+        independent = next(i for i, o in enumerate(outs) if not o.requires_grad)
         raise RuntimeError(
-            f"Output {next(i for i, o in enumerate(outs) if not o.requires_grad)} of the user-provided "
-            "function does not "
-        
-                           "require gradients. The outputs must be computed in a differentiable manner from the input when "
-                           "running in "
-                           "strict mode.")  # fmt: skip
+            f"Output {independent} of the user-provided function does not require gradients. The outputs must be computed in a "
+            "differentiable manner from the input when running in strict mode."
+        )
     if not used:
         return [zeros_like(x) for x in ins]
     found = grad([o for o, _ in used], ins, [g for _, g in used], retain_graph=True, create_graph=create_graph, allow_unused=True)
@@ -107,9 +105,13 @@ def jvp(
 
 
 def jacobian(
-    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:  # fmt: skip
+) -> Any:
     """The Jacobian: for each output (outside) and each input (inside) a tensor of shape output.shape + input.shape."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(f'Expected strategy to be either "forward-mode" or "reverse-mode". Got {strategy}.')
@@ -134,9 +136,13 @@ def _rows(out: Tensor, ins: tuple[Tensor, ...], create_graph: bool, strict: bool
 
 
 def hessian(
-    func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False, vectorize: bool = False,
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:  # fmt: skip
+) -> Any:
     """The Hessian of a function with one output of one element."""
     many, given = _as_inputs(inputs, "inputs", "hessian")
 

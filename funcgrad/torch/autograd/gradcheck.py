@@ -22,11 +22,23 @@ class GradcheckError(RuntimeError):
 
 
 def gradcheck(
-    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, raise_exception: bool = True,
-    nondet_tol: float = 0.0, check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
-    check_batched_forward_grad: bool = False, check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False,
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
     masked: Any = None,
-) -> bool:  # fmt: skip
+) -> bool:
     """Compare the derivatives of `func` with central differences; inputs that require grad should be float64.
 
     Raises GradcheckError (or returns False) where they differ, ValueError if no input requires grad.
@@ -55,8 +67,10 @@ def _checked(func: Any, inputs: tuple[Any, ...], eps: float, atol: float, rtol: 
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will "
                 "likely fail if "
-                "all the inputs are not of double precision floating point or complex. ", UserWarning, stacklevel=4,
-            )  # fmt: skip
+                "all the inputs are not of double precision floating point or complex. ",
+                UserWarning,
+                stacklevel=4,
+            )
     outs = [o for o in _tuple(func(*inputs)) if isinstance(o, Tensor) and o.value.dtype.kind in "fc"]
     for k in range(len(outs)):
         for i in where:
@@ -130,9 +144,17 @@ def _compare(found: Any, expected: Any, k: int, i: int, atol: float, rtol: float
 
 
 def gradgradcheck(
-    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
-    gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, **options: Any,
-) -> bool:  # fmt: skip
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    **options: Any,
+) -> bool:
     """gradcheck of the gradient of `func`."""
     given = _tuple(inputs)
     outs = _tuple(func(*given))

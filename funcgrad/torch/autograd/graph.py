@@ -173,7 +173,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> RemovableHandle:
-    """Call `fn` once per backward: with all gradients of `tensors` (None where none came), or ("any") with the first that comes."""
+    """Call `fn` once per backward: with all gradients of `tensors` (None where none came), or ("any") with the first."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     state: dict[str, Any] = {"sweep": None}

@@ -19,8 +19,9 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
         warnings.warn(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
             "recommended.",
-            UserWarning, stacklevel=2,
-        )  # fmt: skip
+            UserWarning,
+            stacklevel=2,
+        )
         use_reentrant = True
     for name in ("preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"):
         kwargs.pop(name, None)

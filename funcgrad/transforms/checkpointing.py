@@ -113,8 +113,8 @@ class Checkpoint(Transformed):
         return self.policy.__contains__ if isinstance(self.policy, frozenset) else self.policy
 
 
-def _names(policy: Iterable[str]) -> frozenset[str]:
-    names = (policy,) if isinstance(policy, str) else tuple(policy)
+def _names(policy: Any) -> frozenset[str]:
+    names = (policy,) if isinstance(policy, str) else tuple(policy) if isinstance(policy, Iterable) else (policy,)
     if not all(isinstance(name, str) for name in names):
         raise ArgumentError(f"checkpoint: policy must be a function of a name, or names such as 'matmul', not {policy!r}")
     return frozenset(names)

@@ -36,10 +36,9 @@ class CustomFunction(Transformed):
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
         super().__init__(fun)
-        numbers = [nondiff_argnums] if isinstance(nondiff_argnums, (int, np.integer)) else nondiff_argnums
-        names = [nondiff_argnames] if isinstance(nondiff_argnames, str) else list(nondiff_argnames)
-        self.nondiff_argnums = tuple(operator.index(n) for n in numbers)
-        self.nondiff_argnums += tuple(self._position(name) for name in names)
+        numbers = all_of(nondiff_argnums, (int, np.integer), f"{self.title}: nondiff_argnums must be an int or ints")
+        names = all_of(nondiff_argnames, str, f"{self.title}: nondiff_argnames must be a name or names")
+        self.nondiff_argnums = (*map(operator.index, numbers), *map(self._position, names))
         self.arity = arity_of(fun)
 
     @property
@@ -99,6 +98,14 @@ class CustomFunction(Transformed):
         if any(not 0 <= n < count for n in found):
             raise ArgumentError(f"{self.title}: nondiff_argnums={self.nondiff_argnums}, but it has {count} arguments")
         return tuple(sorted(set(found)))
+
+
+def all_of(given: Any, kind: Any, message: str) -> tuple[Any, ...]:
+    """One thing of a kind, or several, as a tuple."""
+    several = (given,) if isinstance(given, kind) else given
+    if not isinstance(several, (tuple, list)) or not all(isinstance(item, kind) for item in several):
+        raise ArgumentError(f"{message}, not {given!r}")
+    return tuple(several)
 
 
 def arity_of(fun: Callable[..., Any]) -> int | None:

@@ -31,7 +31,7 @@ from funcgrad.transforms.leaves import (
     own,
     traced,
 )
-from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
+from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, of_chosen, positions
 
 P = ParamSpec("P")
 X = TypeVar("X")
@@ -229,10 +229,12 @@ class Pullback:
     def __init__(self, arguments: list[Any], ends: list[tuple[Node | None, Spec]], structure: tree.Structure) -> None:
         self.arguments, self.ends, self.structure = arguments, ends, structure
 
-    def __call__(self, ct: Any) -> tuple[Any, ...]:
+    def __call__(self, *ct: Any) -> tuple[Any, ...]:
         """The cotangent of each argument, as a tuple; `ct` has the structure, shapes and dtype of the output."""
+        if len(ct) != 1:
+            raise CotangentError(f"vjp: its pullback takes one cotangent (a tuple, for an output that is one), not {len(ct)}")
         try:
-            cts = tree.flatten_like(self.structure, ct, what="the cotangent")
+            cts = tree.flatten_like(self.structure, ct[0], what="the cotangent")
         except ValueError as error:
             raise CotangentError(f"vjp: {error}. It must have the structure of the function's output.") from None
         seeds = []
@@ -255,6 +257,7 @@ def record(
     fun: Callable[..., Any], primals: Sequence[Any], kwargs: dict[str, Any], *, has_aux: bool = False, transform: str = "vjp"
 ) -> tuple[Any, Pullback, Any]:
     """Run `fun` on a tape: (output, its pullback, aux)."""
+    check_function(fun, transform)
     # The tape outlives the call, so the user may change whatever it has saved: the arguments too.
     with ReverseTrace(Guard(limit=math.inf)) as trace:
         arguments, traced_args = [], []
@@ -332,6 +335,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> float(out), float(t)
     (0.0, 2.0)
     """
+    check_function(fun, "jvp")
     one_for_each("jvp: primals", primals)
     one_for_each("jvp: tangents", tangents)
     if len(primals) != len(tangents):

@@ -17,7 +17,7 @@ from funcgrad.errors import ArgumentError
 from funcgrad.transforms.equations import Equation, FixedPoint, Flat, Limits, Map, Root, flattened, largest, like, solution
 from funcgrad.transforms.matrices import jacrev
 from funcgrad.transforms.programs import without_derivatives, write_down
-from funcgrad.transforms.wrapping import name_of
+from funcgrad.transforms.wrapping import check_function, name_of
 
 Solver = Callable[[Callable[[Any], Any], Any], Any]
 
@@ -102,6 +102,7 @@ def _solved(
     solver: Solver | None,
     solve: Callable[[Map, Flat], Flat],
 ) -> Any:
+    check_function(f, limits.name)
     leaves, structure = tree.flatten(x0)
     start = [_start(leaf, limits.name) for leaf in leaves]
     if kind is Root and any(leaf.dtype.kind == "c" for leaf in start):

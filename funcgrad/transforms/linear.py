@@ -17,7 +17,7 @@ from funcgrad.errors import ArgumentError, CotangentError
 from funcgrad.transforms.derivatives import Pullback, output_value, record
 from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
 from funcgrad.transforms.transposition import LinearTrace, Tape, input_like
-from funcgrad.transforms.wrapping import name_of
+from funcgrad.transforms.wrapping import check_function, name_of
 
 
 class Template(NamedTuple):
@@ -135,6 +135,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
     >>> fg.linear_transpose(lambda x: a @ x, np.zeros(2))(np.array([1.0, 10.0]))
     (array([31., 42.]),)
     """
+    check_function(fun, "linear_transpose")
     templates, args, inputs = [], [], []
     with LinearTrace(f"linear_transpose: {name_of(fun)}", ArgumentError) as trace:
         for number, primal in enumerate(primals):

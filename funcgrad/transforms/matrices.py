@@ -68,8 +68,8 @@ class Jacobian(Transformed):
 
 def checked_chunk_size(chunk_size: int | None, transform: str) -> int | None:
     """Refuse a chunk that holds nothing."""
-    if chunk_size is not None and chunk_size < 1:
-        raise ArgumentError(f"{transform}: chunk_size must be at least 1, not {chunk_size}")
+    if chunk_size is not None and (not isinstance(chunk_size, (int, np.integer)) or chunk_size < 1):
+        raise ArgumentError(f"{transform}: chunk_size must be at least 1, not {chunk_size!r}")
     return chunk_size
 
 

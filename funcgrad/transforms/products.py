@@ -13,7 +13,7 @@ from funcgrad.transforms.derivatives import grad, jvp, vjp
 from funcgrad.transforms.leaves import one_for_each
 from funcgrad.transforms.matrices import checked_chunk_size, chunks, hvp, joined
 from funcgrad.transforms.vectorize import vmap
-from funcgrad.transforms.wrapping import Transformed, checked_argnums, positions
+from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, positions
 
 
 def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
@@ -62,6 +62,8 @@ def gnvp(model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[
     >>> fg.gnvp(lambda x: a @ x, lambda out: np.sum(out ** 2), (np.ones(2),), (np.array([1.0, 0.0]),))
     array([20., 28.])
     """
+    check_function(model, "gnvp")
+    check_function(loss, "gnvp")
     matched("gnvp", primals, "tangents", tangents)
     out, t = jvp(model, primals, tangents)
     products = vjp(model, *primals)[1](hvp(loss, (out,), (t,)))
@@ -91,8 +93,7 @@ class HessianDiagonal(Transformed):
         x, unravel = tree.ravel(tuple(args[i] for i in where))
         if x.dtype.kind != "f":
             raise NonDifferentiableError(
-                f"hessian_diagonal: the arguments must be real floating numbers, not {x.dtype}; use hessian for "
-                "complex ones"
+                f"hessian_diagonal: the arguments must be real floating numbers, not {x.dtype}; use hessian for complex ones"
             )
 
         def of_vector(x: Any) -> Any:

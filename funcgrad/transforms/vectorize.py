@@ -25,6 +25,8 @@ class Vmap(Transformed):
         if isinstance(in_axes, list):
             in_axes = tuple(in_axes)
         self.in_axes, self.out_axes, self.axis_size = in_axes, out_axes, axis_size
+        if axis_size is not None and (not isinstance(axis_size, (int, np.integer)) or axis_size < 0):
+            raise ArgumentError(f"vmap: axis_size must be an int, the number of examples, not {axis_size!r}")
         check_axes("in_axes", in_axes)
         check_axes("out_axes", out_axes)
 

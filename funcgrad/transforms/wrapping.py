@@ -20,9 +20,7 @@ class Transformed:
     transform = "transform"
 
     def __init__(self, fun: Callable[..., Any]) -> None:
-        if not callable(fun):
-            found = type(fun).__name__
-            raise ArgumentError(f"{self.transform} takes a function, not {found}: pass it itself, not its result")
+        check_function(fun, self.transform)
         functools.update_wrapper(self, fun)
         self.fun = fun
 
@@ -53,6 +51,13 @@ def _rebuild(cls: type, attributes: dict[str, Any]) -> Any:
     made = object.__new__(cls)
     made.__dict__.update(attributes, __wrapped__=attributes["fun"])
     return made
+
+
+def check_function(fun: Any, transform: str) -> None:
+    """Refuse what is no function."""
+    if not callable(fun):
+        found = type(fun).__name__
+        raise ArgumentError(f"{transform} takes a function, not {found}: pass it itself, not its result")
 
 
 def name_of(fun: Any) -> str:
@@ -94,9 +99,7 @@ def positions(argnums: int | tuple[int, ...], args: Sequence[Any], transform: st
     return tuple(found)
 
 
-def of_chosen(
-    fun: Callable[..., Any], args: Sequence[Any], where: Sequence[int], kwargs: dict[str, Any]
-) -> Callable[..., Any]:
+def of_chosen(fun: Callable[..., Any], args: Sequence[Any], where: Sequence[int], kwargs: dict[str, Any]) -> Callable[..., Any]:
     """`fun` as a function of its arguments at the positions `where` alone; the others are those of `args`, `kwargs`."""
 
     def chosen(*given: Any) -> Any:

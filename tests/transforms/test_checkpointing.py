@@ -289,9 +289,7 @@ def test_stopped_gradients_and_integers() -> None:
     f = checkpoint(lambda x, n: stop_gradient(x) * x**n)
     assert grad(f)(3.0, 2) == 3 * 2 * 3
     assert hessian(checkpoint(lambda x: x**3))(2.0) == 12
-    np.testing.assert_array_equal(
-        jacrev(checkpoint(lambda x: x[np.array([1, 1, 0])]))(np.ones(2)), [[0, 1], [0, 1], [1, 0]]
-    )
+    np.testing.assert_array_equal(jacrev(checkpoint(lambda x: x[np.array([1, 1, 0])]))(np.ones(2)), [[0, 1], [0, 1], [1, 0]])
 
 
 def test_pullbacks_can_be_used_again() -> None:
@@ -326,6 +324,8 @@ def test_a_custom_rule_that_closes_over_what_is_forgotten() -> None:
 def test_wrong_policies() -> None:
     with pytest.raises(ArgumentError, match="policy must be a function of a name, or names"):
         checkpoint(np.sin, policy=(3,))  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="policy must be a function of a name, or names"):
+        checkpoint(np.sin, policy=3)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="takes a function, not int"):
         checkpoint(3)  # type: ignore[call-overload]
 

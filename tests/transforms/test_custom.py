@@ -37,9 +37,7 @@ def doubled(bwd: Callable[..., Any]) -> Any:
 
 
 def product_vjp() -> Any:
-    return with_vjp(
-        plain, lambda x, y: (plain(x, y), (x, y)), lambda s, ct: (ct * np.cos(s[0]) * s[1], ct * np.sin(s[0]))
-    )
+    return with_vjp(plain, lambda x, y: (plain(x, y), (x, y)), lambda s, ct: (ct * np.cos(s[0]) * s[1], ct * np.sin(s[0])))
 
 
 def product_jvp() -> Any:
@@ -151,9 +149,7 @@ def test_a_rule_that_has_a_rule() -> None:
 
 
 def test_control_flow_in_function_and_rules() -> None:
-    f = with_vjp(
-        lambda x: x * 2 if x > 0 else x, lambda x: (x * 2 if x > 0 else x, x), lambda x, ct: (ct * 5 if x > 0 else ct,)
-    )
+    f = with_vjp(lambda x: x * 2 if x > 0 else x, lambda x: (x * 2 if x > 0 else x, x), lambda x, ct: (ct * 5 if x > 0 else ct,))
     assert (grad(f)(1.0), grad(f)(-1.0)) == (5, 1)
 
 
@@ -230,9 +226,7 @@ def test_an_object_as_an_argument_and_a_method() -> None:
 
 
 def test_keywords_and_defaults_find_their_positions() -> None:
-    f = with_vjp(
-        lambda x, y=3.0, z=1.0: x * y, lambda x, y, z: (x * y, (x, y)), lambda s, ct: (s[1] * ct, s[0] * ct, None)
-    )
+    f = with_vjp(lambda x, y=3.0, z=1.0: x * y, lambda x, y, z: (x * y, (x, y)), lambda s, ct: (s[1] * ct, s[0] * ct, None))
     assert grad(lambda x: f(x))(2.0) == 3
     assert grad(lambda x: f(y=x, x=5.0))(2.0) == 5
     assert grad(lambda x: f(z=2.0, x=x))(2.0) == 3
@@ -254,9 +248,7 @@ def test_a_ufunc_can_be_given_a_rule() -> None:
 
 
 def test_nondiff_argnums_of_any_kind() -> None:
-    apply = with_vjp(
-        lambda f, x: f(x), lambda f, x: (f(x), x), lambda f, x, ct: (100 * ct * grad(f)(x),), nondiff_argnums=0
-    )
+    apply = with_vjp(lambda f, x: f(x), lambda f, x: (f(x), x), lambda f, x, ct: (100 * ct * grad(f)(x),), nondiff_argnums=0)
     assert grad(apply, argnums=1)(np.square, 3.0) == 600
     f = with_vjp(
         lambda x, mode, table: x * len(mode),
@@ -286,6 +278,9 @@ def test_nondiff_argnums_that_are_not_there(options: Any) -> None:
         grad(with_vjp(lambda x: x, lambda x: (x, None), lambda _, ct: (ct,), **options))(1.0)
     with pytest.raises(ArgumentError, match="nondiff_argnames has 'q'"):
         custom_vjp(lambda x: x, nondiff_argnames="q")
+    for wrong in ({"nondiff_argnums": "x"}, {"nondiff_argnums": 1.5}, {"nondiff_argnames": 3}):
+        with pytest.raises(ArgumentError, match=f"{next(iter(wrong))} must be"):
+            custom_vjp(lambda x: x, **wrong)
 
 
 # ---- closures --------------------------------------------------------------------------------------------------------

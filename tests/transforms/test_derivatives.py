@@ -528,3 +528,11 @@ def test_stop_gradient() -> None:
 def test_what_is_no_function(transform: Any, wrong: Any) -> None:
     with pytest.raises(ArgumentError, match=rf"{transform.__name__} takes a function, not (int|ndarray|str|list)"):
         transform(wrong)
+
+
+def test_what_is_no_function_and_too_many_cotangents() -> None:
+    for call in (lambda: vjp(3, 1.0), lambda: jvp(3, (1.0,), (1.0,))):
+        with pytest.raises(ArgumentError, match="takes a function, not int"):
+            call()
+    with pytest.raises(CotangentError, match=r"takes one cotangent \(a tuple, for an output that is one\), not 2"):
+        vjp(lambda x: (x, x), 1.0)[1](1.0, 1.0)

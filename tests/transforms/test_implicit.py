@@ -195,6 +195,7 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no numbers": (lambda: fixed_point(lambda x: "text", 1.0), ArgumentError, "must return numbers, not str"),
     "a start of text": (lambda: fixed_point(lambda x: x, "text"), ArgumentError, "x0 must hold numbers, not str"),
     "too many equations": (lambda: root(lambda x: np.ones(3), np.ones(2)), ArgumentError, "returned 3 numbers for 2 unknowns"),
+    "no function": (lambda: fixed_point(3, 1.0), ArgumentError, "fixed_point takes a function, not int"),  # type: ignore[arg-type]
     "complex roots": (lambda: root(lambda x: x * x + 1, 1j), ArgumentError, "x0 is complex"),
 }
 

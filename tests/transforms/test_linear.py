@@ -217,6 +217,12 @@ def test_a_custom_rule_is_taken_at_its_word() -> None:
     assert linear_transpose(double, 1.0)(3.0) == (6,)
 
 
+@pytest.mark.parametrize("transform", [linearize, linear_transpose])
+def test_what_is_no_function(transform: Any) -> None:
+    with pytest.raises(ArgumentError, match=rf"{transform.__name__} takes a function, not int"):
+        transform(3, 1.0)
+
+
 def test_misuse_of_linear_transpose() -> None:
     transpose = linear_transpose(lambda x: A @ x, X)
     with pytest.raises(CotangentError, match=r"linear_transpose: the cotangent has shape \(3,\)"):

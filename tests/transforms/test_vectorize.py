@@ -238,3 +238,9 @@ def test_wrong_calls_say_what_to_write(call: Any, message: str) -> None:
 def test_the_users_own_error_comes_through() -> None:
     with pytest.raises(ZeroDivisionError):
         vmap(lambda x: 1 / 0)(A)
+
+
+@pytest.mark.parametrize("axis_size", [-1, "3", 2.0])
+def test_a_size_of_no_batch(axis_size: Any) -> None:
+    with pytest.raises(ArgumentError, match="axis_size must be an int"):
+        vmap(lambda x: x, axis_size=axis_size)

@@ -31,7 +31,7 @@ def fixed_point(
     max_steps: int = 1000,
     solver: Solver | None = None,
 ) -> Any:
-    """The x with x = f(x, *params), by iteration from x0, with its derivatives in `params` and in what `f` closes over.
+    """The x with `x = f(x, *params)`, by iteration from x0, with its derivatives in `params` and in what `f` closes over.
 
     Args:
         f: the function; it returns a pytree like x. It must contract near the solution (the derivative's eigenvalues
@@ -69,7 +69,7 @@ def root(
     max_steps: int = 100,
     solver: Solver | None = None,
 ) -> Any:
-    """The x with f(x, *params) = 0, by Newton's method from x0, with its derivatives in `params` and in what `f` closes over.
+    """The x with `f(x, *params) = 0`, by Newton's method from x0, with its derivatives in `params` and in what `f` closes over.
 
     Args:
         f: the function; it returns a pytree with as many real numbers as x has. Its derivative in x must not be

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.declare import elementwise
+from funcgrad.core.kinds import Partial
 from funcgrad.core.lanes import PLAIN
 from funcgrad.core.trace import Tracer
-
-Partial = Callable[..., Any] | float | None
 
 
 def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:

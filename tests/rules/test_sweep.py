@@ -145,7 +145,7 @@ def assert_single(came: Any, like: Any, exact: Any) -> None:
 @each(has_lane)
 def test_both_lanes_record_the_same(sample: Sample) -> None:
     lane, general = LANES[sample.function], CATALOGUE[sample.function]
-    for traced in product([False, True], repeat=len(sample.args)):
+    for traced in product(*([False, True] if spec(x).dtype.kind in "fc" else [False] for x in sample.args)):
         if any(traced):
             assert_same(recorded(lane, sample.args, traced), recorded(general, sample.args, traced), rtol=1e-14)
 

@@ -89,7 +89,7 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
     """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an error."""
     if isinstance(x, Tracer):
         if x.trace is trace:
-            return x.value.trace.handed_out(x.value) if isinstance(x.value, Tracer) else x.value
+            return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
         return x
     if getattr(x, "dtype", None) == object and hides_tracer(x):
         raise OutputError(

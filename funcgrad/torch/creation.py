@@ -51,7 +51,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
         return finished(data.detach().clone().value, dtype, requires_grad, device)
     if holds_tensor(data):
         return _stacked(data, dtype, requires_grad)
-    return finished(array_from(data), dtype, requires_grad, device)
+    return finished(array_from(data, dtype), dtype, requires_grad, device)
 
 
 def holds_tensor(data: Any) -> bool:
@@ -70,8 +70,8 @@ def _stacked(data: Any, dtype: Any, requires_grad: bool) -> Any:
     return made.requires_grad_() if requires_grad and not made.requires_grad else made
 
 
-def array_from(data: Any) -> Any:
-    """A new array with the dtype that PyTorch gives to such data."""
+def array_from(data: Any, dtype: Any = None) -> Any:
+    """A new array in `dtype`, or with the dtype that PyTorch gives to such data."""
     if isinstance(data, (np.ndarray, np.generic)):
         dtypes.of(data.dtype)
         return np.array(data)
@@ -83,6 +83,8 @@ def array_from(data: Any) -> Any:
         raise ValueError(f"expected sequence of equal length at each dim: {error}") from None
     if made.dtype == object or made.dtype.kind in "SUV":
         raise TypeError(f"new(): data must be numbers, not {type(data).__name__} of {made.dtype}")
+    if dtype is not None:
+        return made.astype(dtypes.to_numpy(dtype))
     if made.size == 0 and not isinstance(data, np.ndarray):
         return made.astype(dtypes.default())
     if isinstance(data, (list, tuple)) and _has_numpy(data):
@@ -126,7 +128,7 @@ def legacy_tensor(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return args[0].value
     if all(isinstance(n, int) for n in args):
         return np.zeros(args, dtypes.default())
-    return array_from(args[0]).astype(dtypes.default())
+    return array_from(args[0], dtypes.default())
 
 
 def shape_of(size: tuple[Any, ...]) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from funcgrad.torch import modes
 from funcgrad.torch.hooks import EXTRAS
 from funcgrad.torch.ops import saved_values
 from funcgrad.torch.storage import TAINTED, tainted
-from funcgrad.torch.tensor import Tensor, from_operand
+from funcgrad.torch.tensor import Tensor, from_operand, make_tensor
 
 SECOND_TIME = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -245,6 +245,9 @@ def version_error(value: Any, found: Any, now: int) -> RuntimeError:
 def accumulate(tensor: Tensor, ct: Any, create_graph: bool, *, replace: bool = False) -> None:
     """Add a cotangent to a tensor's .grad: in place, unless the sum is to be differentiated."""
     held = tensor.grad_
+    if held is None and type(ct) is np.ndarray and ct.dtype.kind == "f":
+        tensor.grad_ = make_tensor(ct.copy())
+        return
     ct = dense(ct)
     if held is None or replace:
         tensor.grad_ = to_user(own(ct))
@@ -273,7 +276,7 @@ def run(
 ) -> None:
     """Sweep from `seeds`. `finish(leaf, ct)` is called for each leaf reached; the cotangents of `captures` are put there."""
     if not (EXTRAS or TAINTED or create_graph or captures or modes.MODE.get()):
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # 0/0 in a slope is the gradient's own affair, as in PyTorch
             leaves = sweep(seeds, release=not keep, freed=FREED)
         for leaf, ct in leaves.items():
             finish(leaf, ct)

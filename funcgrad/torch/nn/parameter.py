@@ -13,6 +13,7 @@ class Parameter(Tensor):
     """A tensor that belongs to a module as soon as it is assigned to one; it requires grad."""
 
     __slots__ = ()
+    prints_as_tensor = True
 
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         source = make_tensor(np.zeros(0, np.float32)) if data is None else data

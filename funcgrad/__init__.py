@@ -14,7 +14,8 @@ from funcgrad import tree
 from funcgrad.rules.at import at
 from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
 from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
-from funcgrad.transforms.derivatives import elementwise_grad, grad, jvp, stop_gradient, value_and_grad, vjp
+from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
+from funcgrad.transforms.elementwise import elementwise_grad, stop_gradient
 from funcgrad.transforms.implicit import fixed_point, root
 from funcgrad.transforms.linear import linear_transpose, linearize
 from funcgrad.transforms.matrices import hessian, hvp, jacfwd, jacobian, jacrev

@@ -124,6 +124,10 @@ class Scatter:
             self.buffer[index] += part
             self.elements.append(index)
             return
+        if type(index) is slice and type(part) is ndarray and type(self.buffer) is ndarray:
+            self.buffer[index] += part
+            self.reads.append((index, True))
+            return
         if type(part) is Masked:
             part, live = part.value, part.live
         self.reads.append((read.index, live))

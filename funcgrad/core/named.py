@@ -53,7 +53,7 @@ class Named(Rule):
         owners = _owners(call)
         wanted = tuple(dict.fromkeys(owners[i] for i in slots))
         for name in wanted:
-            if self.joint is None and self.pulls.get(name) is None:
+            if self._joint_for(wanted) is None and self.pulls.get(name) is None:
                 raise NonDifferentiableError(
                     f"{primitive.title} has no derivative with respect to {name!r}, and {name!r} depends on a tracer. "
                     "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
@@ -70,17 +70,21 @@ class Named(Rule):
         plan.pull_masked = lambda ct, saved: self._pulled_masked(ct, saved, wanted, positions)
         return plan
 
+    def _joint_for(self, wanted: tuple[str, ...]) -> Formula | None:
+        """`joint`, unless there is a formula for the one operand that is wanted."""
+        return None if len(wanted) == 1 and self.pulls.get(wanted[0]) is not None else self.joint
+
     def _puller(self, primitive: Primitive, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
         """The pull; where every formula takes all that is saved, without sorting it out."""
         general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)  # noqa: E731
-        if self.joint is not None or primitive.lists or any(set(self.names[name]) != set(needed) for name in wanted):
+        if self._joint_for(wanted) is not None or primitive.lists or any(set(self.names[name]) != set(needed) for name in wanted):
             return general
         formulas = [self.pulls[name] for name in wanted]
         return lambda ct, saved: general(ct, saved) if type(ct) is list else [f(ct, **saved) for f in formulas]  # type: ignore[misc]
 
     def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
         """The names to save, and whether the Spec is enough."""
-        if self.joint is not None:
+        if self._joint_for(wanted) is not None:
             return dict.fromkeys(self.joint_names, False)
         needed: dict[str, bool] = {}
         for slot in wanted:
@@ -120,11 +124,12 @@ class Named(Rule):
         if type(ct) is list:  # several outputs: a formula that names `live` gets their masks, None where all of one is live
             saved = {**saved, "live": [c.live if type(c) is Masked else None for c in ct]}
             ct = [dense(c) for c in ct]
-        if self.joint is not None:
+        joint = self._joint_for(wanted)
+        if joint is not None:
             arguments = {n: saved[n] for n in self.joint_names if n in saved}
             if "wanted" in self.joint_names:
                 arguments["wanted"] = wanted
-            parts = dict(zip(self.pulls, self.joint(ct, **arguments), strict=True))
+            parts = dict(zip(self.pulls, joint(ct, **arguments), strict=True))
         else:
             parts = {name: self._one(name, ct, saved) for name in wanted}
         return [parts[name][k] if is_list and parts[name] is not None else parts[name] for name, k, is_list in positions]

@@ -43,9 +43,17 @@ class Alias:
 
 def note_view(base: Any, view: Any, step: Step) -> None:
     """Note that `view` is a view of `base`, if NumPy made it one."""
-    if not isinstance(base, Tracer) or base is view or not is_view(view, base):
+    if not isinstance(base, Tracer) or base is view:
         return
-    read_only = concrete(base).flags.writeable and not concrete(view).flags.writeable
+    x, out = base.value, view.value
+    if type(x) is np.ndarray and type(out) is np.ndarray:
+        if out.base is None or out.base is not x and out.base is not x.base:
+            return
+    elif is_view(view, base):
+        x, out = concrete(x), concrete(out)
+    else:
+        return
+    read_only = not out.flags.writeable and x.flags.writeable
     alias = base.alias
     if alias is None or alias.shared:
         written = alias is not None

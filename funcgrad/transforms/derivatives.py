@@ -1,4 +1,4 @@
-"""grad, value_and_grad, vjp, jvp, elementwise_grad: the derivatives of a function of pytrees.
+"""grad, value_and_grad, vjp, jvp: the derivatives of a function of pytrees.
 
 Complex numbers follow JAX: for a real output, the gradient at z = x + iy is df/dx - i df/dy (no conjugation).
 """
@@ -31,7 +31,7 @@ from funcgrad.transforms.leaves import (
     own,
     traced,
 )
-from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, of_chosen, positions
+from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, positions
 
 P = ParamSpec("P")
 X = TypeVar("X")
@@ -44,7 +44,13 @@ class ValueAndGrad(Transformed):
     transform = "value_and_grad"
 
     def __init__(
-        self, fun: Callable[..., Any], argnums: Any = 0, *, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+        self,
+        fun: Callable[..., Any],
+        argnums: Any = 0,
+        *,
+        has_aux: bool = False,
+        holomorphic: bool = False,
+        allow_int: bool = False,
     ) -> None:
         super().__init__(fun)
         self.argnums = checked_argnums(argnums, self.transform)
@@ -66,8 +72,7 @@ class ValueAndGrad(Transformed):
                 arguments.append((values, nodes, structure))
                 del leaves
             self._check_inputs(arguments)
-            # The function is given the only reference to its tracers: what it lets go of is freed at once.
-            out = _called(self.fun, traced_args, kwargs)
+            out = self.fun(*traced_args, **kwargs)
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
                 aux = lowered(trace, aux)
@@ -130,13 +135,9 @@ class ValueAndGrad(Transformed):
             raise OutputError(f"{self.transform} with holomorphic=True: {name} must return a complex number, not {out.dtype}")
         if out.dtype.kind not in "fc":
             raise OutputError(
-                f"{self.transform}: {name} must return a floating-point scalar, but its output has dtype {out.dtype}, which has no derivative"
+                f"{self.transform}: {name} must return a floating-point scalar, but its output has dtype {out.dtype}, "
+                "which has no derivative"
             )
-
-
-def _called(fun: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    given, args[:] = tuple(args), []
-    return fun(*given, **kwargs)
 
 
 class Grad(ValueAndGrad):
@@ -149,7 +150,8 @@ class Grad(ValueAndGrad):
         return (result, value[1]) if self.has_aux else result
 
 
-def _decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> Any:
+def decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> Any:
+    """`cls(fun)`, or, without a function, the decorator that makes it."""
     return (lambda f: cls(f, **options)) if fun is None else cls(fun, **options)
 
 
@@ -157,14 +159,29 @@ def _decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> An
 def grad(fun: Callable[Concatenate[X, P], Any], /) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def grad(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: Callable[P, Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[P, Any]: ...
 @overload
 def grad(
-    fun: None = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: None = None,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Decorator: ...
 def grad(
-    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: Any = None,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Any:
     """The gradient of a function that returns one number.
 
@@ -191,21 +208,36 @@ def grad(
     >>> float(fg.grad(fg.grad(lambda x: x ** 3))(2.0))
     12.0
     """
-    return _decorating(Grad, fun, {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
+    return decorating(Grad, fun, {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
 
 
 @overload
 def value_and_grad(fun: Callable[Concatenate[X, P], Any], /) -> Callable[Concatenate[X, P], tuple[Any, X]]: ...
 @overload
 def value_and_grad(
-    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: Callable[P, Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[P, tuple[Any, Any]]: ...
 @overload
 def value_and_grad(
-    fun: None = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: None = None,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Decorator: ...
 def value_and_grad(
-    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False, allow_int: bool = False
+    fun: Any = None,
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Any:
     """The value and the gradient of a function, from one run. Arguments and errors are those of `grad`.
 
@@ -217,7 +249,9 @@ def value_and_grad(
     >>> float(value), gradient
     (5.0, array([2., 4.]))
     """
-    return _decorating(ValueAndGrad, fun, {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
+    return decorating(
+        ValueAndGrad, fun, {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int}
+    )
 
 
 class Pullback:
@@ -268,7 +302,7 @@ def record(
             arguments.append(([spec(v) for v in values], nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))
             del leaves
-        out, aux = _called(fun, traced_args, kwargs), None
+        out, aux = fun(*traced_args, **kwargs), None
         if has_aux:
             out, aux = aux_split(out, transform, name_of(fun))
             aux = lowered(trace, aux)
@@ -286,8 +320,8 @@ def output_value(x: Any, fun: Callable[..., Any], transform: str) -> Any:
     if isinstance(x, (bool, int, float, complex)):
         return np.asarray(x)[()]
     raise OutputError(
-        f"{transform}: {name_of(fun)} returned a {type(x).__name__} among its outputs. Return numbers, arrays or pytrees of them; "
-        "everything else belongs in aux (has_aux=True)."
+        f"{transform}: {name_of(fun)} returned a {type(x).__name__} among its outputs. Return numbers, arrays or pytrees "
+        "of them; everything else belongs in aux (has_aux=True)."
     )
 
 
@@ -342,7 +376,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         raise ArgumentError(f"jvp: {len(primals)} primals but {len(tangents)} tangents; give one tangent for each primal")
     with ForwardTrace() as trace:
         traced_args = [_paired(trace, i, p, t) for i, (p, t) in enumerate(zip(primals, tangents, strict=True))]
-        out, aux = _called(fun, traced_args, {}), None
+        out, aux = fun(*traced_args), None
         if has_aux:
             out, aux = aux_split(out, "jvp", name_of(fun))
             aux = lowered(trace, aux)
@@ -375,51 +409,3 @@ def _unpaired(trace: ForwardTrace, x: Any, fun: Callable[..., Any]) -> tuple[Any
     if t is None:
         return value, np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float0)[()]
     return value, own(t)
-
-
-class ElementwiseGrad(Transformed):
-    """See `elementwise_grad`."""
-
-    transform = "elementwise_grad"
-
-    def __init__(self, fun: Callable[..., Any], argnums: Any = 0) -> None:
-        super().__init__(fun)
-        self.argnums = checked_argnums(argnums, self.transform)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        where = positions(self.argnums, args, self.transform, self.fun)
-        fun = of_chosen(self.fun, args, where, kwargs)
-        out, pullback, _ = record(fun, [args[i] for i in where], {}, transform=self.transform)
-        for leaf in tree.leaves(out):
-            if leaf.dtype.kind == "c":
-                raise OutputError(f"elementwise_grad: {name_of(self.fun)} returned complex numbers; use vjp or jacrev")
-        cts = pullback(tree.map(lambda o: np.ones(o.shape, o.dtype)[()], out))
-        return cts if isinstance(self.argnums, tuple) else cts[0]
-
-
-def elementwise_grad(fun: Any = None, argnums: int | Sequence[int] = 0) -> Any:
-    """The derivative of a function that acts on each element by itself, at every element.
-
-    For any other function it is the sum of the Jacobian's rows, the gradient of `np.sum(fun(x))`.
-
-    >>> import numpy as np, funcgrad as fg
-    >>> fg.elementwise_grad(np.tanh)(np.array([0.0, 1.0]))
-    array([1.        , 0.41997434])
-    """
-    return _decorating(ElementwiseGrad, fun, {"argnums": argnums})
-
-
-def stop_gradient(x: Any) -> Any:
-    """`x` (a pytree) with its derivative taken off, at every level: a constant from here on.
-
-    >>> import numpy as np, funcgrad as fg
-    >>> float(fg.grad(lambda x: x * fg.stop_gradient(x))(3.0))
-    3.0
-    """
-    return tree.map(_stopped, x)
-
-
-def _stopped(x: Any) -> Any:
-    if not isinstance(x, Tracer):
-        return x
-    return x.trace.wrap(_stopped(x.value), None)

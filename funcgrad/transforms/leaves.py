@@ -31,7 +31,11 @@ def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> An
     elif isinstance(x, Tracer):
         if x.dtype.kind in "fc" or allow_int:
             return snapshot(x)
-    elif getattr(x, "dtype", None) is not None and hasattr(x, "shape") and (x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub"):
+    elif (
+        getattr(x, "dtype", None) is not None
+        and hasattr(x, "shape")
+        and (x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub")
+    ):
         return x
     raise _not_differentiable(x, where())
 
@@ -85,13 +89,16 @@ def lowered(trace: Trace, out: Any) -> Any:
     return tree.map(lambda x: lower_leaf(trace, x), out)
 
 
+_OBJECT = np.dtype(object)
+
+
 def lower_leaf(trace: Trace, x: Any) -> Any:
     """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an error."""
     if isinstance(x, Tracer):
         if x.trace is trace:
             return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
         return x
-    if getattr(x, "dtype", None) == object and hides_tracer(x):
+    if getattr(x, "dtype", None) is _OBJECT and hides_tracer(x):
         raise OutputError(
             "the output is an object array that holds tracers, through which no derivative can be followed. "
             "Build it with np.stack([...]) or funcgrad.numpy.array([...]) instead of np.array([...], dtype=object)."
@@ -173,4 +180,7 @@ def fitted_direction(given: Any, value: Any, what: str) -> Any:
 def one_for_each(name: str, items: Sequence[Any]) -> None:
     """Refuse what is not a tuple or list."""
     if not isinstance(items, (tuple, list)):
-        raise ArgumentError(f"{name} must be a tuple or list with one entry for each argument, not {type(items).__name__}; write ({name.split()[-1][:-1]},)")
+        raise ArgumentError(
+            f"{name} must be a tuple or list with one entry for each argument, not {type(items).__name__}; "
+            f"write ({name.split()[-1][:-1]},)"
+        )

@@ -56,13 +56,15 @@ class Jacobian(Transformed):
 
     def _check_input(self, value: Any) -> None:
         if self.holomorphic and value.dtype.kind != "c":
-            raise NonDifferentiableError(f"{self.transform} with holomorphic=True needs complex inputs, not {value.dtype}; pass x + 0j")
+            raise NonDifferentiableError(
+                f"{self.transform} with holomorphic=True needs complex inputs, not {value.dtype}; pass x + 0j"
+            )
 
     def _check_output(self, value: Any) -> None:
         if value.dtype.kind == "c" and not self.holomorphic:
             raise OutputError(
-                f"{self.transform}: {name_of(self.fun)} returned complex numbers. Pass holomorphic=True (complex inputs), or return "
-                "the real and imaginary parts, for example np.stack([out.real, out.imag])."
+                f"{self.transform}: {name_of(self.fun)} returned complex numbers. Pass holomorphic=True (complex inputs), or "
+                "return the real and imaginary parts, for example np.stack([out.real, out.imag])."
             )
 
 
@@ -163,7 +165,9 @@ class JacFwd(Jacobian):
     def _check_input(self, value: Any) -> None:
         super()._check_input(value)
         if value.dtype.kind == "c" and not self.holomorphic:
-            raise NonDifferentiableError("jacfwd of a complex input needs holomorphic=True; or write the function of two real arrays")
+            raise NonDifferentiableError(
+                "jacfwd of a complex input needs holomorphic=True; or write the function of two real arrays"
+            )
 
     def _blocks(self, fun: Callable[..., Any], chosen: Sequence[Any]) -> tuple[list[Any], tree.Structure, Any]:
         columns, structure, aux = self._columns(fun, chosen, masked=False)
@@ -185,7 +189,9 @@ class JacFwd(Jacobian):
             blocks.append(self._split(whole, out, flat, sizes))
         return blocks, structure, aux
 
-    def _pushed(self, fun: Any, flat: Any, sizes: list[int], rows: slice, *, masked: bool) -> tuple[list[Any], list[Any], Any, Any]:
+    def _pushed(
+        self, fun: Any, flat: Any, sizes: list[int], rows: slice, *, masked: bool
+    ) -> tuple[list[Any], list[Any], Any, Any]:
         """The tangents of all output leaves, batched along axis 0, for some rows of the identity over all inputs."""
         identity = np.eye(sum(sizes))[rows]
         with BatchTrace(rows.stop - rows.start) as batch, ForwardTrace() as trace:
@@ -262,7 +268,13 @@ def jacrev(
     array([[2., 0.],
            [0., 6.]])
     """
-    options = {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int, "chunk_size": chunk_size}
+    options = {
+        "argnums": argnums,
+        "has_aux": has_aux,
+        "holomorphic": holomorphic,
+        "allow_int": allow_int,
+        "chunk_size": chunk_size,
+    }
     return (lambda f: JacRev(f, **options)) if fun is None else JacRev(fun, **options)
 
 

@@ -13,7 +13,7 @@ from funcgrad.transforms.derivatives import grad, jvp, vjp
 from funcgrad.transforms.leaves import one_for_each
 from funcgrad.transforms.matrices import checked_chunk_size, chunks, hvp, joined
 from funcgrad.transforms.vectorize import vmap
-from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, positions
+from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, of_chosen, positions
 
 
 def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
@@ -96,16 +96,12 @@ class HessianDiagonal(Transformed):
                 f"hessian_diagonal: the arguments must be real floating numbers, not {x.dtype}; use hessian for complex ones"
             )
 
-        def of_vector(x: Any) -> Any:
-            full = list(args)
-            for i, arg in zip(where, unravel(x), strict=True):
-                full[i] = arg
-            return self.fun(*full, **kwargs)
-
+        fun = of_chosen(self.fun, args, where, kwargs)
+        slope = grad(lambda x: fun(*unravel(x)))
         parts = []
         for rows in chunks(x.size, self.chunk_size):
             directions = np.eye(x.size, dtype=x.dtype)[rows]
-            entry = vmap(lambda t, i: jvp(grad(of_vector), (x,), (t,))[1][i])
+            entry = vmap(lambda t, i: jvp(slope, (x,), (t,))[1][i])
             parts.append(entry(directions, np.arange(rows.start, rows.stop)))
         found = unravel(joined(parts))
         return found if isinstance(self.argnums, tuple) else found[0]

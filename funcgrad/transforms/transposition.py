@@ -17,6 +17,8 @@ from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sw
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import FuncgradError, RuleError, user_line
 
+# Linear between their jumps: their derivative is, so that they keep nothing.
+_WITH_JUMPS = frozenset(["remainder", "fmod", "divmod", "modf"])
 # They ask an array for its shape and dtype alone, so that their results may stand in a linear function.
 _OF_THE_SHAPE = frozenset(["zeros_like", "ones_like", "empty_like", "_built"])
 
@@ -63,8 +65,10 @@ class LinearTrace(PullTrace):
 
 
 def is_step_function(primitive: Any) -> bool:
-    """Is it constant but for steps, as comparisons and rounding are?"""
-    return isinstance(primitive, Primitive) and primitive.rule.is_constant and primitive.name not in _OF_THE_SHAPE
+    """Does it jump, as comparisons, rounding and remainders do?"""
+    if not isinstance(primitive, Primitive):
+        return False
+    return primitive.name in _WITH_JUMPS or primitive.rule.is_constant and primitive.name not in _OF_THE_SHAPE
 
 
 def keeps_traced(plan: Plan, call: Call) -> bool:

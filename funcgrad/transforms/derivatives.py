@@ -5,7 +5,6 @@ Complex numbers follow JAX: for a real output, the gradient at z = x + iy is df/
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
@@ -13,8 +12,6 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.guard import Guard
-from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
@@ -31,6 +28,7 @@ from funcgrad.transforms.leaves import (
     own,
     traced,
 )
+from funcgrad.transforms.recording import output_value, record
 from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, positions
 
 P = ParamSpec("P")
@@ -251,77 +249,6 @@ def value_and_grad(
     """
     return decorating(
         ValueAndGrad, fun, {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int}
-    )
-
-
-class Pullback:
-    """What `vjp` returns: call it with a cotangent of the output, as often as you like.
-
-    Of arguments and outputs it holds the nodes and the shapes: what values are kept is for the nodes to say.
-    """
-
-    def __init__(self, arguments: list[Any], ends: list[tuple[Node | None, Spec]], structure: tree.Structure) -> None:
-        self.arguments, self.ends, self.structure = arguments, ends, structure
-
-    def __call__(self, *ct: Any) -> tuple[Any, ...]:
-        """The cotangent of each argument, as a tuple; `ct` has the structure, shapes and dtype of the output."""
-        if len(ct) != 1:
-            raise CotangentError(f"vjp: its pullback takes one cotangent (a tuple, for an output that is one), not {len(ct)}")
-        try:
-            cts = tree.flatten_like(self.structure, ct[0], what="the cotangent")
-        except ValueError as error:
-            raise CotangentError(f"vjp: {error}. It must have the structure of the function's output.") from None
-        seeds = []
-        for (node, output), c in zip(self.ends, cts, strict=True):
-            fitted = fitted_direction(c, output, "vjp: a cotangent")
-            if node is not None and fitted is not None:
-                seeds.append((node, fitted))
-        return self.pull(seeds)
-
-    def pull(self, seeds: list[tuple[Node, Any]]) -> tuple[Any, ...]:
-        """Pull seeds back to the arguments; nothing is checked, and the tape is kept."""
-        cts = sweep(seeds)
-        return tuple(
-            tree.unflatten(structure, [gradient(cts, n, s) for s, n in zip(specs, nodes, strict=True)])
-            for specs, nodes, structure in self.arguments
-        )
-
-
-def record(
-    fun: Callable[..., Any], primals: Sequence[Any], kwargs: dict[str, Any], *, has_aux: bool = False, transform: str = "vjp"
-) -> tuple[Any, Pullback, Any]:
-    """Run `fun` on a tape: (output, its pullback, aux)."""
-    check_function(fun, transform)
-    # The tape outlives the call, so the user may change whatever it has saved: the arguments too.
-    with ReverseTrace(Guard(limit=math.inf)) as trace:
-        arguments, traced_args = [], []
-        for i, primal in enumerate(primals):
-            values, structure = argument_leaves(primal, transform, i, allow_int=True)
-            values = [v.copy("K") if type(v) is np.ndarray else v for v in values]
-            leaves, nodes = traced(trace, values)
-            arguments.append(([spec(v) for v in values], nodes, structure))
-            traced_args.append(tree.unflatten(structure, leaves))
-            del leaves
-        out, aux = fun(*traced_args, **kwargs), None
-        if has_aux:
-            out, aux = aux_split(out, transform, name_of(fun))
-            aux = lowered(trace, aux)
-        outs, structure = tree.flatten(out)
-        nodes = [o.node if isinstance(o, Tracer) and o.trace is trace else None for o in outs]
-        outs = [output_value(lower_leaf(trace, o), fun, transform) for o in outs]
-    pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure)
-    return tree.unflatten(structure, outs), pullback, aux
-
-
-def output_value(x: Any, fun: Callable[..., Any], transform: str) -> Any:
-    """An output leaf as an array; what is no number is refused."""
-    if hasattr(x, "dtype") and hasattr(x, "shape"):
-        return x
-    if isinstance(x, (bool, int, float, complex)):
-        return np.asarray(x)[()]
-    raise OutputError(
-        f"{transform}: {name_of(fun)} returned a {type(x).__name__} among its outputs. Return numbers, arrays or pytrees "
-        "of them; everything else belongs in aux (has_aux=True)."
     )
 
 

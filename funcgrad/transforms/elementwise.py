@@ -10,7 +10,8 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import OutputError
-from funcgrad.transforms.derivatives import decorating, record
+from funcgrad.transforms.derivatives import decorating
+from funcgrad.transforms.recording import record
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
 
 

@@ -14,8 +14,8 @@ from funcgrad.core.guard import Guard
 from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import sweep
 from funcgrad.errors import ArgumentError, CotangentError
-from funcgrad.transforms.derivatives import Pullback, output_value, record
 from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
+from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.transposition import LinearTrace, Tape, input_like
 from funcgrad.transforms.wrapping import check_function, name_of
 

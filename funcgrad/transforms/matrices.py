@@ -14,8 +14,9 @@ from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.reverse import sweep
 from funcgrad.core.trace import concrete
 from funcgrad.errors import ArgumentError, NonDifferentiableError, OutputError
-from funcgrad.transforms.derivatives import Pullback, grad, jvp, output_value, record
+from funcgrad.transforms.derivatives import grad, jvp
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
+from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
 
 

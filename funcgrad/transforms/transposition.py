@@ -18,7 +18,7 @@ from funcgrad.core.trace import Tracer
 from funcgrad.errors import FuncgradError, RuleError, user_line
 
 # Linear between their jumps: their derivative is, so that they keep nothing.
-_WITH_JUMPS = frozenset(["remainder", "fmod", "divmod", "modf"])
+_WITH_JUMPS = frozenset(["remainder", "fmod", "divmod", "modf", "unwrap"])
 # They ask an array for its shape and dtype alone, so that their results may stand in a linear function.
 _OF_THE_SHAPE = frozenset(["zeros_like", "ones_like", "empty_like", "_built"])
 

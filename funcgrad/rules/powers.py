@@ -13,7 +13,7 @@ from funcgrad.rules.slopes import own, repaired
 NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64, np.int32])
 
 
-def _slope(x: Any, y: Any) -> Any:
+def power_slope(x: Any, y: Any) -> Any:
     """The derivative in x. An exponent that is a number comes down step by step, and stops at 0."""
     if type(y) not in NUMBERS:
         return power_derivative(x, y, 1, 0)
@@ -98,4 +98,4 @@ power_derivative = own(
 )
 
 for _function in (np.power, np.float_power):
-    elementwise(_function, _slope, lambda x, y: power_derivative(x, y, 0, 1))
+    elementwise(_function, power_slope, lambda x, y: power_derivative(x, y, 0, 1))

@@ -219,7 +219,7 @@ class Primitive(Function):
     def run(self, call: Call) -> Any:
         """Call the NumPy function itself: by position what is positional-only, all else by keyword."""
         layout = call.layout
-        if self.leads and layout and layout[-1][0] == self.operand_names[len(layout) - 1]:
+        if 0 < len(layout) <= self.leading and layout[-1][0] == self.operand_names[len(layout) - 1]:
             return self.function(*call.operands, **call.params)
         arguments = {**call.named(call.operands), **call.params}
         args: list[Any] = []
@@ -233,16 +233,17 @@ class Primitive(Function):
         return self.function(*args, **arguments)
 
     @cached_property
-    def leads(self) -> bool:
-        """Do the operands stand at the front of the signature, with only keywords behind them?"""
+    def leading(self) -> int:
+        """How many operands stand at the front of the signature; 0 where something must be given otherwise."""
         parameters = list(self.signature.parameters.values())
-        n = len(self.operand_names)
         by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        return (
-            not self.lists
-            and tuple(p.name for p in parameters[:n]) == self.operand_names
-            and all(p.kind in by_keyword for p in parameters[n:])
-        )
+        count = 0
+        for parameter, name in zip(parameters, self.operand_names):
+            if parameter.name != name:
+                break
+            count += 1
+        others_by_keyword = all(p.kind in by_keyword for p in parameters[count:])
+        return count if others_by_keyword and not self.lists else 0
 
 
 class Opaque(Function):

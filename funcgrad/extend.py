@@ -181,7 +181,8 @@ def custom(
         pull: `pull(ct, ...)` returns the cotangent of the first operand; a dict of them by name for several.
         push: `push(t, ...)` returns the tangent of the output; of several operands, `t` is a dict of tangents by
             name, None for a zero. Without it, forward mode transposes `pull`.
-        joint: instead of `pull`: one formula that returns the cotangents of all operands, as a tuple.
+        joint: one formula that returns the cotangents of all operands, as a tuple. `pull` may be given beside it, for
+            operands that are cheaper when they alone are wanted.
         options: see the module.
 
     A function with several outputs returns a tuple; `ct` is then a list, with None for an output that nobody used.
@@ -196,10 +197,8 @@ def custom(
     if function is None:
         return lambda f: custom(f, pull, push=push, joint=joint, **options)
     options = _with_operands(options, pull)
-    if (pull is None) == (joint is None) or (joint is not None and "operands" not in options):
-        raise RuleError(
-            f"extend.custom of {name_of(function)}: give either pull, or joint together with operands='x y'"
-        )
+    if pull is None and joint is None or joint is not None and "operands" not in options:
+        raise RuleError(f"extend.custom of {name_of(function)}: give pull, or joint together with operands='x y'")
     return _declared(declare.custom, function, (pull,), {"push": push, "joint": joint, **options})
 
 

@@ -83,11 +83,15 @@ def _vector(b: Any, is_vector: bool) -> Any:
     return b[..., 0] if is_vector else b
 
 
-def _solve_joint(ct, a, out, wanted):
-    is_vector = out.ndim < a.ndim  # only a one-dimensional b is one: NumPy takes all else as matrices
-    ct_b = np.linalg.solve(mT(a), _column(ct, is_vector))
-    ct_a = -(ct_b @ mT(_column(out, is_vector))) if "a" in wanted else None
-    return ct_a, _vector(ct_b, is_vector)
+def _solve_b(ct, a):
+    is_vector = ct.ndim < a.ndim  # only a one-dimensional b is one: NumPy takes all else as matrices
+    return _vector(np.linalg.solve(mT(a), _column(ct, is_vector)), is_vector)
+
+
+def _solve_joint(ct, a, out):
+    is_vector = ct.ndim < a.ndim
+    ct_b = _solve_b(ct, a)
+    return -(_column(ct_b, is_vector) @ mT(_column(out, is_vector))), ct_b
 
 
 def _solve_push(t, a, b, out):
@@ -124,7 +128,7 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     return np.linalg.solve(a.reshape(n, n), b.reshape(n)).reshape(shape)
 
 
-custom(np.linalg.solve, joint=_solve_joint, push=_solve_push, operands="a b", batch=_batched_solve)
+custom(np.linalg.solve, {"b": _solve_b}, joint=_solve_joint, push=_solve_push, operands="a b", batch=_batched_solve)
 composite(np.linalg.tensorsolve, _tensorsolve)
 
 

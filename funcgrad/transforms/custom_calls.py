@@ -125,6 +125,8 @@ class CustomCall(OpaqueCall):
 class VjpCall(CustomCall, PullCall):
     """One call of a custom_vjp function."""
 
+    is_linear = False
+
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         result = self.function.fwd(*self.arguments.rebuilt(operands))
         out, residuals = pair(result, f"{self.function.title}: fwd", "(output, residuals)")
@@ -137,6 +139,8 @@ class VjpCall(CustomCall, PullCall):
 
 class GradientCall(CustomCall, PullCall):
     """One call of a custom_gradient function; its residuals: the function that pulls back, and what that wants more."""
+
+    is_linear = False
 
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         result = self.function.fun(*self.arguments.rebuilt(operands))

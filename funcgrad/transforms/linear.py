@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.forward import PullTrace
-from funcgrad.core.guard import Guard
 from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import sweep
 from funcgrad.errors import ArgumentError, CotangentError
@@ -94,7 +91,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
 def transposed(pullback: Pullback) -> Tape:
     """The sweep of a pullback as a tape: to pull tangents through it is to push them through the function."""
-    with PullTrace(Guard(limit=math.inf)) as trace:
+    with LinearTrace(None) as trace:
         cts = [None if node is None else input_like(trace, value) for node, value in pullback.ends]
         ends = zip(pullback.ends, cts, strict=True)
         leaves = sweep([(node, ct) for (node, _), ct in ends if ct is not None and node is not None], release=True)

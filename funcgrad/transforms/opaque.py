@@ -12,7 +12,8 @@ call's node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ class OpaquePlan(Plan):
     def pull(self, cts: list[Any], saved: Any) -> list[Any]:
         cts = [None if ct is None else dense(ct) for ct in cts]
         try:
-            parts = self.call.bwd(saved, cts, self.slots)
+            with linear_rules(self.name, [] if self.call.is_linear else cts):
+                parts = self.call.bwd(saved, cts, self.slots)
         except EscapedTracerError as error:
             raise EscapedTracerError(
                 f"{self.name}: its derivative rule closes over a tracer, whose transform had returned when the rule "
@@ -58,10 +60,21 @@ class OpaquePlan(Plan):
         return [*parts, *(cts[k] for k in self.captured)]
 
 
+@contextmanager
+def linear_rules(name: str, cts: Sequence[Any]) -> Iterator[None]:
+    """Hold a backward rule to be linear in those cotangents for which it is being transposed."""
+    traces = {ct.trace for ct in cts if isinstance(ct, Tracer) and isinstance(ct.trace, LinearTrace)}
+    with ExitStack() as stack:
+        for trace in traces:
+            stack.enter_context(trace.held_to(f"{name}, linearized: its backward rule"))
+        yield
+
+
 class OpaqueCall(Opaque):
     """What PullCall and PushCall share: how they stand on each trace, by way of run, fwd, bwd and jvp."""
 
     kind = "opaque"
+    is_linear = True  # is `bwd` known to be linear in the cotangents?
 
     def __init__(self, name: str) -> None:
         super().__init__(self.run, name)
@@ -191,6 +204,7 @@ class _Batched(OpaqueCall):
     def __init__(self, inner: OpaqueCall, trace: BatchTrace, flags: Sequence[bool]) -> None:
         super().__init__(inner.name)
         self.inner, self.trace, self.flags = inner, trace, tuple(flags)
+        self.is_linear = inner.is_linear
 
     def run(self, call: Call) -> list[Any]:
         with StandIn(self.trace) as batch:

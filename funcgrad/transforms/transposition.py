@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,31 +31,43 @@ class LinearTracer(ReverseTracer):
     trace: LinearTrace
 
     def _question(self, what: str) -> Any:
+        if self.trace.role is None:
+            return super()._question(what)
         raise self.trace.refusal(what)
 
 
 class LinearTrace(PullTrace):
-    """A tape that takes linear operations only; `role` says, for the message, what has to be linear."""
+    """A tape that takes linear operations only; `role` says, for the message, what has to be linear.
+
+    Without a role it takes all. It may be given one for a while: for the rules of users, which are not known to be linear.
+    """
 
     __slots__ = ("error", "role")
     transform = "transposition of a linear function"
     tracer_type = LinearTracer
 
-    def __init__(self, role: str, error: type[FuncgradError] = RuleError) -> None:
+    def __init__(self, role: str | None, error: type[FuncgradError] = RuleError) -> None:
         super().__init__(Guard(limit=math.inf))  # the tape outlives the trace
         self.role, self.error = role, error
 
     def apply(self, primitive: Any, call: Call) -> Any:
-        if is_step_function(primitive) and self.lowered(call)[1]:
+        if self.role is not None and is_step_function(primitive) and self.lowered(call)[1]:
             raise self.refusal(primitive.title)
         return super().apply(primitive, call)
 
-    def record(
-        self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
-    ) -> Any:
-        if keeps_traced(plan_of(primitive, slots, call), call):
+    def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
+        if self.role is not None and keeps_traced(plan_of(primitive, slots, call), call):
             raise self.refusal(primitive.title)
         return super().record(primitive, call, out, slots, parents)
+
+    @contextmanager
+    def held_to(self, role: str) -> Iterator[None]:
+        """Take linear operations only, within this context."""
+        before, self.role = self.role, role
+        try:
+            yield
+        finally:
+            self.role = before
 
     def refusal(self, operation: str) -> FuncgradError:
         """The error for an operation that is not linear in what is traced here."""
@@ -87,9 +100,7 @@ class Tape:
 
     def pull(self, cts: Sequence[Any]) -> list[Any]:
         """One cotangent for each input, from one for each output; None is zero."""
-        leaves = sweep(
-            [(n, fit(ct, n)) for n, ct in zip(self.ends, cts, strict=True) if n is not None and ct is not None]
-        )
+        leaves = sweep([(n, fit(ct, n)) for n, ct in zip(self.ends, cts, strict=True) if n is not None and ct is not None])
         return [None if n is None else leaves.get(n) for n in self.inputs]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import custom_vjp, grad, jacfwd, jvp, linear_transpose, linearize, tree, vjp, vmap
+from funcgrad import custom_gradient, custom_vjp, grad, jacfwd, jvp, linear_transpose, linearize, tree, vjp, vmap
 from funcgrad.core.primitive import Spec
-from funcgrad.errors import ArgumentError, CotangentError, OutputError
+from funcgrad.errors import ArgumentError, CotangentError, OutputError, RuleError
 from funcgrad.transforms.leaves import float0
 
 A = np.array([[1.0, 2.0, -1.0], [3.0, 4.0, 0.5]])
@@ -110,6 +110,15 @@ def test_columns_of_a_jacobian_and_nesting() -> None:
     np.testing.assert_allclose(hessian_times(np.ones(3)), 12 * X**2)
 
 
+def test_a_backward_rule_that_is_not_linear_is_refused() -> None:
+    clipped = custom_gradient(lambda x: (x, lambda ct: np.clip(ct, -1, 1)))
+    doubled = custom_gradient(lambda x: (x * x, lambda ct: 2 * x * ct))
+    for over in (lambda f: lambda x: 5 * np.sum(f(x)), lambda f: lambda x: 5 * np.sum(vmap(f)(x))):
+        with pytest.raises(RuleError, match="custom_gradient <lambda>, linearized: its backward rule must be linear"):
+            linearize(over(clipped), X)
+        assert linearize(over(doubled), X)[1](np.ones(3)) == pytest.approx(10 * np.sum(X))
+
+
 def test_misuse_of_linearize() -> None:
     _, f_jvp = linearize(lambda x, y: x * y, X, 2.0)
     with pytest.raises(ArgumentError, match="linearized in 2 arguments, but 1 tangents"):
@@ -134,6 +143,7 @@ LINEAR: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "fourier": (lambda z: np.fft.fft(z), (X + 1j,)),
     "real to complex": (lambda x: x * (1 + 2j), (X,)),
     "real part": (lambda z: z.real + 2 * np.imag(z), (X + 1j,)),
+    "solve": (lambda x: np.linalg.solve(np.diag([1.0, 2.0, 4.0]), x), (X,)),
     "where": (lambda x: np.where(np.array([True, False, True]), x, 0), (X,)),
     "written": (lambda x: _written(x), (X,)),
     "unused": (lambda x, y: 2 * x, (X, 1.0)),
@@ -199,6 +209,8 @@ NONLINEAR: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a conversion": (lambda x: x * int(x[0]), r"int\(x\)"),
     "rounding": (lambda x: np.floor(x), r"np\.floor"),
     "an absolute value": (lambda x: abs(x), r"np\.absolute"),
+    "a remainder": (lambda x: x % 2, r"np\.remainder"),
+    "a fraction": (lambda x: np.modf(x)[0], r"np\.modf"),
     "sorting": (lambda x: np.sort(x), r"np\.(arg)?sort"),
     "a matrix function": (lambda x: np.linalg.inv(np.outer(x, np.ones(3)) + np.eye(3)), r"np\.linalg\.inv"),
 }

@@ -29,6 +29,8 @@ from funcgrad.torch import (
     functions_special,
     interop,
     linalg,
+    printing,
+    sampling,
     special,
 )
 from funcgrad.torch import creation as _creation
@@ -51,6 +53,7 @@ from funcgrad.torch.creation import (
     zeros_like,
 )
 from funcgrad.torch.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
+from funcgrad.torch.generator import Generator
 from funcgrad.torch.modes import (
     enable_grad,
     inference_mode,
@@ -59,17 +62,21 @@ from funcgrad.torch.modes import (
     no_grad,
     set_grad_enabled,
 )
+from funcgrad.torch.printing import get_printoptions, set_printoptions
 from funcgrad.torch.random import (
-    Generator,
-    bernoulli,
     default_generator,
+    get_rng_state,
+    initial_seed,
     manual_seed,
     rand,
     rand_like,
     randint,
+    randint_like,
     randn,
     randn_like,
     randperm,
+    seed,
+    set_rng_state,
 )
 from funcgrad.torch.registry import FUNCTIONS as _FUNCTIONS
 from funcgrad.torch.size import Size, device

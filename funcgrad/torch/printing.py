@@ -46,9 +46,9 @@ def set_printoptions(
 ) -> None:
     """Set how tensors are printed from now on.
 
-    precision: digits after the point; threshold: tensors with more elements are shown in part, with `edgeitems` at both ends of an
-    axis; linewidth: characters of a line; profile: "default", "short" or "full", a set of the above; sci_mode: True or False for
-    numbers with or without exponents, None to decide by their sizes.
+    precision: digits after the point; threshold: tensors with more elements are shown in part, with `edgeitems` at both ends
+    of an axis; linewidth: characters of a line; profile: "default", "short" or "full", a set of the above; sci_mode: True or
+    False for numbers with or without exponents, None to decide by their sizes.
 
     >>> import funcgrad.torch as torch
     >>> torch.set_printoptions(precision=2)

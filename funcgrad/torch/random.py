@@ -1,69 +1,19 @@
-"""Random tensors."""
+"""Random tensors: rand, randn, randint, ..., and the methods that fill a tensor; the numbers are PyTorch's for the same seed."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch import dtypes
 from funcgrad.torch.creation import finished, shape_of
-from funcgrad.torch.tensor import Tensor
-
-
-class Generator:
-    """A stream of random numbers."""
-
-    def __init__(self, device: Any = "cpu") -> None:
-        self.manual_seed(0)
-
-    def manual_seed(self, seed: int) -> Generator:
-        """Begin the stream that belongs to `seed`."""
-        self.seed_, self.state = int(seed), np.random.RandomState(int(seed) % 2**32)
-        self.spare: list[float] = []  # the second of a pair of normal numbers, for the next call
-        return self
-
-    def initial_seed(self) -> int:
-        """The seed."""
-        return self.seed_
-
-    def words(self, n: int) -> np.ndarray:
-        """The next `n` words of 32 bits."""
-        return self.state.randint(0, 2**32, n, dtype=np.uint32).astype(np.uint64)
-
-    def uniform(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Numbers in [0, 1)."""
-        n = int(np.prod(shape))
-        if dtype == np.float64:
-            words = self.words(2 * n).reshape(n, 2)
-            bits = ((words[:, 0] << np.uint64(32)) | words[:, 1]) & np.uint64(2**53 - 1)
-            return (bits.astype(np.float64) / 2**53).reshape(shape)
-        return ((self.words(n) & np.uint64(2**24 - 1)).astype(np.float32) / np.float32(2**24)).reshape(shape)
-
-    def normal(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Numbers of the standard normal distribution."""
-        n = int(np.prod(shape))
-        if n < 16:
-            missing = n - len(self.spare)
-            u = self.uniform((missing + missing % 2,), np.float64)
-            r, angle = np.sqrt(-2 * np.log1p(-u[1::2])), 2 * np.pi * u[::2]
-            made = [*self.spare, *np.stack([r * np.cos(angle), r * np.sin(angle)], 1).reshape(-1)]
-            self.spare = made[n:]
-            return np.array(made[:n]).astype(dtype).reshape(shape)
-        u = self.uniform((n,), dtype)
-        for start in range(0, n - 15, 16):
-            _polar(u[start : start + 16])
-        if n % 16:
-            u[n - 16 :] = self.uniform((16,), dtype)
-            _polar(u[n - 16 :])
-        return u.reshape(shape)
-
-
-def _polar(block: np.ndarray) -> None:
-    u1, u2 = 1 - block[:8], block[8:].copy()
-    r, angle = np.sqrt(-2 * np.log(u1)), 2 * np.pi * u2
-    block[:8], block[8:] = r * np.cos(angle), r * np.sin(angle)
-
+from funcgrad.torch.generator import Draw, Generator, filled, floating, normal, uniform
+from funcgrad.torch.inplace import write_out
+from funcgrad.torch.tensor import Tensor, make_tensor, plain
 
 default_generator = Generator()
 
@@ -73,66 +23,161 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
-def _wanted(dtype: Any) -> Any:
-    return dtypes.default() if dtype is None else dtypes.to_numpy(dtype)
+def seed() -> int:
+    """Begin a stream of a seed that nobody knows beforehand, and return that seed."""
+    return default_generator.seed()
 
 
-def rand(
-    *size: Any, generator: Generator | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None
+def initial_seed() -> int:
+    """The seed of the stream."""
+    return default_generator.initial_seed()
+
+
+def _get_state(self: Generator) -> Tensor:
+    """Where the stream is, as a tensor of bytes in PyTorch's format."""
+    return make_tensor(np.frombuffer(self.state_bytes(), np.uint8).copy())
+
+
+def _set_state(self: Generator, new_state: Tensor) -> None:
+    """Continue from where a stream was."""
+    if not isinstance(new_state, Tensor) or new_state.value.dtype != np.uint8:
+        raise TypeError("RNG state must be a torch.ByteTensor")
+    self.set_state_bytes(np.asarray(plain(new_state)).tobytes())
+
+
+def _clone_state(self: Generator) -> Generator:
+    """Another generator at the same place."""
+    made = Generator(self.device)
+    made.set_state_bytes(self.state_bytes())
+    return made
+
+
+Generator.get_state, Generator.set_state, Generator.clone_state = _get_state, _set_state, _clone_state  # type: ignore[attr-defined]
+
+
+def get_rng_state() -> Tensor:
+    """Where the stream is, as a tensor of bytes."""
+    return _get_state(default_generator)
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Continue from where the stream was."""
+    _set_state(default_generator, new_state)
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+    """A with block after which the stream is where it was before."""
+    before = default_generator.state_bytes()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state_bytes(before)
+
+
+# ---- new tensors -----------------------------------------------------------------------------------------------------
+def _maker(name: str, draw: Callable[[bool], Draw], refused: str) -> Callable[..., Tensor]:
+    def make(
+        *size: Any,
+        generator: Generator | None = None,
+        dtype: Any = None,
+        requires_grad: bool = False,
+        device: Any = None,
+        out: Any = None,
+        layout: Any = None,
+        pin_memory: bool = False,
+        **named: Any,
+    ) -> Tensor:
+        wanted = floating(refused, dtype)
+        shape = shape_of(size or (named.pop("size"),))
+        value = filled(generator or default_generator, shape, wanted, draw(wanted.kind == "c"))
+        made = finished(value, None, requires_grad, device)
+        return made if out is None else write_out(out, made)
+
+    make.__name__ = make.__qualname__ = name
+    return make
+
+
+rand = _maker("rand", lambda _: uniform, "check_uniform_bounds")
+rand.__doc__ = """Uniform numbers in [0, 1), of a shape given as numbers or a tuple; float32 without dtype=.
+
+>>> import funcgrad.torch as torch
+>>> _ = torch.manual_seed(0)
+>>> torch.rand(2, 2)
+tensor([[0.4963, 0.7682],
+        [0.0885, 0.1320]])
+"""
+randn = _maker("randn", lambda pairs: normal(0.0, math.sqrt(0.5) if pairs else 1.0), "normal_kernel_cpu")
+randn.__doc__ = """Numbers of the standard normal distribution, of a shape given as numbers or a tuple; float32 without dtype=.
+
+>>> import funcgrad.torch as torch
+>>> _ = torch.manual_seed(0)
+>>> torch.randn(3)
+tensor([ 1.5410, -0.2934, -2.1788])
+"""
+
+
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    requires_grad: bool = False,
+    device: Any = None,
 ) -> Tensor:
-    """Uniform numbers in [0, 1)."""
-    return finished((generator or default_generator).uniform(shape_of(size), _wanted(dtype)), None, requires_grad, device)
+    """Integers in [low, high), int64 without dtype=; `randint(high, size)` begins at 0.
 
-
-def randn(
-    *size: Any, generator: Generator | None = None, dtype: Any = None, requires_grad: bool = False, device: Any = None
-) -> Tensor:
-    """Numbers of the standard normal distribution."""
-    return finished((generator or default_generator).normal(shape_of(size), _wanted(dtype)), None, requires_grad, device)
-
-
-def randint(low: int, high: Any = None, size: Any = None, *, generator: Generator | None = None, dtype: Any = None) -> Tensor:
-    """Integers in [low, high)."""
-    if size is None:
+    >>> import funcgrad.torch as torch
+    >>> _ = torch.manual_seed(42)
+    >>> torch.randint(0, 10, (6,))
+    tensor([2, 7, 6, 4, 6, 5])
+    """
+    if size is None and isinstance(high, (tuple, list)):
         low, high, size = 0, low, high
-    shape = shape_of((size,))
-    words = (generator or default_generator).words(int(np.prod(shape)))
-    return finished((words % np.uint64(high - low)).astype(np.int64).reshape(shape) + low, dtype, False)
+    elif high is None:
+        low, high = 0, low
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
+    low, high, shape = int(low), int(high), shape_of((size,))
+    wanted = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
+    check_range(low, high, wanted)
+    found = (generator or default_generator).integers(int(np.prod(shape, dtype=int)), low, high)
+    return finished(found.reshape(shape), wanted, requires_grad, device)
 
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None) -> Tensor:
+def check_range(low: int, high: int, wanted: np.dtype[Any]) -> None:
+    """Refuse an empty range, or one that the dtype does not hold."""
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if wanted.kind in "iu":
+        for word, n in (("from", low), ("to - 1", high - 1)):
+            if not np.iinfo(wanted).min <= n <= np.iinfo(wanted).max:
+                raise RuntimeError(f"{word} is out of bounds for {dtypes.of(wanted)}")
+
+
+def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None) -> Tensor:
     """A random permutation of 0, ..., n - 1."""
-    found = np.arange(n)
-    for i, z in enumerate((generator or default_generator).words(max(n - 1, 0))):
-        k = i + int(z) % (n - i)
-        found[i], found[k] = found[k], found[i]
-    return finished(found, dtype, False)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    return finished((generator or default_generator).permutation(n), dtype, False, device)
 
 
 def rand_like(input: Tensor, **options: Any) -> Tensor:
     """rand with the shape and dtype of `input`."""
+    options.pop("memory_format", None)
     return rand(input.shape, **{"dtype": input.dtype, **options})
 
 
 def randn_like(input: Tensor, **options: Any) -> Tensor:
     """randn with the shape and dtype of `input`."""
+    options.pop("memory_format", None)
     return randn(input.shape, **{"dtype": input.dtype, **options})
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """1 with the probability that `input` holds, else 0."""
-    u = (generator or default_generator).uniform(input.shape, np.float32)
-    return finished((u < input.value).astype(input.value.dtype), None, False)
-
-
-def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill with uniform numbers in [a, b)."""
-    return self.copy_(rand(self.shape, dtype=self.dtype, generator=generator) * (b - a) + a)  # type: ignore[attr-defined]
-
-
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill with normal numbers."""
-    return self.copy_(randn(self.shape, dtype=self.dtype, generator=generator) * std + mean)  # type: ignore[attr-defined]
-
-
-Tensor.uniform_, Tensor.normal_ = uniform_, normal_  # type: ignore[attr-defined]
+def randint_like(input: Tensor, low: int, high: Any = None, **options: Any) -> Tensor:
+    """randint with the shape and dtype of `input`."""
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, tuple(input.shape), **{"dtype": input.dtype, **options})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.torch import creation, random
+from funcgrad.torch import creation, sampling
 from funcgrad.torch.modes import no_grad
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.module import Module
@@ -32,7 +32,7 @@ class Linear(Module):
         with no_grad():
             for p in (self.weight, self.bias):
                 if p is not None:
-                    random.uniform_(p, -bound, bound)
+                    sampling.uniform_(p, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
         """The product."""

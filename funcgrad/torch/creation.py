@@ -10,6 +10,8 @@ import numpy as np
 
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import dtypes
+from funcgrad.torch.modes import mode
+from funcgrad.torch.ops import wrapped
 from funcgrad.torch.size import device as device_of
 from funcgrad.torch.storage import Shared
 from funcgrad.torch.tensor import Tensor, make_tensor
@@ -22,6 +24,8 @@ def finished(value: Any, dtype: Any, requires_grad: bool, device: Any = None) ->
     if dtype is not None:
         value = dtypes.cast(value, dtypes.to_numpy(dtype))
     made = make_tensor(value)
+    if mode().inference:
+        made = wrapped(value, mode())
     if requires_grad:
         if value.dtype.kind not in "fc":
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

@@ -68,9 +68,16 @@ for _name, _dtype in (
     setattr(Tensor, _name, lambda self, _dtype=_dtype, **_: cast_to(self, _dtype))
 Tensor.type_as = lambda self, other: cast_to(self, other.value.dtype)  # type: ignore[attr-defined]
 Tensor.cpu = lambda self, *_, **__: self  # type: ignore[attr-defined]
-Tensor.contiguous = lambda self, *_, **__: self if self.is_contiguous() else clone(self)  # type: ignore[attr-defined]
+Tensor.contiguous = lambda self, *_, **__: self if self.is_contiguous() else _in_order(self)  # type: ignore[attr-defined]
 Tensor.resolve_conj = Tensor.resolve_neg = lambda self: self  # type: ignore[attr-defined]
 clone = declare("clone", lambda input, *, memory_format=None: np.copy(input))
+
+
+def _in_order(self: Tensor) -> Tensor:
+    made = clone(self)
+    if isinstance(made.value, np.ndarray):
+        made.value = np.ascontiguousarray(made.value)
+    return made
 
 
 def _type(self: Tensor, dtype: Any = None) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.trace import Tracer
 from funcgrad.torch.creation import shape_of
 from funcgrad.torch.registry import declare, function
 from funcgrad.torch.tensor import Tensor
@@ -42,8 +43,11 @@ def _view(self: Tensor, *shape: Any) -> Tensor:
     if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
         raise RuntimeError("view(dtype) would reinterpret bits: use to(dtype)")
     out = reshape(self, *shape)
-    if out.link is None or out.link.base is None:
-        return out
+    if out._base is None and not isinstance(self.value, Tracer):
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
+            "subspaces). Use .reshape(...) instead."
+        )
     return out
 
 

@@ -297,6 +297,219 @@ x=torch.ones(2,requires_grad=True); a=x*2;b=x*3; L=[]
 h=torch.autograd.graph.register_multi_grad_hook([a,b],lambda gs: L.append([None if g is None else g.tolist() for g in gs])); (a+b).sum().backward(); print(L); a2=x*2
 #---
 x=torch.ones(2,requires_grad=True); y=x*2; n=y.grad_fn; n.register_hook(lambda gi,go: print(gi,go)); n.register_prehook(lambda go: (go[0]*3,)); y.sum().backward(); print(x.grad)
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): return x**2
+    @staticmethod
+    def backward(ctx,g): return g
+torch.func.grad(lambda x: F.apply(x).sum())(torch.ones(2))
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): ctx.set_materialize_grads(False); return x*2, x*3
+    @staticmethod
+    def backward(ctx,a,b): print(a,b); return a*2
+x=torch.ones(2,requires_grad=True); F.apply(x)[0].sum().backward(); print(x.grad)
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): y=x*2; z=x*3; ctx.mark_non_differentiable(z); return y,z
+    @staticmethod
+    def backward(ctx,a,b): print(a,b); return a*2
+x=torch.ones(2,requires_grad=True); y,z=F.apply(x); print(y.requires_grad,z.requires_grad); y.sum().backward()
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): y=x*1; ctx.mark_dirty(x); return y
+    @staticmethod
+    def backward(ctx,a): return a
+F.apply(torch.ones(2,requires_grad=True)*1)
+#---
+from_once=torch.autograd.function.once_differentiable
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): ctx.save_for_backward(x); return x**2
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx,g): return g*2*ctx.saved_tensors[0]
+x=torch.ones(2,requires_grad=True); g,=torch.autograd.grad((F.apply(x)**2).sum(),x,create_graph=True); print(g.requires_grad); g.sum().backward()
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): ctx.save_for_backward(3); return x
+    @staticmethod
+    def backward(ctx,g): return g
+F.apply(torch.ones(2,requires_grad=True))
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): ctx.save_for_backward(x); return x**2
+    @staticmethod
+    def backward(ctx,g): x,=ctx.saved_tensors; return 2*x*g
+x=torch.ones(2,requires_grad=True); y=F.apply(x); y.sum().backward(); y.grad_fn.saved_tensors
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): ctx.save_for_backward(x); return x**2
+    @staticmethod
+    def backward(ctx,g): x,=ctx.saved_tensors; return 2*x*g
+x=torch.ones(2,requires_grad=True); y=x*1; z=F.apply(y); y.add_(1); z.sum().backward()
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x,y): return x*y
+    @staticmethod
+    def backward(ctx,g): print(ctx.needs_input_grad); return g.expand(3,2), None
+x=torch.ones(2,requires_grad=True); F.apply(x,torch.ones(2)).sum().backward(); print(x.grad)
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): return x*2
+    @staticmethod
+    def backward(ctx,g): raise KeyError('mine')
+F.apply(torch.ones(2,requires_grad=True)).sum().backward()
+#---
+x=torch.ones(2,requires_grad=True); y=x.exp(); print(y.grad_fn._saved_result); y.sum().backward(); y.grad_fn._saved_result
+#---
+x=torch.ones(2,requires_grad=True); y=x*x; print(y.grad_fn._saved_self, y.grad_fn._saved_other)
+#---
+x=torch.ones(2,requires_grad=True); y=x*1; e=torch.autograd.graph.get_gradient_edge(y); z=(y*2).sum(); print(e.node, e.output_nr, torch.autograd.grad(z,e))
+#---
+x=torch.ones(2,requires_grad=True); acc=(x*1).grad_fn.next_functions[0][0]; print(acc, acc.variable is x, acc.name())
+#---
+x=torch.ones(3,requires_grad=True); a,b,c=x.unbind(); print(a.grad_fn, a.grad_fn is b.grad_fn, b.output_nr); (a*2+c).backward(); print(x.grad)
+#---
+x=torch.ones(2,requires_grad=True); n=(x*2).grad_fn; print(n==n, isinstance(n,torch.autograd.graph.Node)); n.metadata['a']=1; print(n.metadata)
+#---
+with torch.no_grad(): x=torch.ones(2,requires_grad=True); print(x.requires_grad,x.is_leaf)
+#---
+x=torch.ones(2,requires_grad=True); y=x[0:1]; torch.autograd.grad(x.sum(),y)
+#---
+x=torch.ones(2,requires_grad=True); y=x*2; y.detach_(); print(y.requires_grad,y.grad_fn); (x*2)[0].detach_()
+#---
+x=torch.ones(2,requires_grad=True); x.data=torch.zeros(3); print(x,x.shape); x.sum().backward(); print(x.grad)
+#---
+x=torch.ones(2,requires_grad=True); x.grad=torch.ones(2); a=x.grad; (x*2).sum().backward(); print(a, a is x.grad); del x.grad; print(x.grad)
+#---
+x=torch.ones(2,requires_grad=True); y=torch.ones(2,requires_grad=True); (x+y).sum().backward(); x.grad.add_(5); print(y.grad)
+#---
+g=torch.ones(2); x=torch.ones(2,requires_grad=True); (x*1).backward(g); x.grad.add_(5); print(g)
+#---
+x=torch.ones(2,requires_grad=True); h=x.register_hook(lambda g: g*2); x.sum().backward(); h.remove(); x.sum().backward(); print(x.grad)
+#---
+x=torch.ones(2,requires_grad=True); L=[]; x.register_post_accumulate_grad_hook(lambda p: L.append(p.grad.clone())); (x*2).sum().backward(); print(L); (x*1).register_post_accumulate_grad_hook(print)
+#---
+x=torch.tensor([1.,2.,3.]); x+=1; x*=2; x-=1; x/=2; x**=2; print(x); y=torch.arange(3); y//=2; y+=1; print(y); y/=2
+#---
+x=torch.ones(2,requires_grad=True); print(torch.tensor([1.]).requires_grad, x.clone().requires_grad, x.detach().is_leaf, (x*1).is_leaf, torch.ones(2).is_leaf)
+#---
+torch.tensor([1,2],requires_grad=True)
+#---
+torch.ones(2,dtype=torch.int64).requires_grad_()
+#---
+x=torch.ones(2,2); bool(x)
+#---
+x=torch.ones(2,2); x.item()
+#---
+for v in torch.tensor(1.): pass
+#---
+len(torch.tensor(1.))
+#---
+print(torch.tensor([1,2,3])[torch.tensor([True,False,True])], torch.tensor([3.])==None, 2 in torch.tensor([1,2]), int(torch.tensor(3)), float(torch.tensor(2.5)), [1,2,3][torch.tensor(1)])
+#---
+torch.ones(3)[::-1]
+#---
+torch.ones(3)[5]
+#---
+torch.ones(2,3).sum(2)
+#---
+torch.ones(2,3).view(4)
+#---
+torch.ones(2).expand(3)
+#---
+x=torch.ones(3,4); print(x.t().is_contiguous(), x.t().contiguous().is_contiguous(), x.stride(), x.t().stride(), x.storage_offset() if hasattr(x,'storage_offset') else 0); x.t().view(12)
+#---
+x=torch.arange(4.); v=x.view(2,2); v[0,0]=9; print(x, x.data_ptr()==v.data_ptr(), v._base is x)
+#---
+x=torch.ones(2,requires_grad=True); y=x.float(); print(y is x, x.double().grad_fn, x.to(torch.float32) is x, x.contiguous() is x)
+#---
+print(torch.result_type(torch.ones(2,dtype=torch.int32),2.5), torch.promote_types(torch.int32,torch.float16), torch.ones(2,dtype=torch.float16)*torch.ones(2,dtype=torch.int64), torch.can_cast(torch.float32,torch.int32))
+#---
+f=torch.autograd.functional
+print(f.vjp(lambda x:x**2,torch.ones(2),torch.ones(2))); f.vjp(lambda x:x**2,torch.ones(2))
+#---
+torch.autograd.functional.hessian(lambda x:x,torch.ones(2))
+#---
+torch.autograd.functional.jacobian(lambda x:torch.ones(2),torch.ones(2),strict=True)
+#---
+torch.autograd.gradcheck(lambda x: x.detach()*x,(torch.ones(2,dtype=torch.float64,requires_grad=True),))
+#---
+torch.autograd.gradcheck(lambda x: x,(torch.ones(2,dtype=torch.float64),))
+#---
+with torch.autograd.detect_anomaly(check_nan=False):
+    x=torch.tensor([0.],requires_grad=True); (x.sqrt()*0).sum().backward(); print(x.grad)
+with torch.autograd.set_detect_anomaly(True): x=torch.tensor([-1.],requires_grad=True); x.log().sum().backward(); print(x.grad)
+#---
+with torch.autograd.graph.disable_saved_tensors_hooks("no"):
+    with torch.autograd.graph.saved_tensors_hooks(lambda x:x,lambda x:x): pass
+#---
+x=torch.ones(2,requires_grad=True); y=torch.utils.checkpoint.checkpoint(lambda x:x*x,x,use_reentrant=True); torch.autograd.grad(y.sum(),x)
+#---
+x=torch.ones(2,requires_grad=True); y=torch.utils.checkpoint.checkpoint(lambda x:x*x,x); y.sum().backward(); print(x.grad)
+#---
+w=torch.tensor(3.,requires_grad=True)
+x=torch.ones(2,requires_grad=True); y=torch.utils.checkpoint.checkpoint(lambda x:x*w,x,use_reentrant=False); y.sum().backward(); print(x.grad,w.grad)
+#---
+with torch.inference_mode(): x=torch.ones(2)
+x.requires_grad_()
+#---
+with torch.inference_mode(): x=torch.ones(2); y=x*2; y.add_(1)
+y.add_(1)
+#---
+with torch.inference_mode(): y=torch.ones(2)*2
+x=torch.ones(2,requires_grad=True); print(x+y)
+y._version
+#---
+print(torch.func.vmap(lambda x,y:x+y,in_dims=(0,None))(torch.ones(2,2),torch.ones(2)), torch.func.vmap(lambda x:x.sum(),in_dims=1)(torch.ones(2,3)), torch.func.vmap(lambda x:x,out_dims=1)(torch.ones(2,3)).shape)
+#---
+o,a=torch.func.grad(lambda x:(x.sum(),x*2),has_aux=True)(torch.ones(2)); print(o,a); print(torch.func.grad(lambda x,y:(x*y).sum(),argnums=(0,1))(torch.ones(2),torch.ones(2)*3)); print(torch.func.grad(lambda d:(d['a']**2).sum())({'a':torch.ones(2)}))
+#---
+m=torch.nn.Linear(2,1); p=dict(m.named_parameters()); print(torch.func.functional_call(m,{'weight':torch.ones(1,2),'bias':torch.zeros(1)},(torch.ones(2),)))
+#---
+m=torch.nn.Linear(2,1); sd=m.state_dict(); print(list(sd), m.load_state_dict(sd)); m.load_state_dict({'weight':torch.ones(1,2)})
+#---
+class M(torch.nn.Module):
+    def __init__(self): self.l=torch.nn.Linear(1,1)
+M()
+#---
+m=torch.nn.Linear(2,1); m.weight=torch.ones(1,2)
+#---
+torch.optim.SGD([],lr=.1)
+#---
+torch.optim.SGD([torch.ones(2,requires_grad=True)*2],lr=.1)
+#---
+torch.optim.SGD(torch.ones(2),lr=.1)
+#---
+w=torch.tensor([1.,-2.],dtype=torch.float64,requires_grad=True)
+for kw in ({},{'momentum':.9},{'momentum':.9,'nesterov':True},{'weight_decay':.1}):
+    w=torch.tensor([1.,-2.],dtype=torch.float64,requires_grad=True); o=torch.optim.SGD([w],lr=.1,**kw)
+    for i in range(5): o.zero_grad(); ((w**2).sum()+w[0]*w[1]).backward(); o.step()
+    print(w)
+#---
+m=torch.nn.Sequential(torch.nn.Linear(2,3),torch.nn.ReLU(),torch.nn.Linear(3,1)); print(m, [n for n,_ in m.named_parameters()], m[0], len(m)); m.register_forward_hook(lambda m,i,o: print('hook',o.shape)); m(torch.ones(4,2))
+#---
+l=torch.nn.Linear(2,1); l.register_full_backward_hook(lambda m,gi,go: print(gi[0].shape if gi[0] is not None else None,go[0].shape)); x=torch.ones(3,2,requires_grad=True); l(x).sum().backward()
+#---
+class F(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx,x): ctx.save_for_forward(x); return x**2
+    @staticmethod
+    def backward(ctx,g): return g
+    @staticmethod
+    def jvp(ctx,t): x,=ctx.saved_tensors; return 2*x*t
+fw=torch.autograd.forward_ad
+with fw.dual_level(): print(fw.unpack_dual(F.apply(fw.make_dual(torch.tensor([3.]),torch.tensor([1.])))).tangent)
 """
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad.core.cotangent import dense
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.trace import Tracer
 from funcgrad.torch.tensor import Tensor, from_operand
 
 _LEVEL: ContextVar[ForwardTrace | None] = ContextVar("dual_level", default=None)
@@ -66,6 +67,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
     return from_operand(
         trace.wrap(np.asarray(tensor.__operand__()) if tensor.node is None else tensor.__operand__(), tangent.__operand__())
     )
+
+
+def is_dual(tensor: Tensor) -> bool:
+    """Is it a dual number of the level that is open, or a plain tensor?"""
+    value = tensor.value
+    return not isinstance(value, Tracer) or isinstance(value, ForwardTracer) and value.trace is _LEVEL.get()
 
 
 def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:

@@ -6,15 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.forward import ForwardTracer
+from funcgrad.core.trace import Tracer
 from funcgrad.torch.autograd import engine
-from funcgrad.torch.autograd.function import Function, FunctionCtx, _backward_of, _ctx_type
+from funcgrad.torch.autograd.forward_ad import is_dual
+from funcgrad.torch.autograd.function import Function, FunctionCtx, _backward_of, _ctx_type, run_forward
 from funcgrad.torch.tensor import Tensor, make_tensor
 from funcgrad.transforms.custom import custom_jvp, custom_vjp
 
 
 def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
     """`cls.apply(*args)`, where some argument holds a tracer of a transform."""
-    if cls.setup_context is Function.setup_context:
+    if cls.setup_context is Function.setup_context and not all(is_dual(x) for x in args if isinstance(x, Tensor)):
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
             "override the "
@@ -30,23 +33,25 @@ def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
             full[i] = make_tensor(value)
         return tuple(full)
 
-    out = _with_rule(cls, where, on_tensors)(*contents)
+    forward = all(isinstance(c, ForwardTracer) or not isinstance(c, Tracer) for c in contents)
+    pushes = cls.jvp is not Function.jvp and (forward or cls.backward is Function.backward and cls.vjp is Function.vjp)
+    out = _with_rule(cls, where, on_tensors, pushes=pushes)(*contents)
     return tuple(map(make_tensor, out)) if isinstance(out, tuple) else make_tensor(out)
 
 
-def _with_rule(cls: type[Function], where: list[int], on_tensors: Any) -> Any:
+def _with_rule(cls: type[Function], where: list[int], on_tensors: Any, *, pushes: bool) -> Any:
+    """The value as a function of contents, with the rule that the user wrote for the direction that is needed."""
+
     def value(*contents: Any) -> Any:
-        return _contents(cls.forward(*on_tensors(contents)))
+        return _contents(run_forward(cls, _ctx_type(cls)(), on_tensors(contents), {}))
 
     def ready(contents: Any) -> tuple[Any, FunctionCtx]:
         ctx = _ctx_type(cls)()
         inputs = on_tensors(contents)
         ctx.needs_input_grad = tuple(isinstance(x, Tensor) for x in inputs)
-        output = cls.forward(*inputs)
-        cls.setup_context(ctx, inputs, output)
-        return _contents(output), ctx
+        return _contents(run_forward(cls, ctx, inputs, {})), ctx
 
-    if cls.jvp is not Function.jvp and cls.backward is Function.backward and cls.vjp is Function.vjp:
+    if pushes:
 
         def push(primals: Any, tangents: Any) -> Any:
             out, ctx = ready(primals)
@@ -55,7 +60,9 @@ def _with_rule(cls: type[Function], where: list[int], on_tensors: Any) -> Any:
                 full[i] = make_tensor(t)
             return out, _contents(cls.jvp(ctx, *full))
 
-        return custom_jvp(value).defjvp(push)
+        made = custom_jvp(value)
+        made.defjvp(push)
+        return made
 
     def pull(contents: Any, ct: Any) -> Any:
         _, ctx = ready(contents)

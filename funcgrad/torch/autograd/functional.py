@@ -63,10 +63,7 @@ def _gradients(outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, s
 def _directions(v: Any, like: tuple[Tensor, ...], who: str, what: str) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(
-                f"The vector v can only be None if the {what} to the user-provided function is a single Tensor with a "
-                "single element."
-            )
+            raise RuntimeError(f"The vector v can only be None if {what} a single Tensor with a single element.")
         return (ones_like(like[0]),)
     found = _as_inputs(v, "v", who)[1]
     if len(found) != len(like):
@@ -85,7 +82,9 @@ def vjp(
         many, given = _as_inputs(inputs, "inputs", "vjp")
         ins = _fresh(given, create_graph)
         out_many, outs = _as_inputs(func(*ins), "outputs of the user-provided function", "vjp")
-        found = _gradients(outs, ins, _directions(v, outs, "vjp", "output"), create_graph, strict, "vjp")
+        found = _gradients(
+            outs, ins, _directions(v, outs, "vjp", "the user-provided function returns"), create_graph, strict, "vjp"
+        )
     return _finished(outs, out_many, create_graph), _finished(found, many, create_graph)
 
 
@@ -96,7 +95,7 @@ def jvp(
     with modes.enable_grad():
         _, given = _as_inputs(inputs, "inputs", "jvp")
         ins = _fresh(given, create_graph)
-        directions = _directions(v, ins, "jvp", "input")
+        directions = _directions(v, ins, "jvp", "the input to the user-provided function is")
         out_many, outs = _as_inputs(func(*ins), "outputs of the user-provided function", "jvp")
         duals = tuple(zeros_like(o).requires_grad_() for o in outs)
         pulled = _gradients(outs, ins, duals, True, strict, "jvp")
@@ -177,7 +176,7 @@ def vhp(
     with modes.enable_grad():
         many, given = _as_inputs(inputs, "inputs", "vhp")
         ins = _fresh(given, create_graph)
-        directions = _directions(v, ins, "vhp", "input")
+        directions = _directions(v, ins, "vhp", "the input to the user-provided function is")
         out = _single(func(*ins), "vhp")
         first = _gradients([out], ins, [ones_like(out)], True, strict, "vhp")
         found = _gradients(first, ins, directions, create_graph, strict, "vhp")

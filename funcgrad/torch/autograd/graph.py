@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from funcgrad.core.reverse import PICK
 from funcgrad.core.reverse import Node as EngineNode
 from funcgrad.torch.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensor import Tensor, from_operand
 
 
 class Node:
@@ -21,7 +21,7 @@ class Node:
 
     def name(self) -> str:
         """Its name, such as 'MulBackward0'."""
-        return title(self.engine_node)
+        return title(self.engine_node) if self.engine_node.plan is not None else "torch::autograd::AccumulateGrad"
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
@@ -144,10 +144,12 @@ def saved_value(node: EngineNode, name: str) -> Any:
         raise RuntimeError(SECOND_TIME)
     plan = node.plan
     keeps = plan.keeps if plan is not None else ()
+    if hasattr(plan, "raised"):
+        saved = plan.raised(node)
     values = dict(zip(keeps, saved, strict=True)) if isinstance(saved, tuple) and len(saved) == len(keeps) else saved
     for found, value in values.items() if isinstance(values, dict) else ():
         if name in (found, _SAVED.get(found)):
-            return make_tensor(value) if hasattr(value, "dtype") and hasattr(value, "ndim") else value
+            return from_operand(value) if hasattr(value, "dtype") and hasattr(value, "ndim") else value
     raise AttributeError(f"{title(node)} has saved no {name!r}; it has {', '.join(map(str, values or ())) or 'nothing'}")
 
 

@@ -82,9 +82,8 @@ class Module:
             places[place][name] = value
         elif name in places.get("_parameters", ()):
             if value is not None:
-                raise TypeError(
-                    f"cannot assign '{type(value).__name__}' as parameter '{name}' (torch.nn.Parameter or None expected)"
-                )
+                found = value.type() if isinstance(value, Tensor) else type(value).__name__
+                raise TypeError(f"cannot assign '{found}' as parameter '{name}' (torch.nn.Parameter or None expected)")
             places["_parameters"][name] = None
         elif name in places.get("_modules", ()):
             if value is not None:

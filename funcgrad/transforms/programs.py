@@ -135,7 +135,7 @@ class ProgramTracer(Tracer):
 class ProgramTrace(Trace):
     """Writes down each call as a step. Its tracers hold values without derivatives (but vmap's batches)."""
 
-    __slots__ = ("counter", "foreign", "guard", "inputs", "keep", "kept", "steps", "values")
+    __slots__ = ("counter", "foreign", "guard", "inputs", "keep", "kept", "steps")
     transform = "recording of a program (checkpoint, fixed_point, root, ...)"
     tracer_type = ProgramTracer
 

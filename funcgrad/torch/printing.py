@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from textwrap import indent
 from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.batch import BatchTracer
+from funcgrad.core.trace import Tracer
 from funcgrad.torch import dtypes
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.autograd.forward_ad import unpack_dual
+from funcgrad.torch.tape import EAGER
+from funcgrad.torch.tensor import Tensor, from_operand
 
 
 @dataclass
@@ -156,31 +160,31 @@ def _edges(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def array_text(x: np.ndarray, indent: int) -> str:
-    """The elements of an array, in brackets; lines after the first begin with `indent` blanks."""
+def array_text(x: np.ndarray, margin: int) -> str:
+    """The elements of an array, in brackets; lines after the first begin with `margin` blanks."""
     if x.size == 0:
         return "[]"
     partly = x.size > OPTIONS.threshold
     shown = _edges(x) if partly else x
     write, width = writer_for(shown)
-    return _bracketed(x, indent, partly, write, width + len(", "))
+    return _bracketed(x, margin, partly, write, width + len(", "))
 
 
-def _bracketed(x: np.ndarray, indent: int, partly: bool, write: Callable[[Any], str], length: int) -> str:
+def _bracketed(x: np.ndarray, margin: int, partly: bool, write: Callable[[Any], str], length: int) -> str:
     if x.ndim == 0:
         return write(x.item())
     n = OPTIONS.edgeitems
     if x.ndim == 1:
-        return _line(x, indent, partly, write, length)
+        return _line(x, margin, partly, write, length)
 
     def inner(part: np.ndarray) -> list[str]:
-        return [_bracketed(row, indent + 1, partly, write, length) for row in part]
+        return [_bracketed(row, margin + 1, partly, write, length) for row in part]
 
     rows = [*inner(x[:n]), "...", *inner(x[len(x) - n :])] if partly and len(x) > 2 * n else inner(x)
-    return "[" + ("," + "\n" * (x.ndim - 1) + " " * (indent + 1)).join(rows) + "]"
+    return "[" + ("," + "\n" * (x.ndim - 1) + " " * (margin + 1)).join(rows) + "]"
 
 
-def _line(x: np.ndarray, indent: int, partly: bool, write: Callable[[Any], str], length: int) -> str:
+def _line(x: np.ndarray, margin: int, partly: bool, write: Callable[[Any], str], length: int) -> str:
     n = OPTIONS.edgeitems
     if partly and not n:
         texts = ["..."]
@@ -188,19 +192,36 @@ def _line(x: np.ndarray, indent: int, partly: bool, write: Callable[[Any], str],
         texts = [*map(write, x[:n].tolist()), " ...", *map(write, x[len(x) - n :].tolist())]
     else:
         texts = list(map(write, x.tolist()))
-    per_line = max(1, (OPTIONS.linewidth - indent) // length)
+    per_line = max(1, (OPTIONS.linewidth - margin) // length)
     lines = [", ".join(texts[k : k + per_line]) for k in range(0, len(texts), per_line)]
-    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    return "[" + (",\n" + " " * (margin + 1)).join(lines) + "]"
 
 
 # ---- tensors ---------------------------------------------------------------------------------------------------------
 
 
-def tensor_text(t: Any, *, plain: bool = False) -> str:
-    """The repr of a tensor; `plain` leaves out its place in a graph."""
-    prefix = "tensor(" if type(t) is Tensor or getattr(type(t), "prints_as_tensor", False) else f"{type(t).__name__}("
-    text = prefix + array_text(np.asarray(concrete(t.value)), len(prefix))
-    return _with_suffixes(text, [*_kind(t), *([] if plain else _history(t))], len(prefix))
+def tensor_text(t: Any) -> str:
+    """The repr of a tensor. Inside a functional transform: what the transform made of it, around what it is beneath."""
+    if not isinstance(t.value, Tracer):
+        return _text(t)
+    primal, tangent = unpack_dual(t)
+    return _around(t) if tangent is None else _text(primal, [f"tangent={tangent!r}"])
+
+
+def _around(t: Any) -> str:
+    inner, depth, value = from_operand(t.value.value), 1, t.value.value
+    while isinstance(value, Tracer):
+        depth, value = depth + (type(value) is not EAGER.tracer_type), value.value
+    kind = f"BatchedTensor(lvl={depth}, bdim=0" if isinstance(t.value, BatchTracer) else f"GradTrackingTensor(lvl={depth}"
+    return f"{kind}, value=\n{indent(tensor_text(inner), ' ' * 4)}\n)"
+
+
+def _text(t: Any, more: Iterable[str] = ()) -> str:
+    from funcgrad.torch.nn.parameter import Parameter
+
+    prefix = "tensor(" if type(t) in (Tensor, Parameter) else f"{type(t).__name__}("
+    text = prefix + array_text(np.asarray(t.value), len(prefix))
+    return _with_suffixes(text, [*_kind(t), *_history(t), *more], len(prefix))
 
 
 def _kind(t: Any) -> Iterator[str]:
@@ -221,12 +242,12 @@ def _history(t: Any) -> Iterator[str]:
         yield "requires_grad=True"
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+def _with_suffixes(text: str, suffixes: list[str], margin: int) -> str:
     length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if length + len(suffix) + 2 > OPTIONS.linewidth:
-            text += ",\n" + " " * indent + suffix
-            length = indent + len(suffix)
+            text += ",\n" + " " * margin + suffix
+            length = margin + len(suffix)
         else:
             text += ", " + suffix
             length += len(suffix) + 2

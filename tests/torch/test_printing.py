@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad.torch as ft
 from funcgrad.torch.printing import printoptions
+from tests.torch.conftest import run_program
 
 DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool"]
 DTYPES += ["uint16", "uint32", "uint64"]
@@ -142,3 +143,27 @@ def test_a_subclass_is_printed_under_its_name() -> None:
 
     made = Mine([1.0, 2.0])
     assert repr(made) == "Mine([1., 2.])"
+
+
+INSIDE = r"""
+with torch.autograd.forward_ad.dual_level():
+    x = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.zeros(2)); print(x); print(x * 2)
+#---
+torch.func.grad(lambda x: print(x, x * 2) or x.sum())(torch.ones(2))
+#---
+torch.func.vmap(lambda x: print(x, x.sum()) or x)(torch.ones(3, 2))
+#---
+torch.func.jvp(lambda x: print(x) or x, (torch.ones(2),), (torch.ones(2),))
+#---
+torch.func.vmap(torch.func.grad(lambda x: print(x) or x.sum()))(torch.ones(3, 2))
+#---
+torch.func.grad(lambda x: torch.func.grad(lambda y: print(x, y) or (x * y).sum())(x).sum())(torch.ones(2))
+#---
+w = torch.ones(2, requires_grad=True); torch.func.grad(lambda x: print(x * w) or x.sum())(torch.ones(2))
+"""
+
+
+@pytest.mark.parametrize("program", INSIDE.split("#---"))
+def test_inside_transforms(program: str) -> None:
+    original = pytest.importorskip("torch", reason="the original is not installed")
+    assert run_program(ft, program) == run_program(original, program) != ""

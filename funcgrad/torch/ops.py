@@ -37,7 +37,8 @@ class Op:
     def __init__(self, name: str, body: Callable[..., Any], node: Any = None, *, view: str | None = None) -> None:
         self.name, self.body, self.view = name, body, view
         self.node = node or name.rpartition(".")[2].strip("_").title().replace("_", "") + "Backward0"
-        self.__name__, self.__doc__, self.__qualname__ = name, body.__doc__, name
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = f"np.{body.__name__}, elementwise." if isinstance(body, np.ufunc) else body.__doc__
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:

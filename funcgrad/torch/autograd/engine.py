@@ -40,7 +40,7 @@ class _Freed:
     __iter__ = __getitem__ = __contains__ = __len__ = _refuse
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise RuntimeError(SECOND_TIME)
+        raise AttributeError(name) if name.startswith("__") else RuntimeError(SECOND_TIME)
 
 
 FREED = _Freed()

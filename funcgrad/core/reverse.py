@@ -216,13 +216,19 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
         if visitor is not None:
             parts = visitor.leave(node, parts)
         parents, spec = node.origin, node.spec
-        if type(parents) is not tuple:
-            parents = (parents,)
         if release:
             if freed is None:
                 node.saved, node.origin = None, ()
             elif plan.keeps:
                 node.saved = freed
+        if type(parents) is not tuple:
+            if not heap and parents.spec is spec and parents.plan is not None:
+                part = parts[0]
+                if type(part) in PLAIN_PARTS and part.dtype is spec.dtype:  # a chain: what follows does the same
+                    node, ct = parents, part
+                    parts = part = saved = None
+                    continue
+            parents = (parents,)
         # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
         node = None
         for parent, part in zip(parents, parts):
@@ -269,6 +275,8 @@ def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Nod
             held.add(part)
             return None
         return Scatter(part) if held is None else part
+    if kind is Masked and part.owned and parent.plan is not None:
+        return part  # of a write into this very array
     if kind is Masked and (parent.plan is None or not parent.plan.masks):
         part = part.value  # nobody will ask where its zeros come from
     to = parent.spec

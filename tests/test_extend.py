@@ -217,7 +217,7 @@ def test_unsupported() -> None:
 def test_operands_without_a_formula() -> None:
     f = extend.custom(lambda x, y: x * y, lambda ct, y: ct * y, operands="x y")
     assert grad(f)(2.0, 3.0) == 3
-    with pytest.raises(NonDifferentiableError, match="no derivative with respect to 'y'"):
+    with pytest.raises(NonDifferentiableError, match=r"no (known )?derivative with respect to 'y'"):
         grad(f, argnums=1)(2.0, 3.0)
 
 

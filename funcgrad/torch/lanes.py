@@ -16,6 +16,7 @@ import numpy as np
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.lanes import OPERATORS, _spec_lines
 from funcgrad.core.primitive import Call, Spec
+from funcgrad.core.primitive import spec as primitive_spec
 from funcgrad.core.reverse import Node, plan_of
 from funcgrad.torch.modes import MODE
 from funcgrad.torch.ops import Op
@@ -118,8 +119,10 @@ def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, 
     space[f"plan_{slots}"] = named(plan, title)
     saved = plan.lane_save
     if not saved:
+        if plan.save(call, np.ones(())) == {"a": primitive_spec(call.operands[0])}:
+            saved = "{'a': node_x.spec}"  # a linear function of one operand needs no more
         space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
-        saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
+        saved = saved or f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
     return _RECORD.format(
         spec=spec or _spec_lines(slots, len(operands)),
         slots=slots,

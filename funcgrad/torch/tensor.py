@@ -20,7 +20,7 @@ from funcgrad.core.reverse import PICK, Node, make_node
 from funcgrad.core.trace import Tracer, concrete
 from funcgrad.torch import dtypes, storage
 from funcgrad.torch.modes import MODE, mode
-from funcgrad.torch.size import Size, device
+from funcgrad.torch.size import Size, device, strided
 from funcgrad.torch.tape import EAGER, next_order
 
 _new = object.__new__
@@ -50,10 +50,10 @@ class Tensor:
     __array_priority__ = 1000
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        from funcgrad.torch.creation import legacy_tensor
+        from funcgrad.torch.legacy import legacy_content
 
         made = _new(cls)
-        made.value, made.node = legacy_tensor(args, kwargs), None
+        made.value, made.node = legacy_content(args, dtypes.default()), None
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -101,9 +101,9 @@ class Tensor:
         return device("cpu")
 
     @property
-    def layout(self) -> str:
+    def layout(self) -> Any:
         """Always strided."""
-        return "torch.strided"
+        return strided
 
     is_cuda = is_sparse = is_quantized = is_mps = is_meta = is_nested = False
 
@@ -287,12 +287,6 @@ class Tensor:
         node = self.node
         if node is not None and node.plan is None:
             node.spec = spec(self.value)
-
-    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
-        """Accumulate the gradient of this tensor (times `gradient`) in the .grad of the leaves it was computed from."""
-        from funcgrad.torch.autograd.backward import backward
-
-        backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
         """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's place."""

@@ -101,7 +101,14 @@ def backward(
     )
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
-        engine.run(seeds, keep=keep, create_graph=create_graph, captures=None, wanted=None, finish=_accumulator(create_graph))
+        engine.run(
+            seeds,
+            keep=keep,
+            create_graph=create_graph,
+            captures=None,
+            wanted=None,
+            finish=lambda leaf, ct: _accumulate(leaf, ct, create_graph),
+        )
         return
     found = _captured(seeds, [_needs_grad(x) for x in inputs], keep, create_graph)
     for x in dict.fromkeys(inputs):
@@ -111,16 +118,37 @@ def backward(
             _after_accumulation(node_of(x), x)  # type: ignore[arg-type]
 
 
-def _accumulator(create_graph: bool) -> Any:
-    def finish(leaf: Node, ct: Any) -> None:
-        tensor = leaf.saved()
-        if tensor is None:
+def _backward(
+    self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+) -> None:
+    """Accumulate the gradient of this tensor (times `gradient`) in the .grad of the leaves it was computed from."""
+    node = self.node
+    if gradient is None and inputs is None and not create_graph and node is not None and node.spec.shape == ():
+        dtype = node.spec.dtype
+        if dtype.kind == "f":  # a loss: what nearly every backward begins with
+            engine.run(
+                [(node, dtype.type(1))],
+                keep=bool(retain_graph),
+                create_graph=False,
+                captures=None,
+                wanted=None,
+                finish=_accumulate,
+            )
             return
-        engine.accumulate(tensor, ct, create_graph)
-        if engine.EXTRAS:
-            _after_accumulation(leaf, tensor)
+    backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
 
-    return finish
+
+Tensor.backward = _backward  # type: ignore[attr-defined]
+
+
+def _accumulate(leaf: Node, ct: Any, create_graph: bool = False) -> None:
+    """Add a leaf's cotangent to its tensor's .grad."""
+    tensor = leaf.saved()
+    if tensor is None:
+        return
+    engine.accumulate(tensor, ct, create_graph)
+    if engine.EXTRAS:
+        _after_accumulation(leaf, tensor)
 
 
 def _after_accumulation(leaf: Node, tensor: Tensor) -> None:

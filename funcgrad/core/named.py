@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from funcgrad.core.cotangent import Masked, dense, ndarray, select
-from funcgrad.core.kinds import Formula, Plan, Rule, names_in, total
+from funcgrad.core.kinds import Formula, Plan, Rule, Unknown, names_in, total
 from funcgrad.core.primitive import Call, spec
 from funcgrad.core.trace import bind
 from funcgrad.errors import NonDifferentiableError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from funcgrad.core.primitive import Primitive
 
 
-Pulls = Formula | dict[str, Formula | None]
+Pulls = Formula | dict[str, Formula | Unknown | None]
 
 
 class Named(Rule):
@@ -28,9 +28,9 @@ class Named(Rule):
     reach: Formula | None = None  # how zeros by structure can follow where it does more
 
     def __init__(self, pulls: Pulls, push: Formula | None = None, joint: Formula | None = None) -> None:
-        self.pulls: dict[str, Formula | None] = pulls if isinstance(pulls, dict) else {"": pulls}
+        self.pulls: dict[str, Formula | Unknown | None] = pulls if isinstance(pulls, dict) else {"": pulls}
         self.push_formula, self.joint = push, joint
-        self.names = {name: names_in(f) for name, f in self.pulls.items() if f is not None}
+        self.names = {name: names_in(f) for name, f in self.pulls.items() if callable(f)}
         self.joint_names = names_in(joint) if joint else ()
         self.push_names = names_in(push) if push else ()
 
@@ -52,12 +52,7 @@ class Named(Rule):
         plan = Plan(primitive, slots)
         owners = _owners(call)
         wanted = tuple(dict.fromkeys(owners[i] for i in slots))
-        for name in wanted:
-            if self._joint_for(wanted) is None and self.pulls.get(name) is None:
-                raise NonDifferentiableError(
-                    f"{primitive.title} has no derivative with respect to {name!r}, and {name!r} depends on a tracer. "
-                    "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
-                )
+        self._check_known(primitive, wanted)
         needed = self._needed(wanted)
         plan.keeps = tuple(name for name, spec_only in needed.items() if not spec_only)
         plan.constants = tuple(i for i, name in enumerate(owners) if name in plan.keeps and i not in slots)
@@ -73,6 +68,17 @@ class Named(Rule):
     def _joint_for(self, wanted: tuple[str, ...]) -> Formula | None:
         """`joint`, unless there is a formula for the one operand that is wanted."""
         return None if len(wanted) == 1 and self.pulls.get(wanted[0]) is not None else self.joint
+
+    def _check_known(self, primitive: Primitive, wanted: Iterable[str]) -> None:
+        """Refuse to differentiate in an operand in which there is no derivative."""
+        for name in () if self.joint is not None else wanted:
+            pull = self.pulls.get(name)
+            if not callable(pull):
+                operand = pull.operand if isinstance(pull, Unknown) else repr(name)
+                raise NonDifferentiableError(
+                    f"{primitive.title} has no known derivative with respect to {operand}, which depends on a tracer. "
+                    "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
+                )
 
     def _puller(self, primitive: Primitive, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
         """The pull; where every formula takes all that is saved, without sorting it out."""
@@ -117,7 +123,7 @@ class Named(Rule):
 
     def _one(self, name: str, ct: Any, saved: dict[str, Any]) -> Any:
         formula = self.pulls[name]
-        assert formula is not None
+        assert callable(formula)
         return formula(ct, **{n: saved[n] for n in self.names[name] if n in saved})
 
     def _pulled(self, ct: Any, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
@@ -138,6 +144,11 @@ class Named(Rule):
         return self._pulled(ct.value, saved, wanted, positions)
 
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        owners = _owners(call)
+        self._check_known(primitive, {owners[i] for i in tangents})
+        return self._push(primitive, call, out, tangents)
+
+    def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         raise NotImplementedError
 
 
@@ -169,7 +180,7 @@ class Linear(Named):
             return self._pulled(ct.value, saved, wanted, positions)
         return ct.through(lambda c: self._pulled(c, saved, wanted, positions))
 
-    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+    def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         if self.moves and any(type(t) is Masked for t in tangents.values()):
             value = self._pushed(primitive, call, {i: dense(t) for i, t in tangents.items()})
             lives = {i: t.live * 1.0 if type(t) is Masked else np.ones(t.shape) for i, t in tangents.items()}
@@ -191,7 +202,7 @@ class Multilinear(Named):
     kind = "multilinear"
     by_spec = True
 
-    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+    def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         terms = []
         for i, t in tangents.items():
             operands = list(call.operands)
@@ -219,14 +230,6 @@ class Custom(Named):
         super().__init__(pulls, push, joint)
         self.reach, self.reach_names = reach, names_in(reach) if reach else ()
 
-    def _puller(self, primitive: Primitive, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
-        """The pull; where every formula takes all that is saved, without sorting it out."""
-        general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)  # noqa: E731
-        if self.joint is not None or primitive.lists or any(set(self.names[name]) != set(needed) for name in wanted):
-            return general
-        formulas = [self.pulls[name] for name in wanted]
-        return lambda ct, saved: general(ct, saved) if type(ct) is list else [f(ct, **saved) for f in formulas]  # type: ignore[misc]
-
     def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
         return {**super()._needed(wanted), **dict.fromkeys(self.reach_names, False)}
 
@@ -247,7 +250,7 @@ class Custom(Named):
         """Is there a push of its own?"""
         return self.push_formula is not None
 
-    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+    def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         assert self.push_formula is not None
         values = [dense(tangents.get(i)) for i in range(len(call.operands))]
         named = {**call.named(call.operands), **call.params, "out": out}

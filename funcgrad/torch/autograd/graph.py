@@ -142,7 +142,7 @@ def saved_value(node: EngineNode, name: str) -> Any:
     saved = node.saved
     if saved is FREED:
         raise RuntimeError(SECOND_TIME)
-    plan = node.plan
+    plan: Any = node.plan
     keeps = plan.keeps if plan is not None else ()
     if hasattr(plan, "raised"):
         saved = plan.raised(node)

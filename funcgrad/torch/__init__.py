@@ -38,22 +38,26 @@ from funcgrad.torch import dtypes as _dtypes
 from funcgrad.torch.creation import (
     arange,
     as_tensor,
+    asarray,
     empty,
     empty_like,
     eye,
     from_numpy,
+    frombuffer,
     full,
     full_like,
     linspace,
     logspace,
     ones,
     ones_like,
+    scalar_tensor,
     tensor,
     zeros,
     zeros_like,
 )
-from funcgrad.torch.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
+from funcgrad.torch.dtypes import dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
 from funcgrad.torch.generator import Generator
+from funcgrad.torch.legacy import TYPES as _LEGACY_TYPES
 from funcgrad.torch.modes import (
     enable_grad,
     inference_mode,
@@ -79,18 +83,22 @@ from funcgrad.torch.random import (
     set_rng_state,
 )
 from funcgrad.torch.registry import FUNCTIONS as _FUNCTIONS
-from funcgrad.torch.size import Size, device
+from funcgrad.torch.size import Size, channels_last, contiguous_format, device, preserve_format, strided
 from funcgrad.torch.tensor import Tensor
 
 for _numpy, _dtype in _dtypes.DTYPES.items():
     globals()[_dtype.name] = _dtype
 for _alias, _name in _dtypes.ALIASES.items():
     globals()[_alias] = globals()[_name]
+globals().update(_LEGACY_TYPES)
 globals().update({name: made for name, made in _FUNCTIONS.items() if name not in globals()})
 
 
-from funcgrad.torch import nn, optim, utils  # noqa: E402  (they use the functions)
+from funcgrad.torch import backends, cuda, nn, optim, utils  # noqa: E402  (they use the functions)
+
+__version__ = "2.13.0+funcgrad"  # the PyTorch whose behaviour this follows
 
 
 def __getattr__(name: str):
-    raise AttributeError(f"module 'torch' has no attribute '{name}': funcgrad.torch lacks it")
+    why = " (NumPy has no such dtype)" if name in _dtypes.UNKNOWN else ""
+    raise AttributeError(f"module 'torch' has no attribute '{name}': funcgrad.torch lacks it{why}")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
 from funcgrad.torch import dtypes
+from funcgrad.torch.data import array_from, converted, new_shape, number
 from funcgrad.torch.modes import mode
 from funcgrad.torch.ops import wrapped
 from funcgrad.torch.size import device as device_of
@@ -38,7 +39,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
     Python floats get the default dtype (float32), ints int64; NumPy's keep theirs. Tensors in a list are stacked, and stay in the
     graph.
-    Raises ValueError for a ragged list.
+    Raises ValueError for a ragged list, RuntimeError for what is no number or what `dtype` does not hold.
 
     >>> import funcgrad.torch as torch
     >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -74,34 +75,6 @@ def _stacked(data: Any, dtype: Any, requires_grad: bool) -> Any:
     return made.requires_grad_() if requires_grad and not made.requires_grad else made
 
 
-def array_from(data: Any, dtype: Any = None) -> Any:
-    """A new array in `dtype`, or with the dtype that PyTorch gives to such data."""
-    if isinstance(data, (np.ndarray, np.generic)):
-        dtypes.of(data.dtype)
-        return np.array(data)
-    if isinstance(data, Tracer):
-        return data
-    try:
-        made = np.array(data)
-    except ValueError as error:
-        raise ValueError(f"expected sequence of equal length at each dim: {error}") from None
-    if made.dtype == object or made.dtype.kind in "SUV":
-        raise TypeError(f"new(): data must be numbers, not {type(data).__name__} of {made.dtype}")
-    if dtype is not None:
-        return made.astype(dtypes.to_numpy(dtype))
-    if made.size == 0 and not isinstance(data, np.ndarray):
-        return made.astype(dtypes.default())
-    if isinstance(data, (list, tuple)) and _has_numpy(data):
-        return made
-    if made.dtype.kind == "f":
-        return made.astype(dtypes.default())
-    return made.astype(dtypes.default_complex()) if made.dtype.kind == "c" else made
-
-
-def _has_numpy(data: Any) -> bool:
-    return isinstance(data, (np.ndarray, np.generic)) or (isinstance(data, (list, tuple)) and bool(data) and _has_numpy(data[0]))
-
-
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor, without a copy where that is possible."""
     if isinstance(data, Tensor):
@@ -111,10 +84,31 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return tensor(data, dtype=dtype, device=device)
 
 
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
+    """as_tensor, with a say in whether the data is copied (None: only if it must be)."""
+    if copy is not False and (copy or not isinstance(obj, (Tensor, np.ndarray))):
+        made = obj.clone() if isinstance(obj, Tensor) else tensor(obj, device=device)
+        made = made if dtype is None else made.to(dtype)
+    else:
+        made = as_tensor(obj, dtype, device)
+        shares = made is obj or type(made.value) is Shared
+        if copy is False and not shares:
+            raise ValueError("can't alias arbitrary data: asarray(..., copy=False) needs an array or a tensor of that dtype")
+    return made.requires_grad_() if requires_grad else made
+
+
 def from_numpy(ndarray: np.ndarray) -> Tensor:
-    """A tensor that shares the memory of an array: a write to either is seen in both. Graphs keep copies."""
+    """A tensor that shares the memory of an array: a write to either is seen in both. Graphs keep copies.
+
+    Raises TypeError for what is no array or not numeric, ValueError for negative strides or foreign byte order.
+    """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    if not ndarray.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported: write array.astype(array.dtype.newbyteorder('='))."
+        )
     dtypes.of(ndarray.dtype)
     if any(s < 0 for s in ndarray.strides):
         raise ValueError(
@@ -124,21 +118,24 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return make_tensor(ndarray.view(Shared))
 
 
-def legacy_tensor(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The content of `Tensor(...)`: a shape, or data in the default dtype."""
-    if not args:
-        return np.zeros(0, dtypes.default())
-    if len(args) == 1 and isinstance(args[0], Tensor):
-        return args[0].value
-    if all(isinstance(n, int) for n in args):
-        return np.zeros(args, dtypes.default())
-    return array_from(args[0], dtypes.default())
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A tensor of one axis over the bytes of `buffer`, which it shares."""
+    made = from_numpy(np.frombuffer(buffer, dtypes.to_numpy(dtype), count, offset))
+    return made.requires_grad_() if requires_grad else made
 
 
-def shape_of(size: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given as numbers or as one sequence."""
-    found = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    return tuple(int(n) for n in found)
+# ---- shapes and one number -------------------------------------------------------------------------------------------
+def _wanted(dtype: Any) -> np.dtype[Any]:
+    return dtypes.default() if dtype is None else dtypes.to_numpy(dtype)
+
+
+def written(out: Tensor | None, made: Tensor) -> Tensor:
+    """A new tensor, put into what was given as out=."""
+    if out is None:
+        return made
+    from funcgrad.torch.inplace import write_out
+
+    return write_out(out, made)
 
 
 def _factory(name: str, make: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -150,93 +147,177 @@ def _factory(name: str, make: Callable[..., Any]) -> Callable[..., Tensor]:
         layout: Any = None,
         out: Any = None,
         pin_memory: bool = False,
+        memory_format: Any = None,
         **named: Any,
     ) -> Tensor:
-        shape = shape_of(size or (named.pop("size"),))
-        return finished(make(shape, dtypes.default() if dtype is None else dtypes.to_numpy(dtype)), None, requires_grad, device)
+        if not size and set(named) != {"size"}:
+            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+        shape = new_shape(name, size or (named["size"],))
+        return written(out, finished(make(shape, _wanted(dtype)), None, requires_grad, device))
 
-    factory.__name__ = name
-    factory.__doc__ = f"A tensor of this shape, as np.{name} makes it."
+    factory.__name__ = factory.__qualname__ = name
     return factory
 
 
 zeros, ones, empty = _factory("zeros", np.zeros), _factory("ones", np.ones), _factory("empty", np.zeros)
+zeros.__doc__ = "A tensor of zeros, of a shape given as numbers or one sequence; float32 without dtype=."
+ones.__doc__ = "A tensor of ones, of a shape given as numbers or one sequence; float32 without dtype=."
+empty.__doc__ = "A tensor whose content does not matter (it is zeros), of a shape given as numbers or one sequence."
 
 
 def full(
-    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    out: Any = None,
+    memory_format: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A tensor filled with one number, whose type decides the dtype."""
-    fill_value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    wanted = dtypes.number_dtype(fill_value) if dtype is None else dtypes.to_numpy(dtype)
-    return finished(np.full(shape_of((size,)), fill_value, wanted), None, requires_grad, device)
+    content, shape = array_from(number(fill_value), dtype), new_shape("full", size, sequence=True)
+    return written(out, finished(np.full(shape, content), None, requires_grad, device))
 
 
-def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones on the diagonal."""
-    return finished(
-        np.eye(n, m, dtype=dtypes.default() if dtype is None else dtypes.to_numpy(dtype)), None, requires_grad, device
-    )
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of no axes; float32 without dtype=."""
+    return full((), s, dtype=dtypes.default() if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
 
-def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, Tensor) else x
-
-
-def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+def eye(
+    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, out: Any = None
 ) -> Tensor:
-    """start, start + step, ... below end: int64 if all are ints."""
-    start, end, step = _number(start), _number(end), _number(step)
+    """Ones on the diagonal of an (n, m) matrix (m is n if not given), zeros elsewhere."""
+    for name, k in (("n", n), ("m", n if m is None else m)):
+        if k < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {k}")
+    return written(out, finished(np.eye(n, m, dtype=_wanted(dtype)), None, requires_grad, device))
+
+
+# ---- ranges ----------------------------------------------------------------------------------------------------------
+def arange(
+    *bounds: Any,
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    out: Any = None,
+) -> Tensor:
+    """start, start + step, ... before end; arange(end), arange(start, end) or arange(start, end, step). int64 if all are ints.
+
+    Raises RuntimeError for a step of zero or away from the end.
+    """
+    if len(bounds) == 1 and end is None:
+        end = bounds[0]
+    else:
+        start, end, step = (*bounds, *(start, end, step)[len(bounds) :])
     if end is None:
-        start, end = 0, start
+        raise TypeError('arange() missing 1 required positional arguments: "end"')
+    start, end, step = number(start), number(end), number(step)
     whole = all(isinstance(x, int) for x in (start, end, step))
     wanted = (np.dtype(np.int64) if whole else dtypes.default()) if dtype is None else dtypes.to_numpy(dtype)
-    return finished(np.arange(start, end, step).astype(wanted), None, requires_grad, device)
+    if wanted.kind in "iu" and not whole and all(map(math.isfinite, (start, end, step))):
+        start, end, step = int(start), int(end), int(step)
+    return written(out, finished(_stepped(start, end, step).astype(wanted), None, requires_grad, device))
 
 
-def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """`steps` numbers from start to end, both included."""
-    wanted = dtypes.default() if dtype is None else dtypes.to_numpy(dtype)
-    return finished(np.linspace(_number(start), _number(end), steps).astype(wanted), None, requires_grad, device)
+def _stepped(start: Any, end: Any, step: Any) -> np.ndarray:
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    return start + step * np.arange(math.ceil((end - start) / step))
 
 
-def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    out: Any = None,
+) -> Tensor:
+    """`steps` numbers from start to end, both included, evenly spaced."""
+    values = _spaced(number(start), number(end), steps, dtype)
+    return written(out, finished(values, None, requires_grad, device))
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    out: Any = None,
+) -> Tensor:
     """Powers of `base`, evenly spaced in the exponent."""
-    wanted = dtypes.default() if dtype is None else dtypes.to_numpy(dtype)
-    return finished(np.logspace(_number(start), _number(end), steps, base=base).astype(wanted), None, requires_grad)
+    wanted = dtypes.to_numpy(dtype) if dtype is not None else dtypes.default()
+    powers = np.power(float(base), _spaced(number(start), number(end), steps, np.float64))
+    return written(out, finished(powers.astype(wanted), None, requires_grad, device))
 
 
+def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> np.ndarray:
+    """The points of linspace: from both ends towards the middle, in the arithmetic of the dtype, as PyTorch computes them."""
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    complex_bound = isinstance(start, complex) or isinstance(end, complex)
+    wanted = dtypes.to_numpy(dtype) if dtype is not None else dtypes.default_complex() if complex_bound else dtypes.default()
+    work = wanted if wanted.kind in "fc" else np.dtype(np.float32)
+    first, last = work.type(start), work.type(end)
+    step = (last - first) / work.type(steps - 1) if steps > 1 else work.type(0)
+    if wanted.kind in "iu":
+        step, first, last = float(step), int(start), int(end)
+    k = np.arange(steps)
+    points = np.where(k < steps // 2 + (steps == 1), first + step * k, last - step * (steps - 1 - k))
+    return points.astype(wanted)
+
+
+# ---- like another tensor ---------------------------------------------------------------------------------------------
 def _like(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    def like(
-        input: Tensor,
-        *args: Any,
-        dtype: Any = None,
-        requires_grad: bool = False,
-        device: Any = None,
-        memory_format: Any = None,
-        layout: Any = None,
-        **named: Any,
-    ) -> Tensor:
-        args = (*args, *named.values())
-        return make(input.shape, *args, dtype=input.dtype if dtype is None else dtype, requires_grad=requires_grad)
+    name = f"{make.__name__}_like"
 
-    like.__name__ = f"{make.__name__}_like"
+    def like(
+        input: Tensor, *args: Any, dtype: Any = None, requires_grad: bool = False, device: Any = None, **named: Any
+    ) -> Tensor:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        wanted = input.dtype if dtype is None else dtype
+        return make(tuple(input.shape), *args, dtype=wanted, requires_grad=requires_grad, device=device, **named)
+
+    like.__name__ = like.__qualname__ = name
     like.__doc__ = f"{make.__name__} with the shape and dtype of `input`."
     return like
 
 
-zeros_like, ones_like, empty_like, full_like = _like(zeros), _like(ones), _like(empty), _like(full)
+def _filled_like(shape: Any, fill_value: Any, *, dtype: Any, **options: Any) -> Tensor:
+    wanted = dtypes.to_numpy(dtype)
+    return full(shape, converted(np.array(number(fill_value)), wanted)[()], dtype=dtype, **options)
+
+
+_filled_like.__name__ = "full"
+zeros_like, ones_like, empty_like, full_like = _like(zeros), _like(ones), _like(empty), _like(_filled_like)
 
 
 def _new(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def new(self: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
         return make(*args, dtype=self.dtype if dtype is None else dtype, **options)
 
-    new.__name__ = f"new_{make.__name__}"
+    new.__name__ = new.__qualname__ = f"new_{make.__name__}"
     new.__doc__ = f"{make.__name__} in the dtype of this tensor."
     return new
 
 
 Tensor.new_zeros, Tensor.new_ones, Tensor.new_empty = _new(zeros), _new(ones), _new(empty)  # type: ignore[attr-defined]
-Tensor.new_full, Tensor.new_tensor = _new(full), _new(tensor)  # type: ignore[attr-defined]
+Tensor.new_full, Tensor.new_tensor = _new(_filled_like), _new(tensor)  # type: ignore[attr-defined]

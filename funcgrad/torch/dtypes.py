@@ -32,6 +32,19 @@ class dtype:
         return self.numpy.kind == "c"
 
     @property
+    def is_signed(self) -> bool:
+        """Does it hold negative numbers?"""
+        return self.numpy.kind in "ifc"
+
+    def to_complex(self) -> dtype:
+        """The complex dtype whose parts are of this dtype; of a complex dtype itself."""
+        return self if self.is_complex else of(np.result_type(self.numpy, np.complex64))
+
+    def to_real(self) -> dtype:
+        """The dtype of the parts of a complex dtype; of a real dtype itself."""
+        return of(np.empty(0, self.numpy).real.dtype)
+
+    @property
     def itemsize(self) -> int:
         """Bytes of one element."""
         return self.numpy.itemsize
@@ -61,7 +74,7 @@ ALIASES = {
     "int": "int32",
     "long": "int64",
 }
-_PYTHON = {float: None, int: np.dtype(np.int64), bool: np.dtype(bool), complex: None}
+UNKNOWN = frozenset(("bfloat16", "complex32", "chalf", "float8_e4m3fn", "float8_e5m2", "quint8", "qint8", "qint32"))
 _default = [np.dtype(np.float32)]
 
 
@@ -76,13 +89,11 @@ def of(numpy: Any) -> dtype:
 
 
 def to_numpy(given: Any) -> np.dtype[Any]:
-    """NumPy's dtype for what a user may write as dtype=."""
+    """NumPy's dtype for what a user may write as dtype=: torch.float32, float, np.float32, "float32", torch.FloatTensor."""
     if isinstance(given, dtype):
         return given.numpy
-    if given in (float, complex):
-        return default() if given is float else default_complex()
-    if given in _PYTHON:
-        return _PYTHON[given]
+    if isinstance(getattr(given, "dtype", None), dtype):
+        return given.dtype.numpy
     return of(given).numpy
 
 
@@ -114,6 +125,7 @@ def promote_types(x: Any, y: Any) -> dtype:
     return of(promoted(to_numpy(x), to_numpy(y)))
 
 
+_BARE = frozenset(np.dtype(name) for name in ("uint16", "uint32", "uint64"))  # they meet floats only
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
@@ -122,6 +134,11 @@ def promoted(x: Any, y: Any) -> Any:
     if x is None or y is None or x == y:
         return x if y is None else y
     a, b = _CATEGORY[x.kind], _CATEGORY[y.kind]
+    if (x in _BARE or y in _BARE) and "f" not in (x.kind, y.kind):
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {of(x)} and {of(y)}: "
+            "convert one of the operands first, with x.to(torch.int64)"
+        )
     if a != b and min(a, b) < 2:
         return x if a > b else y
     return np.result_type(x, y)
@@ -149,7 +166,16 @@ def result_dtype(values: Iterable[Any]) -> np.dtype[Any]:
 
 def number_dtype(x: Any) -> np.dtype[Any]:
     """The dtype of a Python number made into a tensor."""
-    return to_numpy(bool if isinstance(x, bool) else int if isinstance(x, int) else complex if isinstance(x, complex) else float)
+    return of_python(type(x))
+
+
+def of_python(kind: type) -> np.dtype[Any]:
+    """The dtype for a type of Python's numbers."""
+    if issubclass(kind, bool):
+        return np.dtype(bool)
+    if issubclass(kind, int):
+        return np.dtype(np.int64)
+    return default_complex() if issubclass(kind, complex) else default()
 
 
 def aligned(values: Iterable[Any], *, floating: bool = False) -> list[Any]:
@@ -166,3 +192,47 @@ def cast(x: Any, wanted: np.dtype[Any]) -> Any:
     if not hasattr(x, "dtype"):
         return wanted.type(x)
     return x if x.dtype == wanted else x.astype(wanted)
+
+
+class finfo:
+    """The limits of a floating-point dtype (for a complex one: of its parts).
+
+    >>> import funcgrad.torch as torch
+    >>> torch.finfo(torch.float32).eps
+    1.1920928955078125e-07
+    """
+
+    def __init__(self, type: Any = None) -> None:
+        given = default() if type is None else to_numpy(type)
+        if given.kind not in "fc":
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{of(given)}'")
+        found = np.finfo(given)
+        self.dtype, self.bits = found.dtype.name, found.bits
+        self.eps, self.min, self.max = float(found.eps), float(found.min), float(found.max)
+        self.tiny = self.smallest_normal = float(found.smallest_normal)
+        self.resolution = float(f"1e-{found.precision}")
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return f"finfo({', '.join(f'{name}={getattr(self, name):g}' for name in names)}, dtype={self.dtype})"
+
+
+class iinfo:
+    """The limits of an integer dtype.
+
+    >>> import funcgrad.torch as torch
+    >>> torch.iinfo(torch.uint8).max
+    255
+    """
+
+    def __init__(self, type: Any) -> None:
+        given = to_numpy(type)
+        if given.kind == "b":
+            raise TypeError("torch.bool is not supported by torch.iinfo")
+        if given.kind not in "iu":
+            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of(given)}'")
+        found = np.iinfo(given)
+        self.dtype, self.bits, self.min, self.max = found.dtype.name, found.bits, int(found.min), int(found.max)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

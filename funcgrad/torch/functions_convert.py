@@ -13,7 +13,7 @@ from funcgrad.core.trace import Tracer, concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.inplace import adopt, check_writable
 from funcgrad.torch.ops import Op
-from funcgrad.torch.registry import declare
+from funcgrad.torch.registry import declare, function
 from funcgrad.torch.size import device
 from funcgrad.torch.tensor import Tensor, make_tensor
 
@@ -183,6 +183,12 @@ def _truth(self: Tensor) -> bool:
     return bool(_item(self))
 
 
+@function("fm")
+def is_nonzero(input: Tensor) -> bool:
+    """Is the only element other than zero?"""
+    return _truth(input)
+
+
 def _float(self: Tensor) -> float:
     if self.requires_grad:
         warnings.warn(
@@ -216,6 +222,8 @@ Tensor.item, Tensor.__bool__, Tensor.__float__, Tensor.__format__ = _item, _trut
 Tensor.__int__ = lambda self: int(_item(self))  # type: ignore
 Tensor.__complex__ = lambda self: complex(_item(self))  # type: ignore
 Tensor.__index__, Tensor.__contains__ = _index, _contains  # type: ignore
+Tensor.is_signed = lambda self: self.dtype.is_signed  # type: ignore
+Tensor.get_device = lambda self: -1  # type: ignore
 Tensor.tolist = lambda self: np.asarray(concrete(self.value)).tolist()  # type: ignore
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.trace import Tracer
-from funcgrad.torch.creation import shape_of
+from funcgrad.torch.data import shape_of
 from funcgrad.torch.registry import declare, function
 from funcgrad.torch.tensor import Tensor
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch import dtypes
-from funcgrad.torch.creation import finished, shape_of
+from funcgrad.torch.creation import finished
+from funcgrad.torch.data import new_shape
 from funcgrad.torch.generator import Draw, Generator, filled, floating, normal, uniform
 from funcgrad.torch.inplace import write_out
 from funcgrad.torch.tensor import Tensor, make_tensor, plain
@@ -90,7 +91,7 @@ def _maker(name: str, draw: Callable[[bool], Draw], refused: str) -> Callable[..
         **named: Any,
     ) -> Tensor:
         wanted = floating(refused, dtype)
-        shape = shape_of(size or (named.pop("size"),))
+        shape = new_shape(name, size or (named.pop("size"),))
         value = filled(generator or default_generator, shape, wanted, draw(wanted.kind == "c"))
         made = finished(value, None, requires_grad, device)
         return made if out is None else write_out(out, made)
@@ -139,9 +140,7 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    if not isinstance(size, (tuple, list)):
-        raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
-    low, high, shape = int(low), int(high), shape_of((size,))
+    low, high, shape = int(low), int(high), new_shape("randint", size, sequence=True)
     wanted = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
     check_range(low, high, wanted)
     found = (generator or default_generator).integers(int(np.prod(shape, dtype=int)), low, high)

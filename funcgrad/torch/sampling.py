@@ -10,7 +10,8 @@ import numpy as np
 from funcgrad.core.trace import concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch import generator as draws
-from funcgrad.torch.creation import finished, shape_of
+from funcgrad.torch.creation import finished
+from funcgrad.torch.data import new_shape
 from funcgrad.torch.generator import Generator, filled, floating
 from funcgrad.torch.inplace import adopt, check_writable
 from funcgrad.torch.ops import Op
@@ -82,7 +83,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
     if size is not None:
         _check_std(std)
         wanted = floating("normal_kernel_cpu", options.pop("dtype", None))
-        drawn = filled(generator or default_generator, shape_of((size,)), wanted, draws.normal(mean, std))
+        drawn = filled(generator or default_generator, new_shape("normal", size, sequence=True), wanted, draws.normal(mean, std))
         return finished(drawn, None, **{"requires_grad": False, **options})
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
     if not given:

@@ -205,36 +205,40 @@ def phase(x: Any) -> Any:
     return unit(real, imag, size) + unit(imag, real, size) * 1j
 
 
-# ---- the derivatives of sin(pi x) / (pi x) ---------------------------------------------------------------------------
-def _sinc_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of sinc. With u = pi x and S(u) = sin(u)/u, from u S = sin(u) follows by differentiation
+# ---- the derivatives of sin(x) / x and of sin(pi x) / (pi x) ---------------------------------------------------------
+def _sine_ratio_derivative(x: Any, n: int, angle: Any = None) -> Any:
+    """The n-th derivative of S(x) = sin(x) / x. From x S = sin(x) follows by differentiation
 
-        u S[n](u) + n S[n-1](u) = sin(u + n pi/2),
+        x S[n](x) + n S[n-1](x) = sin(x + n pi/2),
 
-    a recursion that is stable for |u| > n; below, the power series is summed.
+    a recursion that is stable for |x| > n; below, the power series is summed. `angle` is x less whole turns.
     """
-    u = math.pi * x
-    turned = math.pi * (x - 2 * np.rint(x.real / 2))  # the sine and cosine of u, without the rounding of a large u
-    waves = (np.sin(turned), np.cos(turned), -np.sin(turned), -np.cos(turned))
+    angle = x if angle is None else angle
+    waves = (np.sin(angle), np.cos(angle), -np.sin(angle), -np.cos(angle))
     with np.errstate(all="ignore"):
-        out = waves[0] / u
+        out = waves[0] / x
         for k in range(1, n + 1):
-            out = (waves[k % 4] - k * out) / u
-    out = repaired(out, abs(u) < max(n, 1), lambda u: _sinc_series(u, n), u)
-    return math.pi**n * out
+            out = (waves[k % 4] - k * out) / x
+    return repaired(out, abs(x) < max(n, 1), lambda x: _sine_ratio_series(x, n), x)
 
 
-def _sinc_series(u: Any, n: int) -> Any:
-    """The sum over even 2m >= n of (-1)**m u**(2m-n) / ((2m+1) (2m-n)!)."""
-    power = np.ones_like(u) if n % 2 == 0 else u
-    out = np.zeros_like(u)
+def _sine_ratio_series(x: Any, n: int) -> Any:
+    """The sum over even 2m >= n of (-1)**m x**(2m-n) / ((2m+1) (2m-n)!)."""
+    power = np.ones_like(x) if n % 2 == 0 else x
+    out = np.zeros_like(x)
     for k in range(n % 2, 30 + 2 * n, 2):
         m = (k + n) // 2
         out = out + (-1) ** m * power / (2 * m + 1)
-        power = power * u * u / ((k + 1) * (k + 2))
+        power = power * x * x / ((k + 1) * (k + 2))
     return out
 
 
+def _sinc_derivative(x: Any, n: int) -> Any:
+    angle = math.pi * (x - 2 * np.rint(x.real / 2))  # without the rounding of a large pi x
+    return math.pi**n * _sine_ratio_derivative(math.pi * x, n, angle)
+
+
+sine_ratio_derivative = own(_sine_ratio_derivative, lambda x, n: sine_ratio_derivative(x, n + 1), None, None)
 sinc_derivative = own(_sinc_derivative, lambda x, n: sinc_derivative(x, n + 1), None)
 
 

@@ -144,8 +144,9 @@ def saved_value(node: EngineNode, name: str) -> Any:
         raise RuntimeError(SECOND_TIME)
     plan: Any = node.plan
     keeps = plan.keeps if plan is not None else ()
-    if hasattr(plan, "raised"):
-        saved = plan.raised(node)
+    raised = getattr(plan, "raised", None)
+    if raised is not None:
+        saved = raised(node)
     values = dict(zip(keeps, saved, strict=True)) if isinstance(saved, tuple) and len(saved) == len(keeps) else saved
     for found, value in values.items() if isinstance(values, dict) else ():
         if name in (found, _SAVED.get(found)):

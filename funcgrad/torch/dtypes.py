@@ -147,7 +147,9 @@ def promoted(x: Any, y: Any) -> Any:
 def _combined(higher: Any, lower: Any) -> Any:
     if higher is None or lower is None:
         return lower if higher is None else higher
-    return promoted(higher, lower) if _CATEGORY[lower.kind] > _CATEGORY[higher.kind] else higher
+    if _CATEGORY[lower.kind] <= _CATEGORY[higher.kind]:
+        return higher
+    return np.result_type(higher, np.complex64) if higher.kind == "f" else promoted(higher, lower)
 
 
 def result_dtype(values: Iterable[Any]) -> np.dtype[Any]:

@@ -76,7 +76,7 @@ def _dot(input: Any, tensor: Any) -> Any:
 declare("dot", _dot)
 declare("vdot", lambda input, other: np.vdot(input, other))
 declare("inner", lambda input, other: np.inner(input, other), "ViewBackward0")
-declare("outer", lambda input, vec2: np.outer(input, vec2), "MulBackward0", aliases="ger")
+declare("outer", lambda input, vec2: np.outer(*dtypes.aligned((input, vec2))), "MulBackward0", aliases="ger")
 declare("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat1 @ mat2), where="fmi")
 declare("addmv", lambda input, mat, vec, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat @ vec), where="fmi")
 declare(

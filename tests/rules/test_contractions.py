@@ -189,7 +189,7 @@ def test_the_same_operand_on_both_sides() -> None:
     np.testing.assert_allclose(gradient, 2 * x.T)
 
 
-@pytest.mark.parametrize("function", [np.matmul, np.dot, np.tensordot, np.inner, np.vdot, np.outer], ids=str)
+@pytest.mark.parametrize("function", [np.matmul, np.dot, np.tensordot, np.inner, np.vdot, np.outer], ids=lambda f: f.__name__)
 def test_an_operand_is_not_kept_for_its_own_cotangent(function: Any) -> None:
     x = np.ones((2, 2))
     seen = weakref.ref(x)

@@ -29,6 +29,7 @@ from funcgrad.torch import (
     functions_special,
     interop,
     linalg,
+    memory,
     printing,
     sampling,
     special,
@@ -83,6 +84,7 @@ from funcgrad.torch.random import (
     set_rng_state,
 )
 from funcgrad.torch.registry import FUNCTIONS as _FUNCTIONS
+from funcgrad.torch.serialization import load, save
 from funcgrad.torch.size import Size, channels_last, contiguous_format, device, preserve_format, strided
 from funcgrad.torch.tensor import Tensor
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
+from funcgrad.core.catalogue import LATE
 from funcgrad.rules.at import at
 from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
 from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
@@ -58,6 +59,9 @@ __all__ = [
     "at",
     "tree",
 ]
+
+# The rules for SciPy are loaded when a tracer first meets one of its functions.
+LATE["scipy.special"] = "funcgrad.scipy.special"
 
 # Loaded when they are first used.
 _LAZY = ("debug", "extend", "testing")

@@ -1,0 +1,137 @@
+"""Probability densities: the slopes of the incomplete gamma and beta functions and of what is made of them.
+
+For large parameters their factors overflow and their logarithms cancel. Loader's saddle-point form has neither: it takes
+the deviance  D(a, x) = a log(a/x) + x - a  and the rest of Stirling's formula (C. Loader, Fast and accurate computation of
+binomial probabilities, 2000). The derivative of each density in x is a difference of two such densities, also at the ends.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from funcgrad.core.kinds import Unknown
+from funcgrad.rules.slopes import own, repaired
+from funcgrad.scipy.special.gamma import polygamma_gap
+
+LARGE = 10.0  # parameters above take the saddle-point form
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
+
+
+def _stirling_rest(a: Any) -> Any:
+    """log(gamma(a)) - (a - 1/2) log(a) + a - log(2 pi)/2, for large a (DLMF 5.11.1)."""
+    return sum(c / a ** (2 * k + 1) for k, c in enumerate(STIRLING))
+
+
+def _deviance(a: Any, x: Any) -> Any:
+    """a log(a/x) + x - a = a (u - log(1 + u)) with u = (x - a)/a, by the series of the logarithm where u is small."""
+    u = (x - a) / a
+    with np.errstate(all="ignore"):
+        direct = u - np.log1p(u)
+        v = u / (2 + u)
+        series = u * v - 2 * sum(v ** (2 * k + 1) / (2 * k + 1) for k in range(1, 12))
+        return a * np.where(abs(u) < 0.3, series, direct)
+
+
+def _times_or_zero(factor: Any, x: Any) -> Any:
+    """factor * x, and 0 where the factor is 0."""
+    with np.errstate(all="ignore"):
+        return np.where(factor == 0, 0.0, factor * x)
+
+
+# ---- gamma -----------------------------------------------------------------------------------------------------------
+def _gamma_density(a: Any, x: Any) -> Any:
+    """x**(a-1) exp(-x) / gamma(a)."""
+    with np.errstate(all="ignore"):
+        out = _times_or_zero(special.rgamma(a), np.exp(special.xlogy(a - 1, x) - x))
+    return repaired(out, a > LARGE, _large_gamma_density, a, x)
+
+
+def _large_gamma_density(a: Any, x: Any) -> Any:
+    out = np.sqrt(a / (2 * math.pi)) * np.exp(-_stirling_rest(a) - _deviance(a, x)) / x
+    return np.where(x == 0, 0.0, out)
+
+
+gamma_density = own(
+    _gamma_density,
+    lambda a, x, out: out * (np.log(x) - special.psi(a)),
+    lambda a, x, out: gamma_density(a - 1, x) - out,
+)
+
+
+# ---- beta ------------------------------------------------------------------------------------------------------------
+def _beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """x**(a-1) y**(b-1) / beta(a, b) for y = 1 - x, which is given for the sake of its digits."""
+    small, large = np.minimum(a, b), np.maximum(a, b)
+    with np.errstate(all="ignore"):
+        weight = special.rgamma(small) * _rising(large, small)  # 1 / beta(a, b)
+        out = _times_or_zero(weight, np.exp(special.xlogy(a - 1, x) + special.xlogy(b - 1, y)))
+    return repaired(out, small > LARGE, _large_beta_density, a, b, x, y)
+
+
+def _rising(a: Any, m: Any) -> Any:
+    """gamma(a + m) / gamma(a), by Stirling's formula for large a."""
+    n = a + m
+    power = (a - 0.5) * np.log1p(m / a) + m * np.log(n) - m + _stirling_rest(n) - _stirling_rest(a)
+    return np.where(a > LARGE, np.exp(power), special.poch(a, m))
+
+
+def _large_beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
+    n = a + b
+    rest = _stirling_rest(n) - _stirling_rest(a) - _stirling_rest(b) - _deviance(a, n * x) - _deviance(b, n * y)
+    out = np.sqrt(a * b / (2 * math.pi * n)) * np.exp(rest) / (x * y)
+    return np.where(x * y == 0, 0.0, out)
+
+
+beta_density = own(
+    _beta_density,
+    lambda a, b, x, out: out * (np.log(x) + polygamma_gap(a, b, 0)),
+    lambda a, b, y, out: out * (np.log(y) + polygamma_gap(b, a, 0)),
+    lambda a, b, x, y: (a + b - 1) * (beta_density(a - 1, b, x, y) - beta_density(a, b - 1, x, y)),
+    None,
+)
+
+
+# ---- Student's t -----------------------------------------------------------------------------------------------------
+def _t_density(v: Any, t: Any) -> Any:
+    """(1 + t*t/v)**(-(v+1)/2) / (sqrt(v) beta(1/2, v/2))."""
+    with np.errstate(all="ignore"):
+        weight = special.poch(0.5 * v, 0.5) / np.sqrt(math.pi * v)
+        out = weight * np.exp(-0.5 * (v + 1) * np.log1p(t * t / v))
+    return repaired(out, v > 1e12, lambda t: np.exp(-0.5 * t * t) / math.sqrt(2 * math.pi), t)
+
+
+t_density = own(_t_density, Unknown("the degrees of freedom"), lambda v, t, out: -out * (v + 1) * (t / (v + t * t)))
+
+
+# ---- chi-square, not central -----------------------------------------------------------------------------------------
+def _chi2_density(x: Any, v: Any, c: Any) -> Any:
+    """The density of the chi-square distribution with v degrees of freedom and noncentrality c:
+
+    exp(-(x+c)/2) (x/c)**((v-2)/4) I(v/2-1, sqrt(c x)) / 2, or its expansion in central densities where c x is small.
+    """
+    order, z = 0.5 * v - 1, np.sqrt(c * x)
+    with np.errstate(all="ignore"):
+        gap = np.sqrt(x) - np.sqrt(c)
+        out = 0.5 * np.exp(-0.5 * gap * gap) * (x / c) ** (0.5 * order) * special.ive(order, z)
+    return repaired(out, c * x < 1, _chi2_series, x, v, c)
+
+
+def _chi2_series(x: Any, v: Any, c: Any) -> Any:
+    out: Any = 0.0
+    weight = 0.5 * np.exp(-0.5 * c)
+    for k in range(25):
+        out = out + weight * _gamma_density(0.5 * v + k, 0.5 * x)
+        weight = weight * 0.5 * c / (k + 1)
+    return out
+
+
+chi2_density = own(
+    _chi2_density,
+    lambda x, v, c, out: 0.5 * (chi2_density(x, v - 2, c) - out),
+    Unknown("the degrees of freedom"),
+    lambda x, v, c, out: 0.5 * (chi2_density(x, v + 2, c) - out),
+)

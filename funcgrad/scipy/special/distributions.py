@@ -1,0 +1,130 @@
+"""Distribution functions and the incomplete gamma and beta functions: their slope is a density, that of their inverses 1/density.
+
+A derivative in a shape parameter (the degrees of freedom, the a and b of the incomplete functions) is not known in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from funcgrad.core.kinds import Unknown
+from funcgrad.scipy.special.densities import beta_density, chi2_density, gamma_density, t_density
+from funcgrad.scipy.special.elementary import scaled_exprel
+from funcgrad.scipy.special.errors import normal_density
+from funcgrad.scipy.special.rules import elementwise, unsupported
+
+SHAPE = Unknown("the shape parameter")
+DEGREES = Unknown("the degrees of freedom")
+Slope = Callable[..., Any]
+
+
+def density_of(lower: str, upper: str, inverse_of_lower: str, inverse_of_upper: str, slope: Slope, *others: Unknown) -> None:
+    """Declare a distribution function F(..., x), 1 - F, and the inverses of both, by the density `slope(*parameters, x)`."""
+    if len(others) == 1:
+        elementwise(lower, *others, lambda x, y: slope(x, y))
+        elementwise(upper, *others, lambda x, y: -slope(x, y))
+        elementwise(inverse_of_lower, *others, lambda x, out: 1 / slope(x, out))
+        elementwise(inverse_of_upper, *others, lambda x, out: -1 / slope(x, out))
+    else:
+        elementwise(lower, *others, lambda x, y, z: slope(x, y, z))
+        elementwise(upper, *others, lambda x, y, z: -slope(x, y, z))
+        elementwise(inverse_of_lower, *others, lambda x, y, out: 1 / slope(x, y, out))
+        elementwise(inverse_of_upper, *others, lambda x, y, out: -1 / slope(x, y, out))
+
+
+# ---- continuous ------------------------------------------------------------------------------------------------------
+def _f_density(m: Any, n: Any, x: Any) -> Any:
+    """The density of Fisher's F: m x / (n + m x) has a beta distribution."""
+    whole = n + m * x
+    return beta_density(0.5 * m, 0.5 * n, m * x / whole, n / whole) * (m / whole) * (n / whole)
+
+
+density_of("gammainc", "gammaincc", "gammaincinv", "gammainccinv", gamma_density, SHAPE)
+density_of(
+    "betainc btdtr", "betaincc", "betaincinv btdtri", "betainccinv", lambda a, b, x: beta_density(a, b, x, 1 - x), SHAPE, SHAPE
+)
+density_of("chdtr", "chdtrc", "", "chdtri", lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x), DEGREES)
+density_of("fdtr", "fdtrc", "fdtri", "", _f_density, DEGREES, DEGREES)
+density_of("stdtr", "", "stdtrit", "", t_density, DEGREES)
+
+# gdtr(a, b, x) is gammainc(b, a x).
+elementwise("gdtr", lambda x, y, z: z * gamma_density(y, x * z), SHAPE, lambda x, y, z: x * gamma_density(y, x * z))
+elementwise("gdtrc", lambda x, y, z: -z * gamma_density(y, x * z), SHAPE, lambda x, y, z: -x * gamma_density(y, x * z))
+elementwise("gdtria", lambda y, z, out: 1 / (z * gamma_density(y, out * z)), SHAPE, lambda z, out: -out / z)
+elementwise("gdtrix", lambda x, out: -out / x, SHAPE, lambda x, y, out: 1 / (x * gamma_density(y, x * out)))
+
+elementwise(
+    "chndtr",
+    lambda x, y, z: chi2_density(x, y, z),
+    DEGREES,
+    lambda x, y, z: -chi2_density(x, y + 2, z),
+)
+elementwise(
+    "chndtrix",
+    lambda y, z, out: 1 / chi2_density(out, y, z),
+    DEGREES,
+    lambda y, z, out: chi2_density(out, y + 2, z) / chi2_density(out, y, z),
+)
+elementwise(
+    "chndtrinc",
+    lambda x, y, out: chi2_density(x, y, out) / chi2_density(x, y + 2, out),
+    DEGREES,
+    lambda x, y, out: -1 / chi2_density(x, y + 2, out),
+)
+
+# The mean, and the spread, of a normal distribution of which a quantile is given: x = mean + spread * ndtri(p).
+elementwise("nrdtrimn", lambda x, y: -y / normal_density(special.ndtri(x)), lambda x: -special.ndtri(x), 1)
+elementwise(
+    "nrdtrisd",
+    lambda y: -1 / special.ndtri(y),
+    lambda y, out: -out / (special.ndtri(y) * normal_density(special.ndtri(y))),
+    lambda y: 1 / special.ndtri(y),
+)
+
+
+def _tukey_density(x: Any, y: Any, out: Any) -> Any:
+    """Tukey's lambda distribution is given by its quantiles, (p**y - (1-p)**y) / y. It ends where they are finite."""
+    with np.errstate(divide="ignore"):
+        slope = 1 / (out ** (y - 1) + (1 - out) ** (y - 1))
+    return np.where(np.logical_and(y > 0, abs(x * y) >= 1), 0.0, slope)
+
+
+def _tukey_slope(x: Any, y: Any, out: Any) -> Any:
+    return _tukey_density(x, y, out) * (scaled_exprel(np.log1p(-out), y, 1) - scaled_exprel(np.log(out), y, 1))
+
+
+elementwise("tklmbda", _tukey_density, _tukey_slope)
+
+
+# ---- discrete: in their probability, or mean -------------------------------------------------------------------------
+def _binomial_slope(k: Any, n: Any, p: Any) -> Any:
+    """Minus the derivative of bdtr: the k+1 smallest of n numbers below p."""
+    k = np.floor(k)
+    return np.where(np.logical_and(k >= 0, k < n), beta_density(k + 1, n - k, p, 1 - p), 0.0)
+
+
+COUNT = Unknown("a count")
+elementwise("bdtr", COUNT, COUNT, lambda x, y, z: -_binomial_slope(x, y, z))
+elementwise("bdtrc", COUNT, COUNT, lambda x, y, z: _binomial_slope(x, y, z))
+elementwise("bdtri", COUNT, COUNT, lambda x, y, out: -1 / _binomial_slope(x, y, out))
+elementwise("nbdtr", COUNT, COUNT, lambda x, y, z: beta_density(y, np.floor(x) + 1, z, 1 - z))
+elementwise("nbdtrc", COUNT, COUNT, lambda x, y, z: -beta_density(y, np.floor(x) + 1, z, 1 - z))
+elementwise("nbdtri", COUNT, COUNT, lambda x, y, out: 1 / beta_density(y, np.floor(x) + 1, out, 1 - out))
+elementwise("pdtr", COUNT, lambda x, y: -gamma_density(np.floor(x) + 1, y))
+elementwise("pdtrc", COUNT, lambda x, y: gamma_density(np.floor(x) + 1, y))
+elementwise("pdtri", COUNT, lambda x, out: -1 / gamma_density(np.floor(x) + 1, out))
+
+# ---- what would take a derivative in a shape parameter ---------------------------------------------------------------
+unsupported(
+    "bdtrik bdtrin btdtria btdtrib chdtriv chndtridf fdtridfd gdtrib nbdtrik nbdtrin pdtrik stdtridf",
+    "it solves for a shape parameter or a count, in which the derivative is not known in closed form",
+)
+unsupported(
+    "ncfdtr ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc nctdtr nctdtridf nctdtrinc nctdtrit",
+    "its density has no closed form",
+    "Declare it with funcgrad.extend and an integral of your own.",
+)

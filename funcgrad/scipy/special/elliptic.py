@@ -1,0 +1,159 @@
+"""Elliptic integrals and functions, by way of Carlson's symmetric integrals (DLMF 19.16, 19.25), in which nothing cancels.
+
+All derivatives belong to one family of integrals over 0 < t < inf,
+
+    I(x, y, z, w; k, a, b, c, d) = integral of t**k (t+x)**-a (t+y)**-b (t+z)**-c (t+w)**-d,
+
+whose own derivatives only raise an exponent. SciPy computes the members that are needed at first order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from funcgrad.rules.slopes import own
+from funcgrad.scipy.special.rules import elementwise, vector_valued
+
+
+# ---- the family ------------------------------------------------------------------------------------------------------
+def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: float, d: float) -> Any:
+    """With t = s exp(u), for the largest operand s, by the trapezoidal rule, which errs by about exp(-2 pi**2 / step)."""
+    scale = np.maximum(np.maximum(abs(x), abs(y)), np.maximum(abs(z), abs(w)))
+    step, out = 0.4, 0.0
+    fall = a + b + c + d - k - 1  # the integrand falls like exp(-fall u) on the right, and at least like exp(u/2) on the left
+    with np.errstate(all="ignore"):
+        x, y, z, w = x / scale, y / scale, z / scale, w / scale
+        for u in np.arange(math.log(_smallest(x, y, z, w)) - 80.0, 40.0 / fall, step):
+            t = math.exp(u)
+            out = out + t ** (k + 1) * (t + x) ** -a * (t + y) ** -b * (t + z) ** -c * (t + w) ** -d
+        return np.where(_in_domain(x, y, z, w), out * step * scale**-fall, np.nan)
+
+
+def _smallest(*operands: Any) -> float:
+    """The smallest number among the operands that is not 0 (nor so small that it might as well be)."""
+    return min(float(np.min(abs(x), initial=1.0, where=abs(x) > 1e-100)) for x in operands)
+
+
+def _in_domain(*operands: Any) -> Any:
+    inside: Any = True
+    for x in operands:
+        inside = inside & (np.iscomplexobj(x) | (np.real(x) >= 0))
+    return inside
+
+
+carlson = own(
+    _carlson,
+    lambda x, y, z, w, k, a, b, c, d: -a * carlson(x, y, z, w, k, a + 1, b, c, d),
+    lambda x, y, z, w, k, a, b, c, d: -b * carlson(x, y, z, w, k, a, b + 1, c, d),
+    lambda x, y, z, w, k, a, b, c, d: -c * carlson(x, y, z, w, k, a, b, c + 1, d),
+    lambda x, y, z, w, k, a, b, c, d: -d * carlson(x, y, z, w, k, a, b, c, d + 1) if d else 0.0,
+    *[None] * 5,
+)
+
+
+def _rd_slope(x: Any, y: Any, z: Any) -> Any:
+    """The derivative of elliprd(x, y, z) in x; elliprd is 3/2 of the integral with exponents 1/2, 1/2, 3/2."""
+    return -0.75 * carlson(x, y, z, z, 0, 1.5, 0.5, 1.5, 0)
+
+
+def _rg_slope(x: Any, y: Any, z: Any) -> Any:
+    """The derivative of elliprg(x, y, z) in x (DLMF 19.18.3 at 19.23.7)."""
+    return 0.125 * carlson(x, y, z, z, 1, 1.5, 0.5, 0.5, 0)
+
+
+def _rj_slope(x: Any, y: Any, z: Any, w: Any) -> Any:
+    """The derivative of elliprj(x, y, z, w) in x; elliprj is 3/2 of the integral with exponents 1/2, 1/2, 1/2, 1."""
+    return -0.75 * carlson(x, y, z, w, 0, 1.5, 0.5, 0.5, 1)
+
+
+elementwise(
+    "elliprf",
+    lambda x, y, z: -special.elliprd(y, z, x) / 6,
+    lambda x, y, z: -special.elliprd(x, z, y) / 6,
+    lambda x, y, z: -special.elliprd(x, y, z) / 6,
+)
+elementwise("elliprc", lambda x, y: -special.elliprd(y, y, x) / 6, lambda x, y: -special.elliprd(x, y, y) / 3)
+elementwise(
+    "elliprd",
+    lambda x, y, z: _rd_slope(x, y, z),
+    lambda x, y, z: _rd_slope(y, x, z),
+    lambda x, y, z: -2.25 * carlson(x, y, z, z, 0, 0.5, 0.5, 2.5, 0),
+)
+elementwise("elliprg", lambda x, y, z: _rg_slope(x, y, z), lambda x, y, z: _rg_slope(y, x, z), lambda x, y, z: _rg_slope(z, x, y))
+elementwise(
+    "elliprj",
+    lambda x0, x1, x2, x3: _rj_slope(x0, x1, x2, x3),
+    lambda x0, x1, x2, x3: _rj_slope(x1, x0, x2, x3),
+    lambda x0, x1, x2, x3: _rj_slope(x2, x0, x1, x3),
+    lambda x0, x1, x2, x3: -1.5 * carlson(x0, x1, x2, x3, 0, 0.5, 0.5, 0.5, 2),
+)
+
+
+def _agm_slope(x: Any, y: Any, out: Any) -> Any:
+    """agm(x, y) is pi/2 / elliprf(0, x*x, y*y). Only the ratio of x and y matters."""
+    scale = abs(x) + abs(y)
+    x, y, out = x / scale, y / scale, out / scale
+    return 2 / (3 * math.pi) * x * out * out * special.elliprd(0.0, y * y, x * x)
+
+
+elementwise("agm", lambda x, y, out: _agm_slope(x, y, out), lambda x, y, out: _agm_slope(y, x, out))
+
+
+# ---- Legendre's integrals --------------------------------------------------------------------------------------------
+def _k_slope(m: Any) -> Any:
+    return special.elliprd(0.0, 1.0, 1 - m) / 6
+
+
+def _e_slope(m: Any) -> Any:
+    return -special.elliprd(0.0, 1 - m, 1.0) / 6
+
+
+def _turns(phi: Any) -> Any:
+    """How many whole turns by pi are in an angle."""
+    return np.rint(phi / math.pi)
+
+
+def _f_slope(phi: Any, m: Any) -> Any:
+    """The derivative of ellipkinc in m: that of elliprf in its place, and of ellipk for each half turn."""
+    n = _turns(phi)
+    s, c = np.sin(phi - n * math.pi), np.cos(phi)
+    return 2 * n * _k_slope(m) + s**3 * special.elliprd(c * c, 1.0, 1 - m * s * s) / 6
+
+
+def _e_inc_slope(phi: Any, m: Any) -> Any:
+    """The derivative of ellipeinc in m."""
+    n = _turns(phi)
+    s, c = np.sin(phi - n * math.pi), np.cos(phi)
+    return 2 * n * _e_slope(m) - s**3 * special.elliprd(c * c, 1 - m * s * s, 1.0) / 6
+
+
+def _delta(phi: Any, m: Any) -> Any:
+    s = np.sin(phi)
+    return np.sqrt(1 - m * s * s)
+
+
+elementwise("ellipk", lambda x: _k_slope(x))
+elementwise("ellipkm1", lambda x: -special.elliprd(0.0, 1.0, x) / 6)
+elementwise("ellipe", lambda x: _e_slope(x))
+elementwise("ellipkinc", lambda x, y: 1 / _delta(x, y), lambda x, y: _f_slope(x, y))
+elementwise("ellipeinc", lambda x, y: _delta(x, y), lambda x, y: _e_inc_slope(x, y))
+
+
+# ---- Jacobi's functions: sn, cn, dn and the amplitude -----------------------------------------------------------------
+def _jacobi_in_u(out: Any, y: Any) -> tuple[Any, ...]:
+    sn, cn, dn, _ = out
+    return cn * dn, -sn * dn, -y * sn * cn, dn
+
+
+def _jacobi_in_m(out: Any, y: Any) -> tuple[Any, ...]:
+    """At a fixed u = ellipkinc(amplitude, m) the amplitude moves by minus the quotient of its derivatives."""
+    sn, cn, dn, phi = out
+    slope = -dn * _f_slope(phi, y)
+    return cn * slope, -sn * slope, -(sn * sn + 2 * y * sn * cn * slope) / (2 * dn), slope
+
+
+vector_valued("ellipj", _jacobi_in_u, _jacobi_in_m)

@@ -1,0 +1,78 @@
+"""Hypergeometric functions, whose derivative raises the parameters (DLMF 13.3, 15.5), and the orthogonal polynomials among them.
+
+The parameters of the functions, and the degrees of the polynomials, have no known derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from funcgrad.core.kinds import Unknown
+from funcgrad.scipy.special.rules import elementwise, unsupported
+
+PARAMETER, DEGREE, ORDER = Unknown("a parameter"), Unknown("the degree"), Unknown("the order")
+
+elementwise("hyp0f1", PARAMETER, lambda x, y: special.hyp0f1(x + 1, y) / x)
+elementwise("hyp1f1", PARAMETER, PARAMETER, lambda x, y, z: x / y * special.hyp1f1(x + 1, y + 1, z))
+elementwise(
+    "hyp2f1",
+    PARAMETER,
+    PARAMETER,
+    PARAMETER,
+    lambda x0, x1, x2, x3: x0 * x1 / x2 * special.hyp2f1(x0 + 1, x1 + 1, x2 + 1, x3),
+)
+elementwise("hyperu", PARAMETER, PARAMETER, lambda x, y, z: -x * special.hyperu(x + 1, y + 1, z))
+elementwise("wright_bessel", PARAMETER, PARAMETER, lambda x, y, z: special.wright_bessel(x, x + y, z))
+elementwise(
+    "log_wright_bessel",
+    PARAMETER,
+    PARAMETER,
+    lambda x, y, z, out: np.exp(special.log_wright_bessel(x, x + y, z) - out),
+)
+
+
+# ---- orthogonal polynomials: the derivative has one degree less, and none at degree 0 ---------------------------------
+def _below(n: Any, factor: Any, value: Any) -> Any:
+    return np.where(n == 0, 0.0, factor * value)
+
+
+elementwise("eval_legendre", DEGREE, lambda x, y: _below(x, 0.5 * (x + 1), special.eval_jacobi(x - 1, 1.0, 1.0, y)))
+elementwise("eval_chebyt", DEGREE, lambda x, y: _below(x, x, special.eval_chebyu(x - 1, y)))
+elementwise("eval_chebyu", DEGREE, lambda x, y: _below(x, 2, special.eval_gegenbauer(x - 1, 2.0, y)))
+elementwise("eval_chebyc", DEGREE, lambda x, y: _below(x, x, special.eval_chebys(x - 1, y)))
+elementwise("eval_chebys", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(x - 1, 2.0, 0.5 * y)))
+elementwise("eval_hermite", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_hermite(np.maximum(x - 1, 0), y)))
+elementwise("eval_hermitenorm", DEGREE, lambda x, y: _below(x, x, special.eval_hermitenorm(np.maximum(x - 1, 0), y)))
+elementwise("eval_laguerre", DEGREE, lambda x, y: _below(x, -1, special.eval_genlaguerre(x - 1, 1.0, y)))
+elementwise("eval_genlaguerre", DEGREE, PARAMETER, lambda x, y, z: _below(x, -1, special.eval_genlaguerre(x - 1, y + 1, z)))
+elementwise("eval_gegenbauer", DEGREE, PARAMETER, lambda x, y, z: _below(x, 2 * y, special.eval_gegenbauer(x - 1, y + 1, z)))
+elementwise(
+    "eval_jacobi",
+    DEGREE,
+    PARAMETER,
+    PARAMETER,
+    lambda x0, x1, x2, x3: _below(x0, 0.5 * (x0 + x1 + x2 + 1), special.eval_jacobi(x0 - 1, x1 + 1, x2 + 1, x3)),
+)
+
+# On the interval from 0 to 1, in 2 x - 1.
+elementwise("eval_sh_legendre", DEGREE, lambda x, y: _below(x, x + 1, special.eval_jacobi(x - 1, 1.0, 1.0, 2 * y - 1)))
+elementwise("eval_sh_chebyt", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_sh_chebyu(x - 1, y)))
+elementwise("eval_sh_chebyu", DEGREE, lambda x, y: _below(x, 4, special.eval_gegenbauer(x - 1, 2.0, 2 * y - 1)))
+elementwise(
+    "eval_sh_jacobi",
+    DEGREE,
+    PARAMETER,
+    PARAMETER,
+    lambda x0, x1, x2, x3: _below(x0, x0, special.eval_sh_jacobi(x0 - 1, x1 + 2, x2 + 1, x3)),
+)
+# DLMF 14.10.5; NaN at the ends, where some orders have no slope.
+elementwise(
+    "lpmv",
+    ORDER,
+    DEGREE,
+    lambda x, y, z, out: (y * z * out - (x + y) * special.lpmv(x, y - 1, z)) / ((z - 1) * (z + 1)),
+)
+unsupported("sph_harm", "SciPy has replaced it", "Write it with scipy.special.lpmv.")

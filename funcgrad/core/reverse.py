@@ -92,7 +92,9 @@ class ReverseTrace(Trace):
 
     def leaf(self, value: Any) -> ReverseTracer:
         """A tracer to differentiate in."""
-        node = make_node(next(self.order), None, None, (), value.shape, value.dtype)
+        node = _new(Node)
+        node.order, node.plan, node.saved, node.origin = next(self.order), None, None, ()
+        node.spec = _new_spec(Spec, (value.shape, value.dtype))
         return self.wrap(value, node)
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
@@ -234,10 +236,13 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
         for parent, part in zip(parents, parts):
             if part is None:
                 continue
-            if parent.spec is not spec or type(part) not in PLAIN_PARTS or part.dtype is not spec.dtype:
+            to = parent.spec
+            if type(part) not in PLAIN_PARTS:
                 part = _fitted(cts, heap, leaves, parent, part)
                 if part is None:
                     continue
+            elif to is not spec and part.shape != to.shape or part.dtype is not to.dtype:
+                part = fit(part, to)
             if parent is node:
                 held = ct
                 ct = merged(held, part)

@@ -20,7 +20,7 @@ from funcgrad.transforms.leaves import (
     aux_split,
     fitted_direction,
     float0,
-    gradient,
+    gradients,
     hides_tracer,
     lower_leaf,
     lowered,
@@ -79,11 +79,8 @@ class ValueAndGrad(Transformed):
         seeds = iter([] if node is None else [(node, out.dtype.type(1))])
         del node
         cts = sweep(seeds)
-        gradients = [
-            tree.unflatten(structure, [gradient(cts, n, v) for v, n in zip(values, nodes, strict=True)])
-            for values, nodes, structure in arguments
-        ]
-        result = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
+        found = [tree.unflatten(structure, gradients(cts, nodes, values)) for values, nodes, structure in arguments]
+        result = tuple(found) if isinstance(self.argnums, tuple) else found[0]
         return ((out, aux), result) if self.has_aux else (out, result)
 
     def _check_inputs(self, arguments: list[Any]) -> None:

@@ -129,6 +129,20 @@ def _described(x: Any) -> str:
     return f"a {type(x).__name__}"
 
 
+def gradients(cts: dict[Node, Any], nodes: Sequence[Node | None], values: Sequence[Any]) -> list[Any]:
+    """The gradients for the leaves of one argument."""
+    found = []
+    for node, value in zip(nodes, values):
+        ct = cts.pop(node, None) if node is not None else None
+        if type(ct) is np.ndarray and ct.base is None and getrefcount(ct) <= _ALONE and ct.flags.writeable:
+            found.append(ct)  # what `own` would say, for less
+        elif ct is not None:
+            found.append(own(ct))
+        else:
+            found.append(gradient(cts, node, value))
+    return found
+
+
 def gradient(cts: dict[Node, Any], node: Node | None, value: Any) -> Any:
     """The gradient for one input leaf: zeros where nothing came, else an array that belongs to the caller alone."""
     if node is None:
@@ -144,7 +158,8 @@ def _exclusive_count() -> int:
     return getrefcount(ct)
 
 
-_EXCLUSIVE = _exclusive_count() + 1  # the name in `own`, and the one in its caller
+_ALONE = _exclusive_count()  # of an array that has one name
+_EXCLUSIVE = _ALONE + 1  # the name in `own`, and the one in its caller
 
 
 def own(ct: Any) -> Any:

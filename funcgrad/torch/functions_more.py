@@ -52,7 +52,12 @@ declare(
     "histc",
     lambda input, bins=100, min=0, max=0: np.histogram(input, bins, (min, max) if min != max else None)[0].astype(input.dtype),
 )
-declare("vander", lambda x, N=None, increasing=False: dtypes.cast(np.vander(x, N, increasing), x.dtype), "FlipBackward0", where="f")
+declare(
+    "vander",
+    lambda x, N=None, increasing=False: dtypes.cast(np.vander(x, N, increasing), x.dtype),
+    "FlipBackward0",
+    where="f",
+)
 declare("msort", lambda input: np.sort(input, 0), "SortBackward0")
 
 

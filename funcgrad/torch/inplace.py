@@ -143,7 +143,7 @@ def _write_node(before: Node | None, written: Node | None, place: Place, shape: 
 
 def _forget_nodes(root: Tensor) -> None:
     """The views of `root` look up their nodes anew."""
-    for reference in tuple(root.link.storage.members):
+    for reference in tuple(root.link.storage.members.values()):
         view = reference()
         if view is not None and view.link.base is root:
             del_slot(view, "node")

@@ -250,7 +250,7 @@ def watched(function: Any, tensors: list[Any], contents: list[Any], slots: tuple
     from funcgrad.torch.autograd.saved import after_recording
 
     out = recorded(function, tensors, contents, slots, title)
-    after_recording(out, mode)
+    after_recording(out, mode, contents)
     return out
 
 

@@ -42,21 +42,26 @@ class Version:
 
 
 class Storage:
-    """The array that tensors share, and weak references to them."""
+    """The array that tensors share, and weak references to them (by identity: tensors are compared elementwise)."""
 
     __slots__ = ("array", "members")
 
     def __init__(self, array: Any) -> None:
         self.array = array
-        self.members: set[Any] = set()
+        self.members: dict[int, Any] = {}
 
     def add(self, tensor: Any) -> None:
         """Count `tensor` among those that look into this array."""
-        self.members.add(ref(tensor, self.members.discard))
+        key, pop = id(tensor), self.members.pop
+        self.members[key] = ref(tensor, lambda _: pop(key, None))
+
+    def drop(self, tensor: Any) -> None:
+        """`tensor` looks elsewhere from now on."""
+        self.members.pop(id(tensor), None)
 
     def forget_values(self) -> None:
         """Take the value from all members: they will look it up anew."""
-        for reference in tuple(self.members):
+        for reference in tuple(self.members.values()):
             tensor = reference()
             if tensor is not None:
                 del_slot(tensor, "value")

@@ -280,7 +280,7 @@ class Tensor:
         if not isinstance(v, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(v).__name__}")
         if self.link is not None:
-            self.link.storage.members.discard(ref(self))
+            self.link.storage.drop(self)
             del self.link
         storage.share(v, self, own_version=True)
         self.value = v.value

@@ -11,8 +11,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from funcgrad.core.cotangent import dense
-from funcgrad.core.reverse import Node
+from funcgrad.core.reverse import Node, ReverseTracer
 from funcgrad.core.trace import concrete
+from funcgrad.errors import user_line
 from funcgrad.torch.modes import MODE, ModeManager, changed
 
 
@@ -22,26 +23,51 @@ class Anomaly:
     def __init__(self, check_nan: bool) -> None:
         self.check_nan = check_nan
         self.traces: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
+        self.lines: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
+        self.strange: WeakKeyDictionary[Node, bool] = WeakKeyDictionary()
 
-    def note(self, node: Node) -> None:
-        """Remember where a node was made."""
+    def note(self, node: Node, out: Any, operands: Sequence[Any]) -> None:
+        """Remember where a node was made, and whether its operation made NaN of numbers."""
         frames = [f for f in traceback.extract_stack() if "/funcgrad/" not in f.filename]
-        self.traces[node] = "".join(traceback.format_list(frames))
+        self.traces[node], self.lines[node] = "".join(traceback.format_list(frames)), user_line()
+        self.strange[node] = _has_nan(out) and not any(map(_has_nan, operands))
 
     def check(self, node: Node, parts: Sequence[Any]) -> None:
         """Raise where a node gave NaN."""
+        name = node.plan.name if node.plan is not None else ""
         for k, part in enumerate(parts):
-            value = None if part is None else concrete(dense(part))
-            if value is not None and getattr(value, "dtype", np.dtype(int)).kind in "fc" and np.isnan(value).any():
-                name = node.plan.name if node.plan is not None else ""
-                where = self.traces.get(node)
-                if where is not None:
-                    warnings.warn(
-                        f"Error detected in {name}. Traceback of forward call that caused the error:\n{where}",
-                        UserWarning,
-                        stacklevel=6,
-                    )
-                raise RuntimeError(f"Function '{name}' returned nan values in its {k}th output.")
+            if part is not None and _has_nan(dense(part)):
+                self._report(node, f"Function '{name}' returned nan values in its {k}th output.")
+        if self.strange.pop(node, False):
+            warnings.warn(
+                f"The operation of '{name}' at {self.lines[node]} made nan values in the forward pass; its gradient is finite.",
+                UserWarning,
+                stacklevel=6,
+            )
+        self._pass_on(node, parts)
+
+    def _pass_on(self, node: Node, parts: Sequence[Any]) -> None:
+        """What create_graph has recorded of this step (later nodes have lower orders) belongs to the line of the step's node."""
+        made = [part.node for part in parts if isinstance(part, ReverseTracer) and part.node is not None]
+        while made and node in self.traces:
+            new = made.pop()
+            if new.order < node.order and new.plan is not None and new not in self.traces:
+                self.traces[new], self.lines[new] = self.traces[node], self.lines[node]
+                made.extend(new.parents)
+
+    def _report(self, node: Node, what: str) -> None:
+        where = self.traces.get(node)
+        if where is None:
+            raise RuntimeError(what)
+        name = node.plan.name if node.plan is not None else ""
+        text = f"Error detected in {name}. Traceback of forward call that caused the error:\n{where}"
+        warnings.warn(text, UserWarning, stacklevel=7)
+        raise RuntimeError(f"{what} The operation was called at {self.lines[node]}.")
+
+
+def _has_nan(x: Any) -> bool:
+    value = concrete(x)
+    return getattr(value, "dtype", np.dtype(int)).kind in "fc" and bool(np.isnan(value).any())
 
 
 class detect_anomaly(ModeManager):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,8 +80,8 @@ def _pack_node(node: Node, pack: Callable[[Any], Any], unpack: Callable[[Any], A
     node.plan = PackedPlan(plan)
 
 
-def after_recording(out: Any, mode: Mode) -> None:
-    """Do to the node just made what the mode wants."""
+def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
+    """Do to the node just made from `operands` what the mode wants."""
     for t in out if isinstance(out, tuple) else (out,):
         node = t.node if isinstance(t, Tensor) else None
         if node is None:
@@ -89,7 +89,7 @@ def after_recording(out: Any, mode: Mode) -> None:
         if node.plan is PICK:
             node = node.parents[0]
         if mode.anomaly is not None:
-            mode.anomaly.note(node)
+            mode.anomaly.note(node, t.value, operands)
         if mode.saved_hooks and not isinstance(node.plan, PackedPlan):
             hooks = mode.saved_hooks[-1]
             if isinstance(hooks, str):

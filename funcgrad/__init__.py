@@ -7,21 +7,26 @@ array([0.        , 0.84147098])
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
 from funcgrad.core.catalogue import LATE
 from funcgrad.rules.at import at
-from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
-from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
 from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
 from funcgrad.transforms.elementwise import elementwise_grad, stop_gradient
-from funcgrad.transforms.implicit import fixed_point, root
-from funcgrad.transforms.linear import linear_transpose, linearize
 from funcgrad.transforms.matrices import hessian, hvp, jacfwd, jacobian, jacrev
-from funcgrad.transforms.products import gnvp, hessian_diagonal, vhp
 from funcgrad.transforms.vectorize import vmap
+
+if TYPE_CHECKING:
+    from funcgrad import debug as debug
+    from funcgrad import extend as extend
+    from funcgrad import testing as testing
+    from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
+    from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
+    from funcgrad.transforms.implicit import fixed_point, root
+    from funcgrad.transforms.linear import linear_transpose, linearize
+    from funcgrad.transforms.products import gnvp, hessian_diagonal, vhp
 
 __version__ = "0.1.0.dev0"
 
@@ -63,15 +68,26 @@ __all__ = [
 # The rules for SciPy are loaded when a tracer first meets one of its functions.
 LATE["scipy.special"] = "funcgrad.scipy.special"
 
-# Loaded when they are first used.
-_LAZY = ("debug", "extend", "testing")
+# Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
+_MODULES = ("debug", "extend", "testing")
+_LAZY = {
+    "checkpoint": "checkpointing", "checkpoint_name": "checkpointing",
+    "custom_gradient": "custom", "custom_jvp": "custom", "custom_vjp": "custom",
+    "fixed_point": "implicit", "root": "implicit",
+    "linear_transpose": "linear", "linearize": "linear",
+    "gnvp": "products", "hessian_diagonal": "products", "vhp": "products",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
+    if name in _MODULES:
         return importlib.import_module(f"funcgrad.{name}")
+    if name in _LAZY:
+        value = getattr(importlib.import_module(f"funcgrad.transforms.{_LAZY[name]}"), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'funcgrad' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), *_MODULES, *_LAZY])

@@ -80,6 +80,8 @@ def _masked(value: Any, weights: Any) -> Any:
 
 def select(live: Any, ct: Any) -> Masked:
     """`ct` where `live`, zero by structure elsewhere: what a branch that was not taken contributes."""
+    if not hasattr(live, "shape"):  # where=True
+        live = np.asarray(live, bool)
     return Masked(np.where(live, ct, 0), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)))
 
 

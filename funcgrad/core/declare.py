@@ -76,7 +76,8 @@ def custom(
 ) -> Primitive:
     """Any other function: `pull` for its operand (a dict by name for several, or `joint`, which returns a tuple for all).
 
-    Beside `joint`, `pull` may have formulas that serve where one operand alone is wanted, and keep less. Without `push`, forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with several operands a
+    Beside `joint`, `pull` may have formulas that serve where one operand alone is wanted, and keep less. Without `push`,
+    forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with several operands a
     dict of tangents by name, None where an operand has none. `reach(ct, ...)` says on which elements of the first operand an
     output depends (a sum along an axis reaches the same as any other reduction along it), so that zeros by structure can follow.
     """

@@ -8,7 +8,6 @@ tracer, two traces, a list, a value without a derivative) goes to the general la
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -125,7 +124,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
         return primitive.__call__
     fields = {"run": run}
     for slots, indent in _INDENTS[len(operands)].items():
-        fields[f"record_{slots}"] = textwrap.indent(_record(primitive, slots, operands, space), " " * indent)
+        fields[f"record_{slots}"] = _indented(_record(primitive, slots, operands, space), indent)
     return _compiled(_UNARY if len(operands) == 1 else _BINARY, fields, primitive, space)
 
 
@@ -137,7 +136,7 @@ def {name}(x):
             trace = x.trace
             value = x.value
             out = function(value)
-            if type(out) in scalars or type(out) is ndarray and out.base is None:
+            if type(out) in scalars or type(out) is ndarray and out.base is None and out is not value:
                 save = plan_x.save
                 call = Call((value,), layout, {{}})
 {record_x}
@@ -161,7 +160,7 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
     record = _RECORD.format(
         guard="", slots="x", saved="save(call, out)", origin="node_x", spec="node.spec = Spec(out.shape, out.dtype)"
     )
-    return _compiled(_FUNCTION, {"record_x": textwrap.indent(record.rstrip(), " " * 16)}, primitive, space)
+    return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 16)}, primitive, space)
 
 
 SCALARS = frozenset([np.float64, np.float32])
@@ -186,6 +185,10 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
 
 
 _NEW_SPEC = "node.spec = new_spec(Spec, (out.shape, out.dtype))"
+
+
+def _indented(lines: str, width: int) -> str:
+    return "\n".join(" " * width + line for line in lines.split("\n"))
 
 
 def _spec_lines(slots: str, arity: int) -> str:

@@ -37,6 +37,31 @@ class Lanes(dict[Any, Callable[..., Any]]):
 LANES = Lanes()
 
 
+class Flat:
+    """x.flat: the elements of `x` in order. What is written goes into x, and what is too short is repeated."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.x.ravel())
+
+    def __len__(self) -> int:
+        return self.x.size
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.x[self._places(index)]
+
+    def __setitem__(self, index: Any, v: Any) -> None:
+        places = self._places(index)
+        self.x[places] = np.resize(v, np.shape(places[0])) if np.ndim(v) else v
+
+    def _places(self, index: Any) -> tuple[Any, ...]:
+        return np.unravel_index(np.arange(self.x.size)[index], self.x.shape)
+
+
 class ArrayMethods:
     """The ndarray side of a tracer; `trace`, `value` and `node` are the engine's."""
 
@@ -105,13 +130,27 @@ class ArrayMethods:
     def real(self) -> Any:
         return CATALOGUE[np.real](self)
 
+    @real.setter
+    def real(self, v: Any) -> None:
+        self.real[...] = v
+
     @property
     def imag(self) -> Any:
         return CATALOGUE[np.imag](self)
 
+    @imag.setter
+    def imag(self, v: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = v
+
     @property
-    def flat(self) -> Iterator[Any]:
-        return iter(self.ravel())
+    def flat(self) -> Flat:
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, v: Any) -> None:
+        self.flat[:] = v
 
     @property
     def device(self) -> str:
@@ -179,7 +218,12 @@ class ArrayMethods:
         if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
             to = np.dtype(dtype)
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
-        return CATALOGUE[astype](self, np.dtype(dtype))
+        return self if not copy and np.dtype(dtype) == self.dtype else CATALOGUE[astype](self, np.dtype(dtype))
+
+    def conj(self) -> Any:
+        return CATALOGUE[np.conjugate](self) if self.dtype.kind == "c" else self  # itself, as ndarray.conj does
+
+    conjugate = conj
 
     def copy(self, order: str = "C") -> Any:
         return CATALOGUE[np.copy](self)
@@ -257,7 +301,7 @@ METHODS = {
     "argpartition": np.argpartition, "cumsum": np.cumsum, "cumprod": np.cumprod, "dot": np.dot, "trace": np.trace,
     "diagonal": np.diagonal, "ravel": np.ravel, "squeeze": np.squeeze, "swapaxes": np.swapaxes, "repeat": np.repeat,
     "take": np.take, "compress": None, "choose": np.choose, "nonzero": np.nonzero, "round": np.round,
-    "searchsorted": np.searchsorted, "conj": np.conjugate, "conjugate": np.conjugate,
+    "searchsorted": np.searchsorted,
 }  # fmt: skip
 
 

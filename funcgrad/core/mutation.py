@@ -28,7 +28,7 @@ from funcgrad.core.methods import LANES, ArrayMethods
 from funcgrad.core.primitive import as_operand, spec
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
 from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, lower, snapshot
-from funcgrad.core.views import Alias, Step
+from funcgrad.core.views import Alias, Step, part_among, with_part
 
 # ---- places ----------------------------------------------------------------------------------------------------------
 
@@ -171,7 +171,9 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     v = as_operand(v)
     if isinstance(v, Tracer):
         v = snapshot(v)  # what is written is the content that v has now
-    write(root, Place(steps, index), v)
+    part, steps = part_among(steps)
+    place = Place(steps, index)
+    write(root, place, v if part is None or root.dtype.kind != "c" else with_part(place.read(root), part, v))
 
 
 def is_same_view(alias: Alias | None, root: Tracer, steps: tuple[Step, ...], index: Any) -> bool:

@@ -36,13 +36,13 @@ class Node:
     order: int
     plan: Any  # a Plan, or what serves as one; None for a leaf
     saved: Any
-    origin: Node | tuple[Node, ...]
+    origin: Any  # Node, or tuple[Node, ...]
     spec: Spec
 
     @property
     def parents(self) -> tuple[Node, ...]:
         """The nodes of the traced operands."""
-        return self.origin if type(self.origin) is tuple else (self.origin,)  # type: ignore[return-value]
+        return self.origin if type(self.origin) is tuple else (self.origin,)
 
     @parents.setter
     def parents(self, parents: tuple[Node, ...]) -> None:

@@ -7,6 +7,8 @@ from weakref import ref
 
 import numpy as np
 
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.methods import astype
 from funcgrad.core.trace import Tracer, bind, concrete
 
 
@@ -47,7 +49,7 @@ def note_view(base: Any, view: Any, step: Step) -> None:
         return
     x, out = base.value, view.value
     if type(x) is np.ndarray and type(out) is np.ndarray:
-        if out.base is None or out.base is not x and out.base is not x.base:
+        if out is not x and (out.base is None or out.base is not x and out.base is not x.base):
             return
     elif is_view(view, base):
         x, out = concrete(x), concrete(out)
@@ -83,3 +85,33 @@ def _noted(out: Tracer, x: Tracer) -> bool:
         and alias.root is not None
         and (alias.root is x or x.alias is not None and alias.root is x.alias.root)
     )
+
+
+# ---- x.real and x.imag, which are views of half of each element ------------------------------------------------------
+
+
+def turned(x: Any) -> Any:
+    """-1j * x for real x, with a real part that is 0 also where x is infinite."""
+    out = np.zeros(x.shape, np.result_type(x, np.complex64))
+    out.imag = -x
+    return out[()]
+
+
+ELEMENTWISE = (np.real, np.imag, astype)
+
+
+def part_among(steps: tuple[Step, ...]) -> tuple[Any, tuple[Step, ...]]:
+    """np.real or np.imag, if one of `steps` is that part of complex numbers (otherwise None), and the steps that lead to the
+    whole elements: those that are not taken element by element."""
+    functions = [step.primitive.function for step in steps]
+    part = next((function for function in functions if function in (np.real, np.imag)), None)
+    return part, tuple(step for step, function in zip(steps, functions) if function not in ELEMENTWISE)
+
+
+def with_part(held: Any, part: Any, v: Any) -> Any:
+    """The complex numbers `held` with `v` in the place of one part."""
+    if np.iscomplexobj(v):
+        raise TypeError(f"x.{part.__name__} = v takes real numbers; v is complex: write v.real or v.imag")
+    if part is np.real:
+        return v - CATALOGUE[turned](np.imag(held))
+    return np.real(held) - CATALOGUE[turned](v if hasattr(v, "shape") else np.asarray(v, float))

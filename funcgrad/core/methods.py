@@ -56,7 +56,8 @@ class Flat:
 
     def __setitem__(self, index: Any, v: Any) -> None:
         places = self._places(index)
-        self.x[places] = np.resize(v, np.shape(places[0])) if np.ndim(v) else v
+        is_number = not isinstance(v, (list, tuple)) and not np.ndim(v)
+        self.x[places] = v if is_number else CATALOGUE[np.resize](v, np.shape(places[0]))
 
     def _places(self, index: Any) -> tuple[Any, ...]:
         return np.unravel_index(np.arange(self.x.size)[index], self.x.shape)

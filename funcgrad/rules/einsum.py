@@ -111,7 +111,9 @@ def contraction(n: int) -> Primitive:
 
     rule = Multilinear({name: _transpose(i, names) for i, name in enumerate(names)})
     signature = f"{', '.join(names)}, *, subscripts, optimize=False"
-    return Primitive(einsum, rule, operands=" ".join(names), signature=signature, batch=_batched)
+    made = Primitive(einsum, rule, operands=" ".join(names), signature=signature, batch=_batched)
+    made.may_view = n == 1  # "ij->ji" and "ii->i" sum nothing: NumPy returns a view
+    return made
 
 
 def _transpose(i: int, names: Sequence[str]) -> Formula:

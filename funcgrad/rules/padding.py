@@ -33,7 +33,7 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> 
         if before or behind:
             borders = extension(x, axis, before, behind, **{name: value[axis] for name, value in settings.items()})
             x = np.concatenate([borders[0], x, borders[1]], axis, dtype=x.dtype, casting="unsafe")
-    return x
+    return x if np.any(widths) else np.copy(x)
 
 
 def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:

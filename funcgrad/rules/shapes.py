@@ -215,6 +215,8 @@ composite(np.flipud, lambda m: np.flip(as_operand(m), 0))
 def _broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     operands = [as_operand(x) for x in args]
     shape = np.broadcast_shapes(*map(np.shape, operands))
+    if all(np.shape(x) == shape for x in operands):
+        return tuple(operands)  # as NumPy does: these can be written into
     return tuple(np.broadcast_to(x, shape) for x in operands)
 
 
@@ -232,7 +234,7 @@ def _repeated(x: Any, shape: Sequence[int], counts: Sequence[int], *, in_front: 
     pairs = list(zip(counts, shape)) if in_front else list(zip(shape, counts))
     apart = [n for k, size in zip(counts, shape) for n in ((1, size) if in_front else (size, 1))]
     stretched = np.broadcast_to(np.reshape(x, apart), [n for pair in pairs for n in pair])
-    return stretched.reshape([k * size for k, size in pairs])
+    return np.copy(stretched).reshape([k * size for k, size in pairs])  # NumPy copies, also where a view would do
 
 
 def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import grad, hessian, jacfwd, jacrev
+from funcgrad import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
 from funcgrad.testing import check_grads
 
 
@@ -60,3 +60,129 @@ def test_second_order(program: Callable[[Any], Any]) -> None:
     expected = jacfwd(jacfwd(program))(y)
     for derivative in (hessian(program), jacrev(jacrev(program)), jacrev(jacfwd(program)), jacrev(grad(program))):
         np.testing.assert_allclose(derivative(y), expected, atol=1e-12)
+
+
+# ---- what is a view in NumPy is a view here, and what is a copy is a copy --------------------------------------------
+
+ARRAYS = {
+    "vector": np.array([1.0, 2.0, 3.0]),
+    "square": np.arange(1.0, 5.0).reshape(2, 2),
+    "matrix": np.arange(1.0, 7.0).reshape(2, 3),
+    "transposed": np.arange(1.0, 7.0).reshape(3, 2).T,
+    "complex": np.array([1 + 2j, 3 - 1j]),
+    "one": np.array([[7.0]]),
+}
+READS: dict[str, Callable[[Any], Any]] = {
+    "real": lambda a: a.real, "np.real": np.real, "imag": lambda a: a.imag if a.dtype.kind == "c" else a,
+    "squeeze": lambda a: a.squeeze(), "np.squeeze": np.squeeze, "ravel": np.ravel, "reshape": lambda a: a.reshape(a.shape),
+    "flatten": lambda a: a.flatten(), "transpose": np.transpose, "atleast_2d": np.atleast_2d, "flip": np.flip,
+    "swapaxes": lambda a: a.swapaxes(0, -1), "moveaxis": lambda a: np.moveaxis(a, 0, -1), "split": lambda a: np.split(a, 1)[0],
+    "conj": lambda a: a.conj(), "conjugate": lambda a: a.conjugate(), "np.conj": np.conj, "positive": np.positive,
+    "astype": lambda a: a.astype(a.dtype), "astype without a copy": lambda a: a.astype(a.dtype, copy=False),
+    "einsum": lambda a: np.einsum("...->...", a), "einsum, turned": lambda a: np.einsum("...i->i...", a),
+    "broadcast_arrays": lambda a: np.broadcast_arrays(a, a)[0], "copy": np.copy, "tile": lambda a: np.tile(a, 1),
+    "repeat": lambda a: np.repeat(a, 1, axis=0), "resize": lambda a: np.resize(a, a.shape), "pad": lambda a: np.pad(a, 0),
+    "roll": lambda a: np.roll(a, 0), "nan_to_num": lambda a: np.nan_to_num(a, copy=False), "clip": lambda a: np.abs(a),
+    "real_if_close": np.real_if_close, "a mask": lambda a: a[a == a], "indices": lambda a: a[[0]], "rows": lambda a: a[:1],
+}  # fmt: skip
+
+
+def _read_then_written(read: Callable[[Any], Any], a: Any) -> Any:
+    view = read(a)
+    a[...] = 9.0
+    return np.concatenate([np.ravel(a).real, np.ravel(view).real])
+
+
+def _written_through(read: Callable[[Any], Any], a: Any) -> Any:
+    view = read(a)
+    view[...] = 9.0
+    return np.concatenate([np.ravel(a).real, np.ravel(a).imag, np.ravel(view).real])
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+@pytest.mark.parametrize("start", ARRAYS.values(), ids=ARRAYS)
+def test_views_are_those_of_numpy(read: Callable[[Any], Any], start: Any) -> None:
+    for program in (_read_then_written, _written_through):
+        expected = program(read, start * 1)
+        for trace in (lambda f: vjp(f, start)[0], lambda f: jvp(f, (start,), (start,))[0]):
+            np.testing.assert_array_equal(trace(lambda x: program(read, x * 1)), expected, err_msg=program.__name__)
+
+
+# ---- writing into parts of complex numbers, diagonals and x.flat -----------------------------------------------------
+
+
+def imag_of_some(x: Any, y: Any) -> Any:
+    z = x + 1j * y
+    z.imag[0] = np.sin(x[1]) * y[2]
+    return np.abs(z) ** 2
+
+
+def parts_set(x: Any, y: Any) -> Any:
+    z = x + 1j * y
+    z.real = y * x[0]
+    z.imag[1:] *= x[:2]
+    return np.abs(z * z) + np.imag(z)
+
+
+def views_of_parts(x: Any, y: Any) -> Any:
+    z = np.outer(x + 1j * y, y - 1j * x)
+    z[1].real[::-1] = x
+    z.T.imag[0] += y
+    z.real -= 3.0
+    return np.abs(z) ** 2 + np.real(z)
+
+
+def parts_read(x: Any, y: Any) -> Any:
+    z = x * 1j + y
+    real, imag = z.real, z.imag[1:]
+    z[1] = x[0] * y[2] * (2 + 1j)
+    imag[0] *= 2.0
+    return real[:2] ** 2 * imag * np.abs(z[1:])
+
+
+def elements_of_flat(x: Any, y: Any) -> Any:
+    z = np.outer(x, y)
+    z.flat[2:5] = y
+    z.T.flat[[0, 3]] = [x[1], 2.0]
+    z.flat[-1] *= x[2]
+    return z.flat[::2] * z.flat[0]
+
+
+def all_of_flat(x: Any, y: Any) -> Any:
+    z = np.outer(x, y)
+    z.flat = x * y  # shorter: it is repeated
+    return np.stack([z[0] * x, z[2] * y, np.full(3, len(z.flat))])
+
+
+def a_diagonal(x: Any, y: Any) -> Any:
+    z = np.outer(x, y)
+    np.einsum("ii->i", z)[...] = x * y[0]
+    np.einsum("ij->ji", z)[0] = x
+    return z * z
+
+
+@pytest.mark.parametrize(
+    "program",
+    [imag_of_some, parts_set, views_of_parts, parts_read, elements_of_flat, all_of_flat, a_diagonal],
+    ids=lambda program: program.__name__,
+)
+def test_written_parts(program: Callable[[Any, Any], Any]) -> None:
+    x, y = np.array([0.3, -1.2, 2.1]), np.array([0.7, 1.3, 2.2])
+    check_grads(program, (x, y), order=2)
+    np.testing.assert_allclose(vmap(program)(np.stack([x, y]), np.stack([y, x])), [program(x, y), program(y, x)])
+
+
+def test_parts_refuse_what_numpy_refuses() -> None:
+    def imag_of_real(x: Any) -> Any:
+        z = x * 1
+        z.imag = x
+        return np.sum(z)
+
+    def complex_as_real(x: Any) -> Any:
+        z = x + 1j
+        z.real[0] = 1j
+        return np.sum(z.real)
+
+    for program, word in ((imag_of_real, "imaginary part"), (complex_as_real, "real numbers")):
+        with pytest.raises(TypeError, match=word):
+            grad(program)(np.ones(2))

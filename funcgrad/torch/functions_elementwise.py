@@ -29,7 +29,7 @@ def _add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 def _sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """input - alpha * other, with broadcasting."""
     x, y = aligned((input, other))
-    if x.dtype == bool:
+    if any(getattr(z, "dtype", None) == bool or isinstance(z, bool) for z in (input, other)):  # noqa: E721 (a dtype)
         raise RuntimeError(
             "Subtraction, the `-` operator, with a bool tensor is not supported. Use `^` or logical_xor() instead."
         )
@@ -221,16 +221,28 @@ for _names, _ufunc in UNARY.items():
     _name, _, _alias = _names.partition(" ")
     enter(_name, unary_lane(_ufunc, Op(_name, _floating(_ufunc))), "fmi", _alias)
 enter("relu", unary_lane(relu_kernel, Op("relu", CATALOGUE[relu_kernel].__call__)), "fmi")
+
+
+def _rounded(function: Callable[[Any], Any], input: Any) -> Any:
+    """A function of steps: its result is in the graph, as PyTorch's, with a gradient of zero. Integers stay."""
+    return np.where(True, function(input), input) if input.dtype.kind == "f" else input
+
+
 declare("rsqrt", lambda input: 1 / np.sqrt(*aligned((input,), floating=True)), where="fmi")
 declare("square", lambda input: input * input, "PowBackward0", where="fmi")
 declare("sinc", _floating(np.sinc), where="fmi")
 declare("sign", np.sign, where="fmi")
 declare("sgn", np.sign, where="fmi")
-declare("floor", lambda input: np.floor(input) if input.dtype.kind == "f" else input, where="fmi")
-declare("ceil", lambda input: np.ceil(input) if input.dtype.kind == "f" else input, where="fmi")
-declare("trunc", lambda input: np.trunc(input) if input.dtype.kind == "f" else input, where="fmi", aliases="fix")
+declare("floor", lambda input: _rounded(np.floor, input), where="fmi")
+declare("ceil", lambda input: _rounded(np.ceil, input), where="fmi")
+declare("trunc", lambda input: _rounded(np.trunc, input), where="fmi", aliases="fix")
 declare("frac", lambda input: input - np.trunc(input), where="fmi")
-declare("round", lambda input, *, decimals=0: np.round(input, decimals) if input.dtype.kind == "f" else input, where="fmi")
+declare(
+    "round",
+    lambda input, *, decimals=0: _rounded(lambda x: np.round(x, decimals), input),
+    lambda input, *, decimals=0: f"RoundBackward{int(decimals != 0)}",
+    where="fmi",
+)
 declare("positive", lambda input: input)
 declare(
     "nan_to_num",

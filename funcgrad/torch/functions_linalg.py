@@ -76,7 +76,17 @@ def _dot(input: Any, tensor: Any) -> Any:
 declare("dot", _dot)
 declare("vdot", lambda input, other: np.vdot(input, other))
 declare("inner", lambda input, other: np.inner(input, other), "ViewBackward0")
-declare("outer", lambda input, vec2: np.outer(*dtypes.aligned((input, vec2))), "MulBackward0", aliases="ger")
+
+
+def _outer(input: Any, vec2: Any) -> Any:
+    """The products of all pairs of elements of two vectors."""
+    for name, x in (("self", input), ("vec2", vec2)):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+    return np.outer(*dtypes.aligned((input, vec2)))
+
+
+declare("outer", _outer, "MulBackward0", aliases="ger")
 declare("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat1 @ mat2), where="fmi")
 declare("addmv", lambda input, mat, vec, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat @ vec), where="fmi")
 declare(

@@ -16,8 +16,10 @@ from funcgrad.torch.registry import declare, enter, function
 from funcgrad.torch.tensor import Tensor
 
 
-def axis_of(dim: Any) -> Any:
-    """`dim` as NumPy's axis: an empty one means all."""
+def axis_of(dim: Any, input: Any = None) -> Any:
+    """`dim` as NumPy's axis: an empty one means all, and a number has one axis to be reduced along."""
+    if input is not None and not input.ndim and dim in (0, -1):
+        return None
     if isinstance(dim, (list, tuple)):
         return tuple(int(d) for d in dim) or None
     return dim if dim is None else int(dim)
@@ -41,7 +43,7 @@ def _reduction(numpy_function: Callable[..., Any], *, floating: str | None = Non
                 f"{floating}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
                 f"{dtypes.of(input.dtype)}"
             )
-        return numpy_function(input, axis=axis_of(dim if axis is None else axis), keepdims=keepdim)
+        return numpy_function(input, axis=axis_of(dim if axis is None else axis, input), keepdims=keepdim)
 
     body.__doc__ = f"np.{numpy_function.__name__} of all elements, or along `dim`."
     return body
@@ -71,7 +73,7 @@ def _spread(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
         if input.dtype.kind not in "fc":
             raise RuntimeError("std and var only support floating point and complex dtypes")
         with np.errstate(invalid="ignore", divide="ignore"):
-            return numpy_function(input, axis=axis_of(dim if axis is None else axis), ddof=correction, keepdims=keepdim)
+            return numpy_function(input, axis=axis_of(dim if axis is None else axis, input), ddof=correction, keepdims=keepdim)
 
     body.__doc__ = f"np.{numpy_function.__name__} with one degree of freedom less, of all elements or along `dim`."
     return body
@@ -267,7 +269,7 @@ declare("cummin", _running_extreme(np.minimum.accumulate, CumminResult))
 # ---- exponentials ----------------------------------------------------------------------------------------------------
 def _logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """log of the sum of exp, without overflow."""
-    axis = axis_of(dim)
+    axis = axis_of(dim, input)
     top = np.max(concrete(input), axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     total = np.sum(np.exp(input - top), axis=axis, keepdims=True)
@@ -300,15 +302,15 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     return declare_count(input, dim)
 
 
-declare_count = Op("count_nonzero", lambda input, dim=None: np.asarray(np.count_nonzero(input, axis=axis_of(dim))))
+declare_count = Op("count_nonzero", lambda input, dim=None: np.asarray(np.count_nonzero(input, axis=axis_of(dim, input))))
 
 
 def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The p-norm of all elements, or of the vectors along `dim`."""
     order = 2 if p in ("fro", None) else p
     if p == "nuc":
-        return np.linalg.norm(input, "nuc", axis=axis_of(dim), keepdims=keepdim)
-    return np.linalg.vector_norm(input, axis=axis_of(dim), keepdims=keepdim, ord=order)
+        return np.linalg.norm(input, "nuc", axis=axis_of(dim, input), keepdims=keepdim)
+    return np.linalg.vector_norm(input, axis=axis_of(dim, input), keepdims=keepdim, ord=order)
 
 
 norm = declare("norm", _norm, "LinalgVectorNormBackward0")
@@ -317,7 +319,7 @@ declare("dist", lambda input, other, p=2: np.linalg.vector_norm(input - other, o
 
 def _quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
     return np.quantile(
-        input, np.asarray(q) if not hasattr(q, "dtype") else q, axis=axis_of(dim), keepdims=keepdim, method=interpolation
+        input, np.asarray(q) if not hasattr(q, "dtype") else q, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation
     )
 
 

@@ -79,7 +79,9 @@ declare("ravel", lambda input: np.reshape(input, (-1,)), _view_node, view=True)
 
 def _transpose(input: Any, dim0: Any, dim1: Any) -> Any:
     """Two dims exchanged."""
-    return np.swapaxes(input, dim0, dim1) if input.ndim else np.reshape(input, ())
+    if not input.ndim and {dim0, dim1} <= {0, -1}:
+        return np.reshape(input, ())
+    return np.swapaxes(input, dim0, dim1)
 
 
 transpose = declare("transpose", _transpose, "TransposeBackward0", view=True, aliases="swapaxes swapdims")
@@ -151,9 +153,21 @@ Tensor.imag = property(lambda self: declare_imag(self))  # type: ignore[attr-def
 declare_imag = declare("imag_", lambda input: np.imag(input), "ImagBackward0", where="")
 
 
+def _matrices(who: str, input: Any) -> Any:
+    if input.ndim < 2:
+        raise RuntimeError(f"{who}: input tensor must have at least 2 dimensions")
+    return input
+
+
 def _repeat(input: Any, *repeats: Any) -> Any:
     """Copies side by side, as np.tile makes them."""
-    return np.tile(input, shape_of(repeats))
+    counts = shape_of(repeats)
+    if len(counts) < input.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+            f"repeat{counts} of a tensor with {input.ndim}"
+        )
+    return np.tile(input, counts)
 
 
 declare("repeat", _repeat, where="m")
@@ -161,13 +175,13 @@ declare("tile", lambda input, *dims: np.tile(input, shape_of(dims)), "RepeatBack
 declare(
     "repeat_interleave", lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim), "ViewBackward0"
 )
-declare("flip", lambda input, *dims: np.flip(input, shape_of(dims)))
+declare("flip", lambda input, *dims: np.flip(input, shape_of(dims)) if input.ndim else np.copy(input))
 declare("fliplr", lambda input: np.flip(input, 1))
 declare("flipud", lambda input: np.flip(input, 0))
 declare("rot90", lambda input, k=1, dims=(0, 1): np.rot90(input, k, dims))
 declare("roll", lambda input, shifts, dims=None: np.roll(input, shifts, dims))
-declare("tril", lambda input, diagonal=0: np.tril(input, diagonal), where="fmi")
-declare("triu", lambda input, diagonal=0: np.triu(input, diagonal), where="fmi")
+declare("tril", lambda input, diagonal=0: np.tril(_matrices("tril", input), diagonal), where="fmi")
+declare("triu", lambda input, diagonal=0: np.triu(_matrices("triu", input), diagonal), where="fmi")
 declare(
     "diag",
     lambda input, diagonal=0: np.diag(input, diagonal),
@@ -179,6 +193,8 @@ declare("trace", lambda input: np.trace(input))
 def _unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """Windows along a dim."""
     dim = dimension % input.ndim
+    if size > input.shape[dim]:
+        raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {input.shape[dim]} but size is {size}")
     starts = np.arange(0, input.shape[dim] - size + 1, step)
     index = starts[:, None] + np.arange(size)
     return np.moveaxis(np.take(input, index, dim), dim + 1, -1)

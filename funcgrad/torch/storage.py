@@ -185,25 +185,33 @@ def write(tensor: Any, index: Any, v: Any) -> None:
     array = storage.array
     storage.array = None
     place = Place(link.steps, index)
-    if type(array) is Shared:
-        place.write(array.view(ndarray), v)
-        storage.array = array
-    elif isinstance(array, Tracer) or isinstance(v, Tracer):
-        storage.array = _written_tracer(array, place, v)
-    else:
-        held = getrefcount(array) > _FREE
-        if held:
-            taint(array, link.version, node)
-        whole = index is Ellipsis and not link.steps and v.shape == array.shape and v.dtype == array.dtype and type(v) is ndarray
-        if whole and (held or v.base is None):
-            storage.array = v.copy() if v.base is not None or not v.flags.writeable else v
+    try:
+        if type(array) is Shared:
+            place.write(array.view(ndarray), v)
+            storage.array = array
+        elif isinstance(array, Tracer) or isinstance(v, Tracer):
+            storage.array = _written_tracer(array, place, v)
         else:
-            if held or type(array) is not ndarray or array.base is not None or not array.flags.writeable:
-                array = np.array(array, order="K")
-            place.write(array, v)
+            held = getrefcount(array) > _FREE
+            storage.array = _written(array, place, v, held)
+            if held:
+                taint(array, link.version, node)
+    finally:
+        if storage.array is None:  # the write was refused: an index out of range, shapes that do not fit
             storage.array = array
     link.version.count += 1
     tensor.value = link.value()
+
+
+def _written(array: Any, place: Place, v: Any, held: bool) -> Any:
+    """The content after a write: in `array` itself, unless somebody else holds it."""
+    whole = place.index is Ellipsis and not place.steps
+    if whole and v.shape == array.shape and v.dtype == array.dtype and type(v) is ndarray and (held or v.base is None):
+        return v.copy() if v.base is not None or not v.flags.writeable else v
+    if held or type(array) is not ndarray or array.base is not None or not array.flags.writeable:
+        array = np.array(array, order="K")
+    place.write(array, v)
+    return array
 
 
 def _written_tracer(array: Any, place: Place, v: Any) -> Any:

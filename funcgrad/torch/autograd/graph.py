@@ -31,7 +31,7 @@ class Node:
         edges = [(node_object(found), number) for found, number in map(edge_of, node.parents)]
         slots = getattr(plan, "slots", ())
         count = operand_count(node)
-        if count <= len(edges) or len(slots) != len(edges):
+        if count <= len(edges) or len(slots) != len(edges) or title(node) in _NUMBERS_ONLY:
             return tuple(edges)
         full: list[tuple[Any, int]] = [(None, 0)] * count
         for slot, edge in zip(slots, edges, strict=True):
@@ -100,6 +100,25 @@ class NodeObject(Node):
 
     def __init__(self, engine_node: EngineNode) -> None:
         self.engine_node = engine_node
+
+
+# Nodes whose constants are numbers or masks, which have no edges.
+_NUMBERS_ONLY = frozenset(
+    f"{name}Backward{k}"
+    for name, k in (
+        ("Pow", 0),
+        ("Pow", 2),
+        ("Remainder", 0),
+        ("Fmod", 0),
+        ("Rsub", 1),
+        ("MaskedFill", 0),
+        ("Clamp", 1),
+        ("ClampMin", 0),
+        ("ClampMax", 0),
+        ("Tril", 0),
+        ("Triu", 0),
+    )
+)
 
 
 def operand_count(node: EngineNode) -> int:

@@ -20,8 +20,10 @@ from funcgrad.transforms.vectorize import vmap
 
 if TYPE_CHECKING:
     from funcgrad import debug as debug
+    from funcgrad import drawing as drawing
     from funcgrad import extend as extend
     from funcgrad import testing as testing
+    from funcgrad.drawing import draw, trace
     from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
     from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
     from funcgrad.transforms.implicit import fixed_point, root
@@ -60,6 +62,9 @@ __all__ = [
     # solutions of equations
     "fixed_point",
     "root",
+    # pictures and tables
+    "draw",
+    "trace",
     # arrays and trees
     "at",
     "tree",
@@ -69,13 +74,14 @@ __all__ = [
 LATE["scipy.special"] = "funcgrad.scipy.special"
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
-_MODULES = ("debug", "extend", "testing")
+_MODULES = ("debug", "drawing", "extend", "testing")
 _LAZY = {
-    "checkpoint": "checkpointing", "checkpoint_name": "checkpointing",
-    "custom_gradient": "custom", "custom_jvp": "custom", "custom_vjp": "custom",
-    "fixed_point": "implicit", "root": "implicit",
-    "linear_transpose": "linear", "linearize": "linear",
-    "gnvp": "products", "hessian_diagonal": "products", "vhp": "products",
+    "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",
+    "custom_gradient": "transforms.custom", "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",
+    "draw": "drawing", "trace": "drawing",
+    "fixed_point": "transforms.implicit", "root": "transforms.implicit",
+    "linear_transpose": "transforms.linear", "linearize": "transforms.linear",
+    "gnvp": "transforms.products", "hessian_diagonal": "transforms.products", "vhp": "transforms.products",
 }  # fmt: skip
 
 
@@ -83,7 +89,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"funcgrad.{name}")
     if name in _LAZY:
-        value = getattr(importlib.import_module(f"funcgrad.transforms.{_LAZY[name]}"), name)
+        value = getattr(importlib.import_module(f"funcgrad.{_LAZY[name]}"), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'funcgrad' has no attribute {name!r}")

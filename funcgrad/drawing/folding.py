@@ -1,0 +1,241 @@
+"""Repeated structure, shown once with a count; and what is still too large, summed up.
+
+All operations stand in the order of time, so that a run of them can always be put into one box without closing a circle. What
+repeats is found as a period of that sequence: for each period p, the operations are compared with those p places on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from funcgrad.drawing.graph import CONSTANT, FOLDED, INPUT, OUTPUT, Edge, Graph, Group, Item, Vertex, groups_in, vertices_in
+
+LEAST = 3  # rounds of a repetition
+SAVES = 4  # vertices that folding must save
+
+
+class Run(NamedTuple):
+    """`count` rounds of `period` items from `start`."""
+
+    start: int
+    period: int
+    count: int
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.start + self.period * self.count
+
+    @property
+    def saved(self) -> int:
+        """How many items folding it saves."""
+        return (self.count - 1) * self.period
+
+
+class Folder:
+    """Folds a graph. `stands_for` sends a vertex to the one that is shown, `rounds` tells in which round of a group it was."""
+
+    def __init__(self) -> None:
+        self.stands_for: dict[Vertex, Vertex] = {}
+        self.rounds: dict[Vertex, dict[Group, int]] = defaultdict(dict)
+        self.whole: dict[Group, list[Vertex]] = {}
+
+    def fold(self, items: Sequence[Item]) -> list[Item]:
+        """The items, with what repeats as a group with a count."""
+        for item in items:
+            if isinstance(item, Group):
+                self.whole[item] = self._originals(item.items)
+                item.items = self.fold(item.items)
+        folded: list[Item] = []
+        at = 0
+        for run in runs(items):
+            folded += items[at : run.start]
+            folded.append(self._repeated(items, run))
+            at = run.end
+        return [*folded, *items[at:]]
+
+    def _originals(self, items: Iterable[Item]) -> list[Vertex]:
+        found: list[Vertex] = []
+        for item in items:
+            if isinstance(item, Vertex):
+                found.append(item)
+            else:
+                found += self.whole[item] if item in self.whole else self._originals(item.items)
+        return found
+
+    def _repeated(self, items: Sequence[Item], run: Run) -> Item:
+        blocks = [items[run.start + k * run.period : run.start + (k + 1) * run.period] for k in range(run.count)]
+        made = Group("", count=run.count)
+        self.whole[made] = self._originals(items[run.start : run.end])
+        for k, block in enumerate(blocks):
+            for vertex in self._originals(block):
+                self.rounds[vertex][made] = k
+        shown = [v for item in blocks[0] for v in vertices_in(item)]
+        for block in blocks[1:]:
+            for first, other in zip(shown, (v for item in block for v in vertices_in(item)), strict=True):
+                self._merge(first, other)
+        made.items = self.fold(blocks[0])
+        only = made.items[0]
+        if len(made.items) == 1 and isinstance(only, Group) and only.count == 1:
+            made.title, made.items = only.title, only.items  # a transform in a loop: one box
+        return made
+
+    def _merge(self, first: Vertex, other: Vertex) -> None:
+        if first.detail != other.detail:
+            first.detail = "…"
+        self.stands_for[other] = first
+
+    def shown(self, vertex: Vertex) -> Vertex:
+        """The vertex that stands for this one."""
+        while vertex in self.stands_for:
+            vertex = self.stands_for[vertex]
+        return vertex
+
+    def edge(self, edge: Edge) -> Edge:
+        """An edge between the vertices that are shown."""
+        source, target = self.rounds.get(edge.source, {}), self.rounds.get(edge.target, {})
+        carried = next((g for g, k in source.items() if g in target and target[g] != k), None)
+        return Edge(self.shown(edge.source), self.shown(edge.target), edge.output, carried)
+
+
+def runs(items: Sequence[Item]) -> list[Run]:
+    """Repetitions that don't overlap, those that save most first chosen; in order."""
+    numbers: dict[object, int] = {}
+    tokens = np.array([numbers.setdefault(item.token, len(numbers)) for item in items])
+    found = [run for period in range(1, len(items) // LEAST + 1) for run in runs_of(tokens, period)]
+    found.sort(key=lambda run: (-run.saved, run.period))
+    taken = np.zeros(len(items), bool)
+    chosen = []
+    for run in found:
+        if not taken[run.start : run.end].any():
+            taken[run.start : run.end] = True
+            chosen.append(aligned(items, tokens, run))
+    return sorted(chosen)
+
+
+def runs_of(tokens: np.ndarray, period: int) -> list[Run]:
+    """The repetitions of one period."""
+    same = np.concatenate([[False], tokens[period:] == tokens[:-period], [False]])
+    changes = np.flatnonzero(same[1:] != same[:-1])
+    made = []
+    for start, end in zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True):
+        run = Run(start, period, (end - start) // period + 1)
+        if run.count >= LEAST and run.saved >= SAVES:
+            made.append(run)
+    return made
+
+
+def aligned(items: Sequence[Item], tokens: np.ndarray, run: Run) -> Run:
+    """The same run, begun where the loop begins, if there is room: at its first line."""
+    room = 0
+    while run.end + room < len(items) and room < run.period and tokens[run.end + room] == tokens[run.start + room]:
+        room += 1
+    starts = [item.line.number if isinstance(item, Vertex) else 0 for item in items[run.start : run.start + room + 1]]
+    return run._replace(start=run.start + starts.index(min(starts)))
+
+
+def folded(graph: Graph, limit: int) -> Graph:
+    """The graph with repeated structure shown once, and at most about `limit` vertices."""
+    folder = Folder()
+    inputs, inner, outputs = parted(graph.root.items)
+    root = Group(graph.root.title, [*inputs, *folder.fold(inner), *outputs])
+    gather(folder, vertices_in(root), graph.edges)
+    prune(root, set(folder.stands_for))
+    summed_up(folder, root, limit)
+    return Graph(graph.title, root, shown_edges(folder, root, graph.edges), graph.operations)
+
+
+def parted(items: Iterable[Item]) -> tuple[list[Item], list[Item], list[Item]]:
+    """Inputs, what is between, and outputs."""
+    parts: dict[str, list[Item]] = {INPUT: [], "": [], OUTPUT: []}
+    for item in items:
+        kind = item.kind if isinstance(item, Vertex) else ""
+        parts[kind if kind in parts else ""].append(item)
+    return parts[INPUT], parts[""], parts[OUTPUT]
+
+
+def shown_edges(folder: Folder, root: Group, edges: Iterable[Edge]) -> list[Edge]:
+    """The edges between what is shown, each once; none from one round to the next of what was closed."""
+    groups = set(groups_in(root))
+    shown: dict[Edge, None] = {}
+    for edge in map(folder.edge, edges):
+        if edge.carried is not None and edge.carried not in groups:
+            edge = replace(edge, carried=None)
+        if edge.source is not edge.target or edge.carried:
+            shown[edge] = None
+    return list(shown)
+
+
+def gather(folder: Folder, vertices: Iterable[Vertex], edges: Iterable[Edge]) -> None:
+    """Merge inputs, constants and outputs of one kind that lead to (or come from) the same vertices that are shown."""
+    neighbours: dict[Vertex, set[Vertex]] = defaultdict(set)
+    for edge in edges:
+        neighbours[edge.source].add(folder.shown(edge.target))
+        if edge.target.kind == OUTPUT:
+            neighbours[edge.target].add(folder.shown(edge.source))
+    alike: dict[object, list[Vertex]] = defaultdict(list)
+    for vertex in vertices:
+        if vertex.kind in (INPUT, OUTPUT, CONSTANT) and vertex not in folder.stands_for:
+            alike[vertex.kind, vertex.outs, frozenset(neighbours[vertex])].append(vertex)
+    for found in alike.values():
+        if len(found) >= LEAST:
+            first, last = found[0], found[-1]
+            first.detail = f"{len(found)} of them"
+            first.label = first.label if first.label == last.label else f"{first.label} … {last.label}"
+            folder.stands_for.update(dict.fromkeys(found[1:], first))
+
+
+def prune(group: Group, gone: set[Vertex]) -> None:
+    """Take vertices out of a group, and of those within."""
+    group.items = [item for item in group.items if item not in gone]
+    for item in group.items:
+        if isinstance(item, Group):
+            prune(item, gone)
+    group.items = [item for item in group.items if isinstance(item, Vertex) or item.items]
+
+
+def size(item: Item) -> int:
+    """How many vertices are in an item."""
+    return sum(1 for _ in vertices_in(item))
+
+
+def summed_up(folder: Folder, root: Group, limit: int) -> None:
+    """Close groups, the largest first, and then runs of operations, until the picture is small enough."""
+    while size(root) > limit:
+        groups = [item for item in root.items if isinstance(item, Group)]
+        if not groups:
+            break
+        largest = max(groups, key=size)
+        times = f" × {largest.count}" if largest.count > 1 else ""
+        at = root.items.index(largest)
+        root.items[at] = summary(folder, f"{largest.title or 'repeated'}{times}", [largest])
+    root.items = [
+        item
+        for part, name in zip(parted(root.items), ("inputs", "operations", "outputs"), strict=True)
+        for item in in_chunks(folder, part, name, limit)
+    ]
+
+
+def in_chunks(folder: Folder, items: list[Item], name: str, limit: int) -> list[Item]:
+    """Neighbours closed together, if there are more than half of what may be shown."""
+    if 2 * len(items) <= limit:
+        return items
+    step = -(-2 * len(items) // limit) if name == "operations" else len(items)
+    chunks = [items[k : k + step] for k in range(0, len(items), step)]
+    return [summary(folder, f"{len(chunk)} {name}", chunk) for chunk in chunks]
+
+
+def summary(folder: Folder, label: str, items: Sequence[Item]) -> Vertex:
+    """One vertex in the place of several."""
+    inside = [v for item in items for v in vertices_in(item)]
+    kinds = {v.kind for v in inside}
+    common = Counter(v.label for v in inside if v.kind not in (INPUT, OUTPUT, CONSTANT)).most_common(3)
+    detail = ", ".join(f"{n} {name}" for name, n in common)
+    made = Vertex(label, kinds.pop() if len(kinds) == 1 and kinds <= {INPUT, OUTPUT} else FOLDED, (), detail, inside[0].line)
+    folder.stands_for.update(dict.fromkeys(inside, made))
+    return made

@@ -1,0 +1,219 @@
+"""The picture's content: vertices in the order of time, in nested groups, and the edges between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.primitive import Spec
+from funcgrad.core.reverse import PICK, Node
+from funcgrad.drawing.recording import Note, Recording
+from funcgrad.drawing.stack import NO_LINE, Box, Line
+
+INPUT, OUTPUT, CONSTANT, FOLDED = "input", "output", "constant", "folded"
+
+
+@dataclass(eq=False)
+class Vertex:
+    """One operation, input, constant or output; `outs` tells the shape and dtype of each of its outputs."""
+
+    label: str
+    kind: str
+    outs: tuple[Spec, ...] = ()
+    detail: str = ""
+    line: Line = NO_LINE
+    arity: int = 0
+
+    @property
+    def token(self) -> Any:
+        """Vertices with equal tokens do the same."""
+        return self.label, self.kind, self.outs, self.arity
+
+
+@dataclass(eq=False)
+class Group:
+    """A box: a transform that ran, or (with a `count`) a part that was repeated, shown once."""
+
+    title: str
+    items: list[Vertex | Group] = field(default_factory=list)
+    count: int = 1
+
+    @property
+    def token(self) -> Any:
+        """Groups with equal tokens do the same."""
+        return self.title, self.count, tuple(item.token for item in self.items)
+
+
+Item = Vertex | Group
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From an output of a vertex to another vertex. `carried`: to the next round of this repeated group."""
+
+    source: Vertex
+    target: Vertex
+    output: int = 0
+    carried: Group | None = None
+
+    @property
+    def spec(self) -> Spec | None:
+        """What flows along it."""
+        return self.source.outs[self.output] if self.output < len(self.source.outs) else None
+
+
+@dataclass
+class Graph:
+    """A picture to be laid out; `root` holds everything."""
+
+    title: str
+    root: Group
+    edges: list[Edge]
+    operations: int  # how many were recorded
+
+    def vertices(self) -> list[Vertex]:
+        """All of them, in the order in which they stand in their groups."""
+        return list(vertices_in(self.root))
+
+
+def vertices_in(item: Item) -> Iterator[Vertex]:
+    """The vertices of an item, nested ones included."""
+    if isinstance(item, Vertex):
+        yield item
+    else:
+        for inner in item.items:
+            yield from vertices_in(inner)
+
+
+def groups_in(group: Group) -> Iterator[Group]:
+    """The groups within a group, itself first."""
+    yield group
+    for item in group.items:
+        if isinstance(item, Group):
+            yield from groups_in(item)
+
+
+class Builder:
+    """From a recording to a graph."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.root = Group(recording.title)
+        self.open: list[tuple[Box, Group]] = []
+        self.made: dict[Node, Vertex] = {}
+        self.constants: dict[int, tuple[Vertex, Any]] = {}
+        self.edges: dict[Edge, None] = {}
+
+    def build(self) -> Graph:
+        """The graph, with nothing folded yet."""
+        names = {node: name for name, node in self.recording.inputs}
+        for node in self.recording.nodes:
+            if node.plan is PICK:
+                continue
+            note = self.recording.notes[node]
+            if node.plan is None:
+                vertex = Vertex(names.get(node, "input"), INPUT, (node.spec,))
+                self.root.items.append(vertex)
+            else:
+                vertex = self._operation(node, note)
+            self.made[node] = vertex
+        for name, node in self.recording.outputs:
+            end = Vertex(name, OUTPUT, (), arity=1)
+            self.root.items.append(end)
+            self._connect(node, end)
+        operations = sum(v.kind not in (INPUT, OUTPUT, CONSTANT) for v in vertices_in(self.root))
+        return Graph(self.recording.title, self.root, list(self.edges), operations)
+
+    def _operation(self, node: Node, note: Note) -> Vertex:
+        arrays = [(name, x) for name, x in note.constants if np.ndim(x)]
+        outs = self._outs(node)
+        vertex = Vertex(note.name, note.kind, outs, detail_of(note), note.line, len(node.parents) + len(arrays))
+        group = self._group(note.boxes)
+        for _, x in arrays:
+            self._constant(x, vertex, group)
+        group.items.append(vertex)
+        for parent in node.parents:
+            self._connect(parent, vertex)
+        return vertex
+
+    def _outs(self, node: Node) -> tuple[Spec, ...]:
+        if not isinstance(node.shape, int):
+            return (node.spec,)
+        picks = [n for n in self.recording.nodes if n.plan is PICK and n.parents[0] is node]
+        found = {pick.saved: pick.spec for pick in picks}
+        return tuple(found.get(k, Spec((), np.dtype(float))) for k in range(node.shape))
+
+    def _group(self, boxes: tuple[Box, ...]) -> Group:
+        """The innermost group for these boxes: one that is open, or a new one."""
+        same = 0
+        while same < min(len(boxes), len(self.open)) and boxes[same] is self.open[same][0]:
+            same += 1
+        del self.open[same:]
+        for box in boxes[same:]:
+            made = Group(box.title)
+            self._innermost().items.append(made)
+            self.open.append((box, made))
+        return self._innermost()
+
+    def _innermost(self) -> Group:
+        return self.open[-1][1] if self.open else self.root
+
+    def _constant(self, x: Any, vertex: Vertex, group: Group) -> None:
+        """Show a constant array, once; it stands where it is first used, if that is its only place."""
+        if id(x) not in self.constants:
+            x_spec = Spec(x.shape, x.dtype) if hasattr(x, "dtype") else Spec(np.shape(x), np.asarray(x).dtype)
+            made = Vertex("array", CONSTANT, (x_spec,))
+            self.constants[id(x)] = made, x
+            group.items.append(made)
+        self.edges[Edge(self.constants[id(x)][0], vertex)] = None
+
+    def _connect(self, node: Node, target: Vertex) -> None:
+        output = node.saved if node.plan is PICK else 0
+        self.edges[Edge(self.made[node.parents[0] if node.plan is PICK else node], target, output)] = None
+
+
+def detail_of(note: Note) -> str:
+    """The numbers and options of a call, in short."""
+    parts = [f"{name}={number(x)}" for name, x in note.constants if not np.ndim(x)]
+    params = note.call.params if note.call is not None else {}
+    parts += [index_text(v) if name == "index" else f"{name}={shortened(v)}" for name, v in params.items()]
+    return shorten(", ".join(parts), 28)
+
+
+def number(x: Any) -> str:
+    """A number with a few digits."""
+    plain = x.item() if hasattr(x, "item") else x
+    return f"{plain:.4g}" if isinstance(plain, (int, float)) and not isinstance(plain, bool) else str(plain)
+
+
+def index_text(index: Any) -> str:
+    """An index as it is written."""
+    return f"[{', '.join(map(index_part, index if isinstance(index, tuple) else (index,)))}]"
+
+
+def index_part(i: Any) -> str:
+    """One of the parts of an index."""
+    if isinstance(i, slice):
+        ends = ["" if end is None else str(end) for end in (i.start, i.stop, i.step)]
+        return ":".join(ends if i.step is not None else ends[:2])
+    return "..." if i is Ellipsis else shortened(i)
+
+
+def shortened(x: Any) -> str:
+    """A parameter, in short."""
+    if hasattr(x, "shape") and np.ndim(x):
+        return f"array {np.shape(x)}"
+    return shorten(str(x), 16)
+
+
+def shorten(text: str, width: int) -> str:
+    """`text`, cut to a width."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def spec_text(spec: Spec | None) -> str:
+    """'(3, 4) float64'."""
+    return f"{spec.shape} {spec.dtype}" if spec is not None else ""

@@ -1,0 +1,110 @@
+"""`draw`, and the `Drawing` that it returns."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from funcgrad.core.trace import Tracer
+from funcgrad.drawing.folding import folded
+from funcgrad.drawing.formats import to_dot, to_mermaid, to_text
+from funcgrad.drawing.graph import Builder, Graph
+from funcgrad.drawing.recording import Recording, record, record_backward, recording_of
+from funcgrad.drawing.svg import to_svg
+from funcgrad.errors import ArgumentError
+from funcgrad.transforms.wrapping import check_function
+
+LIMIT = 120
+
+
+class Drawing:
+    """The picture of a computation: a notebook shows it as SVG, `print` as a listing.
+
+    `graph` is what it shows. The arrays of the computation are not kept.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def to_svg(self) -> str:
+        """The picture as an SVG document."""
+        return to_svg(self.graph)
+
+    def to_mermaid(self) -> str:
+        """The picture as a Mermaid flowchart."""
+        return to_mermaid(self.graph)
+
+    def to_dot(self) -> str:
+        """The picture in Graphviz's language."""
+        return to_dot(self.graph)
+
+    def save(self, path: Any) -> None:
+        """Write it to a file: .svg, .mmd (Mermaid), .dot or .gv (Graphviz), .txt.
+
+        Raises:
+            ArgumentError: the file's name has none of these endings.
+        """
+        path = Path(path)
+        if path.suffix not in _WRITERS:
+            raise ArgumentError(f"save: {path.name!r} ends in none of {', '.join(_WRITERS)}; write for example 'graph.svg'")
+        path.write_text(_WRITERS[path.suffix](self.graph), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return to_text(self.graph)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+
+
+_WRITERS: dict[str, Callable[[Graph], str]] = {
+    ".svg": to_svg, ".mmd": to_mermaid, ".dot": to_dot, ".gv": to_dot, ".txt": to_text,
+}  # fmt: skip
+
+
+def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LIMIT) -> Any:
+    """Draw the computation that a function records.
+
+    Args:
+        fun: a function of pytrees. It is run once, as it would be by `vjp`, with all floating leaves of its arguments traced.
+            Or a tracer, or a Tensor that requires grad: then what is behind it is drawn, at once.
+        backward: draw the backward sweep as well: it pulls cotangents ("ct of out") back to the arguments.
+        fold: show repeated structure once, with a count. (Loops, layers, steps: at least three rounds.)
+        limit: about how many vertices to show at most; what is more is summed up. `fold` must be True for it to count.
+
+    Returns:
+        A function with the arguments of `fun` that returns a `Drawing`: it has to_svg(), to_mermaid(), to_dot(), save(path), and
+        notebooks show it. Colours stand for kinds of rules, boxes for transforms; hover over an operation to see its line.
+
+    Raises:
+        OutputError: no output depends on a floating argument. ArgumentError: `fun` is no function.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> picture = fg.draw(lambda x: np.sum(np.sin(x) ** 2))(np.zeros(3))
+    >>> print(picture)
+    <lambda>: 3 operations
+      x: input                                     (3,) float64
+      %1 = sin(x)                                  (3,) float64         ..., in <lambda>
+      %2 = power(%1, y=2)                          (3,) float64         ..., in <lambda>
+      %3 = sum(%2)                                 () float64           ..., in <lambda>
+      out = %3
+    >>> picture.to_svg()[:4]
+    '<svg'
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 8:
+        raise ArgumentError(f"draw: limit must be an int of at least 8, not {limit!r}")
+
+    def drawing(recording: Recording) -> Drawing:
+        graph = Builder(recording).build()
+        return Drawing(folded(graph, limit) if fold else graph)
+
+    if isinstance(fun, Tracer) or hasattr(fun, "__operand__"):
+        return drawing(recording_of(fun))
+    check_function(fun, "draw")
+
+    @functools.wraps(fun, updated=())
+    def drawn(*args: Any, **kwargs: Any) -> Drawing:
+        return drawing((record_backward if backward else record)(fun, args, kwargs))
+
+    return drawn

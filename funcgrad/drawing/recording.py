@@ -1,0 +1,284 @@
+"""Run a function on a tape of which everything is noted: what was called, on what, where, how long it took."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.core.primitive import Call, Opaque, Primitive
+from funcgrad.core.reverse import PICK, Node, ReverseTrace, ReverseTracer, sweep
+from funcgrad.core.trace import Tracer, concrete, lower, snapshot
+from funcgrad.drawing.stack import NO_LINE, Box, Line, Stack
+from funcgrad.errors import OutputError
+from funcgrad.transforms.wrapping import name_of
+
+
+class Note:
+    """What was seen when a node was made. `constants` are the operands without a derivative, by name."""
+
+    __slots__ = ("boxes", "call", "constants", "line", "node", "primitive", "seconds")
+
+    def __init__(self, boxes: tuple[Box, ...] = (), line: Line = NO_LINE) -> None:
+        self.boxes, self.line = boxes, line
+        self.node: Node | None = None
+        self.primitive: Any = None
+        self.call: Any = None  # its layout and params; the operands are let go of
+        self.constants: list[tuple[str, Any]] = []
+        self.seconds = 0.0
+
+    @property
+    def name(self) -> str:
+        """What was called."""
+        if self.primitive is not None:
+            return self.primitive.title.removeprefix("np.")
+        return self.node.plan.name.removeprefix("np.") if self.node is not None and self.node.plan is not None else ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its rule."""
+        plan = self.node.plan if self.node is not None else None
+        primitive = self.primitive or getattr(plan, "primitive", None)
+        if primitive is None:
+            return "assignment" if getattr(plan, "name", "").startswith("x[index] =") else "opaque"
+        return primitive.kind or "opaque"
+
+
+class Clock:
+    """Numbers the nodes of a trace, as its counter would, and begins a note for each."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack, self.numbers = stack, count(0, -1)
+        self.notes: dict[int, Note] = {}
+
+    def __iter__(self) -> Clock:
+        return self
+
+    def __next__(self) -> int:
+        number = next(self.numbers)
+        self.notes[number] = Note(*self.stack.now())
+        return number
+
+
+class NotedTracer(ReverseTracer):
+    """A tracer of a noted trace: of a class that the fast lanes don't know, so that every call is seen."""
+
+    __slots__ = ()
+
+
+class NotedTrace(ReverseTrace):
+    """A reverse trace that takes notes. With `timed`, NumPy's part of each call is run once more to be timed alone."""
+
+    __slots__ = ("notes", "timed")
+    tracer_type = NotedTracer
+
+    def __init__(self, stack: Stack, *, timed: bool = False) -> None:
+        super().__init__()
+        clock = Clock(stack)
+        self.order: Any = clock
+        self.notes, self.timed = clock.notes, timed
+
+    def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
+        begin = perf_counter()
+        out = super().apply(primitive, call)
+        seconds = perf_counter() - begin
+        for x in out if isinstance(out, (tuple, list)) else [out]:
+            if isinstance(x, Tracer) and x.trace is self and x.node is not None:
+                self._noted(made_by(x.node), primitive, call, seconds)
+        return out
+
+    def _noted(self, node: Node, primitive: Any, call: Call, seconds: float) -> None:
+        note = self.notes[node.order]
+        if note.node is not None or node.plan is None:
+            return
+        note.node, note.primitive = node, primitive
+        note.call = Call((), call.layout, call.params)
+        note.constants = [(name, concrete(x)) for name, x in zip(operand_names(call), call.operands) if not self.flows(x)]
+        note.seconds = self._time(primitive, call) if self.timed and isinstance(primitive, Primitive) else seconds
+
+    def flows(self, x: Any) -> bool:
+        """Does a derivative of this trace flow through `x`?"""
+        return isinstance(x, Tracer) and x.trace is self and x.node is not None
+
+    def _time(self, primitive: Primitive, call: Call) -> float:
+        plain = call.with_operands([concrete(lower(self, x)) for x in call.operands])
+        begin = perf_counter()
+        primitive.run(plain)
+        return perf_counter() - begin
+
+
+def operand_names(call: Call) -> list[str]:
+    """A name for each operand."""
+    names: list[str] = []
+    for name, length in call.layout:
+        names += [name] if length is None else [f"{name}[{k}]" for k in range(length)]
+    return names
+
+
+def made_by(node: Node) -> Node:
+    """The node of the call that a node stands for."""
+    return node.parents[0] if node.plan is PICK else node
+
+
+class Recording:
+    """The nodes that the outputs come from, oldest first, with their notes; inputs (with their `values`) and outputs by name."""
+
+    def __init__(
+        self,
+        title: str,
+        inputs: Sequence[tuple[str, Node]],
+        outputs: Sequence[tuple[str, Node]],
+        notes: dict[int, Note],
+        values: Sequence[Any] = (),
+    ) -> None:
+        self.title, self.inputs, self.outputs, self.values = title, list(inputs), list(outputs), values
+        self.nodes = reachable(node for _, node in outputs)
+        self.notes: dict[Node, Note] = {}
+        for node in self.nodes:
+            note = self.notes[node] = notes.get(node.order) or Note()
+            note.node = node
+
+
+def reachable(ends: Iterable[Node]) -> list[Node]:
+    """All nodes behind `ends`, oldest first."""
+    found: dict[Node, None] = dict.fromkeys(ends)
+    todo = list(found)
+    while todo:
+        for parent in todo.pop().parents:
+            if parent not in found:
+                found[parent] = None
+                todo.append(parent)
+    return sorted(found, key=lambda node: -node.order)
+
+
+class Flat:
+    """A function of the floating leaves of its arguments; what can't be differentiated stays as it is."""
+
+    def __init__(self, fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        self.fun = fun
+        paths, self.structure = tree.flatten_with_path((tuple(args), kwargs))
+        self.given = [leaf for _, leaf in paths]
+        self.where = [i for i, leaf in enumerate(self.given) if is_floating(leaf)]
+        self.values = [as_array(self.given[i]) for i in self.where]
+        self.names = [argument_name(fun, paths[i][0]) for i in self.where]
+
+    def __call__(self, leaves: Sequence[Any]) -> list[tuple[str, Any]]:
+        """The outputs, by name."""
+        full = list(self.given)
+        for i, leaf in zip(self.where, leaves, strict=True):
+            full[i] = leaf
+        args, kwargs = tree.unflatten(self.structure, full)
+        paths, _ = tree.flatten_with_path(self.fun(*args, **kwargs))
+        return [(f"out{tree.keystr(path)}", leaf) for path, leaf in paths]
+
+
+def is_floating(x: Any) -> bool:
+    """Is this a number or array in which one can differentiate?"""
+    return isinstance(x, (float, complex)) or getattr(getattr(x, "dtype", None), "kind", "") in ("f", "c")
+
+
+def as_array(x: Any) -> Any:
+    """A number as NumPy's; a tracer as it is now."""
+    if isinstance(x, Tracer):
+        return snapshot(x)
+    return x if hasattr(x, "dtype") else np.asarray(x)[()]
+
+
+def argument_name(fun: Callable[..., Any], path: Sequence[Any]) -> str:
+    """'w[0]' for the path of a leaf in (args, kwargs)."""
+    where, key, *rest = path
+    if where == tree.Index(1):
+        return f"{key.key}{tree.keystr(rest)}"
+    names = positional_names(fun)
+    position = key.index
+    return f"{names[position] if position < len(names) else f'argument {position}'}{tree.keystr(rest)}"
+
+
+def positional_names(fun: Callable[..., Any]) -> list[str]:
+    """The names of a function's positional parameters, where Python knows them."""
+    try:
+        parameters = inspect.signature(fun).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def record(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], *, timed: bool = False) -> Recording:
+    """Note all of one run of `fun`."""
+    flat, stack = Flat(fun, args, kwargs), Stack()
+    with NotedTrace(stack, timed=timed) as trace:
+        leaves = [trace.leaf(v) for v in flat.values]
+        inputs = [(name, made(leaf)) for name, leaf in zip(flat.names, leaves, strict=True)]
+        outs = flat(leaves)
+        ends = [(name, x.node) for name, x in outs if trace.flows(x)]
+    return Recording(name_of(fun), inputs, checked(ends, fun, outs), trace.notes, flat.values)
+
+
+def made(leaf: ReverseTracer) -> Node:
+    """The node of a leaf."""
+    assert leaf.node is not None
+    return leaf.node
+
+
+def checked(ends: list[Any], fun: Callable[..., Any], outs: Sequence[Any]) -> list[Any]:
+    """Refuse a function of which no output depends on an input."""
+    if not ends:
+        raise OutputError(
+            f"no floating output of {name_of(fun)} depends on its arguments (it has {len(outs)}), so that there is no tape. "
+            "Pass floating arguments, and return what is computed from them."
+        )
+    return ends
+
+
+class Names:
+    """A visitor of a sweep: what is computed in a pull belongs to the line of the call that is pulled back."""
+
+    def __init__(self, stack: Stack, notes: dict[int, Note]) -> None:
+        self.stack, self.notes = stack, notes
+
+    def enter(self, node: Node, ct: Any) -> tuple[Any, Any]:
+        """Before a pull."""
+        self.stack.line = self.notes[made_by(node).order].line
+        return ct, node.saved
+
+    def leave(self, node: Node, parts: Any) -> Any:
+        """After it."""
+        return parts
+
+
+def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Recording:
+    """Note all of one run of `fun` and of the sweep that pulls cotangents back through it."""
+    flat, stack = Flat(fun, args, kwargs), Stack()
+    with NotedTrace(stack) as trace:
+        arguments = [trace.leaf(v) for v in flat.values]
+        inputs = [(name, made(leaf)) for name, leaf in zip(flat.names, arguments, strict=True)]
+        stack.prefix = (Box("forward"),)
+        with NotedTrace(stack) as inner:
+            leaves = [inner.leaf(x) for x in arguments]
+            outs = flat(leaves)
+            ends = [(name, x) for name, x in outs if inner.flows(x)]
+            values = [(name, lower(inner, x)) for name, x in checked(ends, fun, outs)]
+        stack.prefix = ()
+        cts = [trace.leaf(np.ones(x.shape, x.dtype)[()]) for _, x in values]
+        inputs += [(f"ct of {name}", made(ct)) for (name, _), ct in zip(values, cts, strict=True)]
+        found = sweep([(x.node, ct) for (_, x), ct in zip(ends, cts, strict=True)], visitor=Names(stack, inner.notes))
+        gradients = [(f"ct of {name}", found.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)]
+    shown = [(name, x.node) for name, x in [*values, *gradients] if trace.flows(x)]
+    return Recording(name_of(fun), inputs, shown, trace.notes)
+
+
+def recording_of(x: Any) -> Recording:
+    """The tape behind a tracer, or behind an object that holds one."""
+    held = x if isinstance(x, Tracer) else x.__operand__()
+    if not isinstance(held, Tracer) or not isinstance(held.node, Node):
+        raise OutputError("draw: this value has no tape behind it; draw(fun)(*args) records one")
+    nodes = reachable([held.node])
+    leaves = [node for node in nodes if node.plan is None]
+    names = [(f"leaf {k}" if len(leaves) > 1 else "leaf", node) for k, node in enumerate(leaves)]
+    notes = getattr(held.trace, "notes", {})
+    return Recording(type(x).__name__, names, [("out", held.node)], notes)

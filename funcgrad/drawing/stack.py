@@ -1,0 +1,126 @@
+"""Where a recorded call came from: the user's line, and the transforms that were running (the boxes of a picture).
+
+Python's own stack is asked. A frame that has ended may leave its id to another one, so the frames of running transforms are
+held, until the next call shows that they have ended.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from funcgrad.core.forward import transposed_pull
+from funcgrad.core.reverse import sweep
+from funcgrad.errors import user_frame
+from funcgrad.transforms.checkpointing import Checkpoint
+from funcgrad.transforms.custom import CustomFunction
+from funcgrad.transforms.derivatives import jvp, vjp
+from funcgrad.transforms.linear import linearize
+from funcgrad.transforms.recording import Pullback
+from funcgrad.transforms.wrapping import Transformed, name_of
+
+
+class Line(NamedTuple):
+    """A line of the user's code."""
+
+    file: str
+    number: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}, line {self.number}, in {self.function}" if self.file else ""
+
+    @property
+    def text(self) -> str:
+        """What is written there."""
+        return linecache.getline(self.file, self.number).strip() if self.file else ""
+
+
+NO_LINE = Line("", 0, "")
+
+
+class Box:
+    """One run of a transform (or of a part of one)."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+
+class Stack:
+    """Asked at each call. Only frames above the one that made it count."""
+
+    def __init__(self) -> None:
+        self.base = sys._getframe(1)
+        self.codes = _box_codes()
+        self.held: list[tuple[FrameType, Box]] = []
+        self.prefix: tuple[Box, ...] = ()
+        self.line: Line | None = None  # takes the place of the running line
+
+    def now(self) -> tuple[tuple[Box, ...], Line]:
+        """The boxes, outermost first, and the line."""
+        user = user_frame()
+        line = self.line or NO_LINE
+        boxes = []
+        codes, frame = self.codes, sys._getframe(1)
+        while frame is not None and frame is not self.base:
+            if frame is user and self.line is None:
+                line = Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+            if frame.f_code in codes and not is_transposition(frame):
+                boxes.append(frame)
+            frame = frame.f_back
+        boxes.reverse()
+        self._follow(boxes)
+        return (*self.prefix, *(box for _, box in self.held)), line
+
+    def _follow(self, frames: list[FrameType]) -> None:
+        same = 0
+        while same < min(len(frames), len(self.held)) and frames[same] is self.held[same][0]:
+            same += 1
+        del self.held[same:]
+        self.held += [(frame, Box(title_of(frame))) for frame in frames[same:]]
+
+
+@cache
+def _wrappers() -> dict[CodeType, str]:
+    """The code of each transform's call -> the name of what it transforms, among its variables."""
+    classes = [cls for cls in _descendants(Transformed) if not issubclass(cls, (Checkpoint, CustomFunction))]  # one step each
+    found = {cls.__call__.__code__: "self" for cls in classes}
+    return {**found, **{f.__code__: "fun" for f in (jvp, vjp, linearize)}}
+
+
+def _descendants(cls: type) -> Iterator[Any]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _descendants(child)
+
+
+_SWEEP, _PULLBACK = sweep.__code__, Pullback.__call__.__code__
+
+
+@cache
+def _box_codes() -> frozenset[CodeType]:
+    return frozenset([*_wrappers(), _SWEEP, _PULLBACK])
+
+
+def is_transposition(frame: FrameType) -> bool:
+    """Is this sweep a step of forward mode?"""
+    caller = frame.f_back
+    return frame.f_code is _SWEEP and caller is not None and caller.f_code is transposed_pull.__code__
+
+
+def title_of(frame: FrameType) -> str:
+    """What is running there."""
+    code = frame.f_code
+    if code is _SWEEP:
+        return "backward sweep"
+    if code is _PULLBACK:
+        return "pullback"
+    source = frame.f_locals.get(_wrappers()[code])
+    if isinstance(source, Transformed):
+        return f"{source.transform} of {name_of(source.fun)}"
+    return f"{code.co_name} of {name_of(source)}"

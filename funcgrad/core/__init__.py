@@ -3,7 +3,7 @@
     trace.py       who handles this call? traces, tracers, `bind`
     methods.py     what makes a tracer look like an ndarray
     catalogue.py   every NumPy function, once, with its status
-    primitive.py   how a call's arguments are bound; ufunc.py, the same for ufuncs
+    primitive.py   how a call's arguments are bound; ufunc.py, the same for ufuncs; folds.py, their reduce and accumulate
     kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments
     cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
     reverse.py     the tape and the sweep

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from funcgrad.core import folds
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.cotangent import add_at, repeats
 from funcgrad.core.kinds import OPERANDS, Rule
@@ -18,7 +20,7 @@ from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_lin
 # ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
 REDUCTIONS = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
-    np.logical_and: np.all, np.logical_or: np.any,
+    np.fmax: np.nanmax, np.fmin: np.nanmin, np.logical_and: np.all, np.logical_or: np.any,
 }  # fmt: skip
 ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
 
@@ -89,19 +91,9 @@ class Ufunc(Primitive):
         return np.moveaxis(result, range(-len(back), 0), back) if back else result
 
     def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """ufunc.reduce, .accumulate, .outer: by the functions that they are; the others are refused."""
-        if method in ("reduce", "accumulate"):
-            table = REDUCTIONS if method == "reduce" else ACCUMULATIONS
-            if self.function in table:
-                x, *rest = args
-                names = ("axis", "dtype", "out", "keepdims", "initial", "where")
-                options = {"axis": 0, **dict(zip(names, rest, strict=False)), **kwargs}
-                out = options.pop("out", None)
-                if (out[0] if isinstance(out, tuple) else out) is not None:
-                    raise out_refused(f"{self.name}.{method}")
-                if options.get("dtype", 0) is None:
-                    del options["dtype"]
-                return CATALOGUE[table[self.function]](x, **options)
+        """ufunc.reduce, .accumulate, .outer, ...: by the functions that they are, or row by row."""
+        if method in FOLDS and self.function.nin == 2 and self.function.nout == 1 and self.function.signature is None:
+            return self._fold(method, *args, **kwargs)
         if method == "outer" and not kwargs:
             x, y = (as_array(a) for a in args)
             return self(x.reshape(x.shape + (1,) * y.ndim), y)
@@ -109,8 +101,24 @@ class Ufunc(Primitive):
             return write_at(self, *args)
         raise UnsupportedFunctionError(
             f"np.{self.name}.{method} was called with a tracer at {user_line()} and has no rule. "
-            + _INSTEAD.get(method, "Write it with functions that have one.")
+            "Write it with functions that have one."
         )
+
+    def _fold(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        options = inspect.signature(FOLDS[method]).bind(self.function, *args, **kwargs).arguments
+        positional = [options.pop(name) for name in ("ufunc", "array", "indices") if name in options]
+        out = options.pop("out", None)
+        if (out[0] if isinstance(out, tuple) else out) is not None:
+            raise out_refused(f"{self.name}.{method}")
+        if options.get("dtype", 0) is None:
+            del options["dtype"]
+        known = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {})
+        if self.function in known:
+            return CATALOGUE[known[self.function]](positional[1], **{"axis": 0, **options})
+        return FOLDS[method](*positional, **options)
+
+
+FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": folds.reduceat}
 
 
 def write_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
@@ -133,11 +141,6 @@ def write_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
         )
     target[index] = ufunc(target[index], *values)
     return None
-
-
-_INSTEAD = {
-    "reduceat": "Sum the slices one by one, or take differences of np.cumsum.",
-}
 
 
 def as_array(x: Any) -> Any:

@@ -1,0 +1,94 @@
+"""ufunc.reduce, .accumulate and .reduceat, for every ufunc of two operands: it is applied to one row after the other.
+
+(np.add.reduce is np.sum, and so on: ufunc.py sends those to the functions with rules of their own.)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.methods import astype
+from funcgrad.core.primitive import as_operand
+
+_ABSENT: Any = np._NoValue
+
+
+def reduce(
+    ufunc: Any,
+    array: Any,
+    /,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = _ABSENT,
+    where: Any = True,
+) -> Any:
+    """ufunc.reduce(array, axis, ...): from the first row to the last, as NumPy does it."""
+    x = _of_dtype(array, dtype)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    if len(axes) > 1 and ufunc.identity is None and ufunc not in (np.fmax, np.fmin):
+        raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
+    kept = [1 if i in axes else n for i, n in enumerate(x.shape)]
+    rows = _rows(x, axes)
+    takes = None if where is True else _rows(np.broadcast_to(as_operand(where), x.shape), axes)
+    total = _start(ufunc, rows, initial, masked=takes is not None)
+    for i in range(1 if total is None else 0, len(rows)):
+        joined = ufunc(rows[0] if total is None else total, rows[i])
+        total = joined if takes is None else np.where(takes[i], joined, total)
+    total = np.broadcast_to(rows[0] if total is None else total, rows.shape[1:])
+    return total.reshape(kept) if keepdims else total
+
+
+def _start(ufunc: Any, rows: Any, initial: Any, *, masked: bool) -> Any:
+    """What the first row is joined with: nothing (None), if there is one and it surely counts."""
+    if initial is not _ABSENT and initial is not None:
+        return as_operand(initial)
+    if not masked and len(rows):
+        return None
+    if ufunc.identity is None or initial is None:
+        what = "to use a where mask one has to specify 'initial'" if masked else "it needs at least one row"
+        raise ValueError(f"reduction operation '{ufunc.__name__}' does not have an identity: {what}")
+    return np.asarray(ufunc.identity, rows.dtype)
+
+
+def accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+    """ufunc.accumulate(array, axis): the results on the way from the first row to the last."""
+    x = _of_dtype(array, dtype)
+    axis = normalize_axis_index(axis, x.ndim)
+    rows = _rows(x, (axis,))
+    totals = [rows[i] for i in range(min(1, len(rows)))]
+    for i in range(1, len(rows)):
+        totals.append(ufunc(totals[-1], rows[i]))
+    return np.stack(totals, axis) if totals else x
+
+
+def reduceat(ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
+    """ufunc.reduceat(array, indices, axis): ranges of rows reduced. A range that runs backwards gives its first row."""
+    x = _of_dtype(array, dtype)
+    axis = normalize_axis_index(axis, x.ndim)
+    rows = _rows(x, (axis,))
+    starts = np.asarray(indices)
+    if starts.size and (starts.min() < 0 or starts.max() >= len(rows)):
+        raise IndexError(f"an index of {starts.tolist()} is out-of-bounds in {ufunc.__name__}.reduceat [0, {len(rows)})")
+    parts = [
+        ufunc.reduce(rows[start:stop]) if start < stop else rows[start]
+        for start, stop in zip(starts.tolist(), [*starts.tolist()[1:], len(rows)])
+    ]
+    return np.stack(parts, axis) if parts else np.take(x, starts.astype(int), axis)
+
+
+def _of_dtype(x: Any, dtype: Any) -> Any:
+    x = as_operand(x)
+    return x if dtype is None else CATALOGUE[astype](x, np.dtype(dtype))
+
+
+def _rows(x: Any, axes: tuple[int, ...]) -> Any:
+    """`x` with the axes to be folded as one in front."""
+    rest = tuple(i for i in range(x.ndim) if i not in axes)
+    size = int(np.prod([x.shape[i] for i in axes]))
+    return np.transpose(x, (*axes, *rest)).reshape(size, *[x.shape[i] for i in rest])

@@ -82,9 +82,7 @@ def test_a_number_is_written_everywhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "axes", [(0, 0, 0), (0, 0, None), (0, None, 0), (None, 0, 0), (None, 0, None), (None, None, 0)]
-)
+@pytest.mark.parametrize("axes", [(0, 0, 0), (0, 0, None), (0, None, 0), (None, 0, 0), (None, 0, None), (None, None, 0)])
 def test_vmap_is_a_loop(name: str, axes: tuple[Any, ...]) -> None:
     rng = np.random.default_rng(2)
     full = rng.normal(size=(3, 4)), rng.integers(0, 4, size=(3, 5)), rng.normal(size=(3, 5))

@@ -166,9 +166,7 @@ def test_zeros_that_are_not_structural_stay_honest() -> None:
         assert np.isnan(jvp(lambda t: np.sqrt(t) * 0.0, (0.0,), (1.0,))[1])
 
 
-@pytest.mark.parametrize(
-    "mask", [True, False, np.True_, np.array(True), [True, False], np.array([1, 0]), np.array([0.0, 2.0])]
-)
+@pytest.mark.parametrize("mask", [True, False, np.True_, np.array(True), [True, False], np.array([1, 0]), np.array([0.0, 2.0])])
 def test_conditions_of_every_kind(mask: Any) -> None:
     x, y = np.array([2.0, 3.0]), np.array([5.0, 7.0])
     out, pull = vjp(lambda x, y: np.where(mask, x, y), x, y)
@@ -216,12 +214,8 @@ def test_piecewise() -> None:
 def test_the_conditions_of_piecewise_may_be_one_array() -> None:
     v = np.array([-2.0, 3.0])
     both = np.array([[True, False], [False, True]])
-    np.testing.assert_array_equal(
-        grad(lambda v: np.sum(np.piecewise(v, both, [lambda u: -u, lambda u: u * u])))(v), [-1, 6]
-    )
-    np.testing.assert_array_equal(
-        grad(lambda v: np.sum(np.piecewise(v, [True, False], [lambda u: -u, 0.0])))(v), [-1, 0]
-    )
+    np.testing.assert_array_equal(grad(lambda v: np.sum(np.piecewise(v, both, [lambda u: -u, lambda u: u * u])))(v), [-1, 6])
+    np.testing.assert_array_equal(grad(lambda v: np.sum(np.piecewise(v, [True, False], [lambda u: -u, 0.0])))(v), [-1, 0])
 
 
 def test_piecewise_hands_each_function_its_own_elements() -> None:
@@ -242,15 +236,9 @@ def test_choose() -> None:
     with np.errstate(all="ignore"):
         slope = grad(lambda v: np.sum(np.choose(np.array([0, 1, 0]), [np.sqrt(v), np.log(v - 1)])))
         np.testing.assert_allclose(slope(v), [0.5, 1, 0.25])
-    np.testing.assert_array_equal(
-        jacrev(lambda m: np.choose([1, 0, 1], m))(np.ones((2, 3))).sum(axis=0), [[0, 1, 0], [1, 0, 1]]
-    )
-    np.testing.assert_array_equal(
-        jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="clip"))(v), [[1, 0, 0], [0, 0, 1]]
-    )
-    np.testing.assert_array_equal(
-        jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="wrap"))(v), [[0, 0, 1], [0, 0, 1]]
-    )
+    np.testing.assert_array_equal(jacrev(lambda m: np.choose([1, 0, 1], m))(np.ones((2, 3))).sum(axis=0), [[0, 1, 0], [1, 0, 1]])
+    np.testing.assert_array_equal(jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="clip"))(v), [[1, 0, 0], [0, 0, 1]])
+    np.testing.assert_array_equal(jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="wrap"))(v), [[0, 0, 1], [0, 0, 1]])
     with pytest.raises(ValueError, match=r"outside 0\.\.\.2"):
         grad(lambda v: np.sum(np.choose(np.array([3]), v)))(v)
     with pytest.raises(TracerWriteError):

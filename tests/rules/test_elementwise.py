@@ -101,9 +101,7 @@ def test_the_modulus_at_zero_and_infinity() -> None:
 
 
 def test_curvature_of_the_modulus() -> None:
-    np.testing.assert_allclose(
-        hessian(lambda v: np.abs(v[0] + 1j * v[1]) ** 4)(np.array([1.0, 2.0])), [[28, 16], [16, 52]]
-    )
+    np.testing.assert_allclose(hessian(lambda v: np.abs(v[0] + 1j * v[1]) ** 4)(np.array([1.0, 2.0])), [[28, 16], [16, 52]])
     check_grads(lambda z: np.abs(z) * np.sign(z).real, (np.array([1 + 2j, -0.5j]),), 2)
 
 
@@ -170,9 +168,7 @@ def test_each_gradient_has_its_operands_shape(function: Any, shapes: Any) -> Non
 
 
 def test_lists_and_numbers_as_operands() -> None:
-    np.testing.assert_array_equal(
-        grad(lambda a: np.sum([1.0, 2.0] * a - (3.0, 4.0) + a / [2.0, 4.0]))(np.ones(2)), [1.5, 2.25]
-    )
+    np.testing.assert_array_equal(grad(lambda a: np.sum([1.0, 2.0] * a - (3.0, 4.0) + a / [2.0, 4.0]))(np.ones(2)), [1.5, 2.25])
     assert grad(lambda t: np.hypot(3, t))(4.0) == 0.8
     assert grad(lambda t: np.arctan2(np.array([3], np.int8), t)[0])(4.0) == pytest.approx(-3 / 25)
 
@@ -225,9 +221,7 @@ def test_unwrap_passes_everything_on() -> None:
 def test_where_leaves_elements_out() -> None:
     v, mask = np.array([0.0, 4.0]), np.array([False, True])
     with np.errstate(divide="ignore"):
-        np.testing.assert_array_equal(
-            grad(lambda v: np.sum(np.sqrt(v, where=mask, out=np.zeros_like(v))))(v), [0, 0.25]
-        )
+        np.testing.assert_array_equal(grad(lambda v: np.sum(np.sqrt(v, where=mask, out=np.zeros_like(v))))(v), [0, 0.25])
 
 
 def test_dtype_and_out() -> None:
@@ -260,9 +254,7 @@ def test_methods_of_ufuncs() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
 def test_gradients_have_the_dtype_of_their_input(dtype: Any) -> None:
     v = np.array([0.5, 2.0], dtype)
-    loss = lambda v: np.sum(
-        np.clip(v, 0, 1) + np.maximum(v, 2) * np.power(v, 2) + np.tanh(v) * np.arange(2.0) + np.hypot(v, 1)
-    )
+    loss = lambda v: np.sum(np.clip(v, 0, 1) + np.maximum(v, 2) * np.power(v, 2) + np.tanh(v) * np.arange(2.0) + np.hypot(v, 1))
     assert grad(loss)(v).dtype == dtype
     assert grad(lambda t: t * 3 + np.float64(2) * t)(dtype(2)).dtype == dtype
     exact = grad(loss)(v.astype(float))

@@ -19,9 +19,7 @@ lengths = st.integers(1, 6)
 
 COMPLEX_IN = {"fft": fft.fft, "ifft": fft.ifft, "irfft": fft.irfft, "hfft": fft.hfft}
 REAL_IN = {"rfft": fft.rfft, "ihfft": fft.ihfft}
-OF_MANY = {
-    f"{kind}{many}": getattr(fft, f"{kind}{many}") for kind in ("fft", "ifft", "rfft", "irfft") for many in ("2", "n")
-}
+OF_MANY = {f"{kind}{many}": getattr(fft, f"{kind}{many}") for kind in ("fft", "ifft", "rfft", "irfft") for many in ("2", "n")}
 
 
 @settings(max_examples=60, deadline=None)

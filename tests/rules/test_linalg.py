@@ -220,9 +220,7 @@ def test_a_matrix_that_is_not_used_may_be_bad() -> None:
         np.testing.assert_allclose(gradient[0], grad(lambda a, f=function: np.sum(f(a)[0]))(stack)[0])
 
 
-@pytest.mark.parametrize(
-    "function", [linalg.inv, linalg.pinv, linalg.det, linalg.cond, lambda a: linalg.solve(a, a[0])]
-)
+@pytest.mark.parametrize("function", [linalg.inv, linalg.pinv, linalg.det, linalg.cond, lambda a: linalg.solve(a, a[0])])
 def test_single_precision_is_kept(function: Any) -> None:
     a = matrix(3, 3).astype(np.float32)
     assert grad(lambda a: np.sum(function(a)))(a).dtype == np.float32

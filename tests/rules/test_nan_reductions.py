@@ -44,9 +44,7 @@ def test_nan_may_come_from_a_bad_place(function: Any, plain: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "function", [f for f, _ in PAIRS if f not in (np.nansum, np.nanprod)], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("function", [f for f, _ in PAIRS if f not in (np.nansum, np.nanprod)], ids=lambda f: f.__name__)
 def test_nothing_but_nan(function: Any) -> None:
     m = np.array([[NAN, NAN], [1.0, 2.0]])
     come = grad(lambda m: np.nansum(function(m, axis=1)))(m)

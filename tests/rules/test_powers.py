@@ -30,9 +30,7 @@ def times(slope: Any, order: int, transform: Any = grad) -> Any:
 # ---- whole exponents at 0 --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "exponent", [0, 1, 2, 3, 0.0, 1.0, 2.0, 3.0, np.float32(2), np.int64(3), np.array(2), np.array(1.0)]
-)
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 0.0, 1.0, 2.0, 3.0, np.float32(2), np.int64(3), np.array(2), np.array(1.0)])
 @pytest.mark.parametrize("transform", [grad, jacfwd])
 def test_whole_exponents_at_zero_to_every_order(exponent: Any, transform: Any) -> None:
     with warnings.catch_warnings():
@@ -72,9 +70,7 @@ def test_a_constant_exponent_needs_no_logarithm() -> None:
         assert grad(lambda a: np.power(a, 3))(-2.0) == 12
         assert grad(lambda t: np.sum(np.float_power(t, [1, 2, 3])))(-2.0) == 9
         assert grad(lambda t: np.sum(t ** np.array([2.0, 3.0])))(-2.0) == 8
-        np.testing.assert_array_equal(
-            grad(lambda v: np.sum(np.square(v) ** 2 + v**4))(np.array([-1.0, 0, 2])), [-8, 0, 64]
-        )
+        np.testing.assert_array_equal(grad(lambda v: np.sum(np.square(v) ** 2 + v**4))(np.array([-1.0, 0, 2])), [-8, 0, 64])
 
 
 def test_every_way_to_write_a_power() -> None:
@@ -106,9 +102,7 @@ def test_powers_of_zero_in_the_exponent() -> None:
     assert grad(lambda y: 0.0**y)(0.0) == 0  # it jumps there; 0 by convention
 
 
-@pytest.mark.parametrize(
-    ("x", "y"), [(2.0, 3.0), (0.1, 0.5), (23.0, 0.0), (1e-10, 2.0), (1.0, 1.0), (1e10, -2.0), (7.0, 2.0)]
-)
+@pytest.mark.parametrize(("x", "y"), [(2.0, 3.0), (0.1, 0.5), (23.0, 0.0), (1e-10, 2.0), (1.0, 1.0), (1e10, -2.0), (7.0, 2.0)])
 def test_mixed_derivatives(x: float, y: float) -> None:
     for order in (1, 2, 3):
         for argnums in product((0, 1), repeat=order):

@@ -65,8 +65,7 @@ def test_running_products_are_exact(x: Any) -> None:
     np.testing.assert_array_equal(jacrev(np.cumprod)(x), running_slopes(x))
     np.testing.assert_array_equal(jacfwd(np.cumprod)(x), running_slopes(x))
     total = sum(
-        (second(x[: i + 1]) if i + 1 == len(x) else np.pad(second(x[: i + 1]), (0, len(x) - i - 1)))
-        for i in range(len(x))
+        (second(x[: i + 1]) if i + 1 == len(x) else np.pad(second(x[: i + 1]), (0, len(x) - i - 1))) for i in range(len(x))
     )
     np.testing.assert_array_equal(hessian(lambda v: np.sum(np.cumprod(v)))(x), total + np.zeros((len(x), len(x))))
 

@@ -71,9 +71,7 @@ def test_interpolation_in_the_point() -> None:
     points = np.array([0.5, 1.5, 5.0, -1.0])
     assert grad(lambda x: np.sum(np.interp(x, GRID, HEIGHTS)))(points).tolist() == [2.0, -1.0, 0.0, 0.0]
     assert grad(lambda x: np.sum(np.interp(x, GRID, HEIGHTS, left=9.0)))(points).tolist() == [2.0, -1.0, 0.0, 0.0]
-    np.testing.assert_array_equal(
-        vmap(grad(lambda x: np.interp(x, [0, 1, 2], [1, 3, 2])))(points), [2.0, -1.0, 0.0, 0.0]
-    )
+    np.testing.assert_array_equal(vmap(grad(lambda x: np.interp(x, [0, 1, 2], [1, 3, 2])))(points), [2.0, -1.0, 0.0, 0.0])
 
 
 def test_on_the_grid_the_slope_is_that_above() -> None:

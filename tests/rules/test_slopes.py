@@ -115,12 +115,8 @@ def test_tails_reach_zero_without_a_warning() -> None:
         assert [grad(np.tanh)(x) for x in (1000.0, -1000.0, np.inf, -np.inf)] == [0, 0, 0, 0]
         assert [grad(np.arctan)(x) for x in (1e200, -np.inf)] == [0, 0]
         assert [grad(lambda t: np.logaddexp(t, 0.0))(x) for x in (1000.0, -1000.0)] == [1, 0]
-        np.testing.assert_array_equal(
-            hessian(lambda v: np.sum(np.tanh(v)))(np.array([800.0, -800.0])), np.zeros((2, 2))
-        )
-        np.testing.assert_array_equal(
-            hessian(lambda v: np.logaddexp(v[0], v[1]))(np.array([0.0, 800.0])), np.zeros((2, 2))
-        )
+        np.testing.assert_array_equal(hessian(lambda v: np.sum(np.tanh(v)))(np.array([800.0, -800.0])), np.zeros((2, 2)))
+        np.testing.assert_array_equal(hessian(lambda v: np.logaddexp(v[0], v[1]))(np.array([0.0, 800.0])), np.zeros((2, 2)))
 
 
 def test_slopes_that_would_overflow_in_squares() -> None:
@@ -183,9 +179,7 @@ def test_slopes_outside_the_domain_are_not_numbers() -> None:
 
 def test_good_and_bad_places_in_one_array() -> None:
     v = np.array([0.0, 0.5, 1.0, 2.0, -3.0])
-    np.testing.assert_allclose(
-        grad(lambda v: np.sum(np.sinc(v)))(v), [0, -1.2732395447351628, -1, 0.5, 1 / 3], atol=1e-15
-    )
+    np.testing.assert_allclose(grad(lambda v: np.sum(np.sinc(v)))(v), [0, -1.2732395447351628, -1, 0.5, 1 / 3], atol=1e-15)
     v = np.array([[0.1, 20.0], [-20.0, 0.0]])
     slope = grad(lambda v: np.sum(np.tanh(v)))(v)
     np.testing.assert_allclose(slope, 1 / np.cosh(v) ** 2, rtol=1e-13)

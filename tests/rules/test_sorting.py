@@ -33,15 +33,11 @@ def test_axes_of_sort() -> None:
     assert grad(lambda m: np.sum(np.sort(m) * [1.0, 10.0]))(m).tolist() == [[10.0, 1.0], [10.0, 1.0]]
     for axis in (0, -2):
         assert grad(lambda m, a=axis: np.sum(np.sort(m, axis=a) * [[1.0], [10.0]]))(m).tolist() == [[10, 1], [1, 10]]
-    t = jvp(lambda m: np.sort(m, axis=0), (np.array([[2.0, 1.0], [0.0, 5.0]]),), (np.array([[1.0, 2.0], [3.0, 4.0]]),))[
-        1
-    ]
+    t = jvp(lambda m: np.sort(m, axis=0), (np.array([[2.0, 1.0], [0.0, 5.0]]),), (np.array([[1.0, 2.0], [3.0, 4.0]]),))[1]
     assert t.tolist() == [[3.0, 2.0], [1.0, 4.0]]
     rows = vmap(np.sort, in_axes=1, out_axes=1)(np.array([[3.0, 0.0], [1.0, 2.0], [2.0, 1.0]]))
     assert rows.tolist() == [[1.0, 0.0], [2.0, 1.0], [3.0, 2.0]]
-    np.testing.assert_array_equal(
-        hessian(lambda v: np.sum(np.sort(v) ** 3))(np.array([3.0, 1.0])), np.diag([18.0, 6.0])
-    )
+    np.testing.assert_array_equal(hessian(lambda v: np.sum(np.sort(v) ** 3))(np.array([3.0, 1.0])), np.diag([18.0, 6.0]))
 
 
 def test_sorting_by_argsort_and_with_python() -> None:
@@ -134,9 +130,7 @@ def test_methods_of_quantile(method: str) -> None:
     f = lambda v: np.quantile(v, 0.3, method=method)
     np.testing.assert_allclose(grad(f)(x), QUANTILES[method], atol=1e-12)
     np.testing.assert_allclose(grad(lambda v: np.percentile(v, 30, method=method))(x), QUANTILES[method], atol=1e-12)
-    np.testing.assert_allclose(
-        vmap(grad(f))(np.stack([x, x[::-1]])), [QUANTILES[method], QUANTILES[method][::-1]], atol=1e-12
-    )
+    np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x[::-1]])), [QUANTILES[method], QUANTILES[method][::-1]], atol=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -191,9 +185,7 @@ def test_weights() -> None:
         grad(lambda v: np.quantile(v, 0.5, weights=w))(m[0])
 
 
-@pytest.mark.parametrize(
-    "function", [np.median, np.nanmedian, np.quantile, np.percentile, np.nanquantile, np.nanpercentile]
-)
+@pytest.mark.parametrize("function", [np.median, np.nanmedian, np.quantile, np.percentile, np.nanquantile, np.nanpercentile])
 def test_what_numpy_refuses(function: Any) -> None:
     q = () if "median" in function.__name__ else (0.5,)
     with pytest.raises(TracerWriteError, match=function.__name__):

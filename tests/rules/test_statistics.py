@@ -26,9 +26,7 @@ def test_covariance() -> None:
     assert grad(lambda v: np.cov(v))(M[0]) == pytest.approx(grad(lambda v: np.var(v, ddof=1))(M[0]))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"bias": True}, {"ddof": 0}, {"rowvar": False}, {"dtype": np.float32}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"bias": True}, {"ddof": 0}, {"rowvar": False}, {"dtype": np.float32}], ids=str)
 def test_options_of_covariance(options: dict[str, Any]) -> None:
     value = vjp(lambda m: np.cov(m, **options), M)[0]
     np.testing.assert_allclose(value, np.cov(M, **options), rtol=1e-6 if "dtype" in options else 1e-13)

@@ -25,7 +25,10 @@ import os
 import sys
 from types import FrameType
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+import numpy as np
+
+# Frames of these are not the user's: NumPy calls back into funcgrad from its own Python code.
+_OURS = ("<funcgrad", *(os.path.dirname(os.path.abspath(path)) + os.sep for path in (__file__, np.__file__)))
 
 
 class FuncgradError(Exception):
@@ -89,9 +92,9 @@ class GradientCheckError(FuncgradError, AssertionError):
 
 
 def user_frame() -> FrameType | None:
-    """The innermost running frame that is not funcgrad's own."""
+    """The innermost running frame that is neither funcgrad's own nor NumPy's."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((_PACKAGE, "<funcgrad")):
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return frame
 

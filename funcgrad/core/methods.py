@@ -277,13 +277,14 @@ class ArrayMethods:
 
 
 _INSTEAD_OF_ARRAY = (
-    "To build an array from tracers write np.stack([x, y]) or funcgrad.numpy.array([x, y]); to fill one step by step, begin with "
-    "np.zeros_like(x), np.zeros(n, like=x) or funcgrad.numpy.zeros(n), not with np.zeros(n)."
+    "To build an array from tracers write np.stack([x, y]) or np.array([x, y], like=x); to fill one step by step, begin with "
+    "np.zeros_like(x) or np.zeros(n, like=x), not with np.zeros(n); to index a plain table a with it, or call a method of one, "
+    "write np.asarray(a, like=x)[x] or np.dot(a, x)."
 )
 _INSTEAD_OF_FLOAT = (
     "Use NumPy's function of the same name (np.sin for math.sin), leave float() away, or write "
     "float(funcgrad.stop_gradient(x)) if the derivative is not meant to count. To write x into an array, begin with "
-    "np.zeros_like(x), np.zeros(n, like=x) or funcgrad.numpy.zeros(n), not with np.zeros(n)."
+    "np.zeros_like(x) or np.zeros(n, like=x), not with np.zeros(n)."
 )
 
 

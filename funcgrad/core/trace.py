@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 
 from funcgrad.core.methods import ArrayMethods
-from funcgrad.errors import EscapedTracerError, UnsupportedFunctionError, user_line
+from funcgrad.errors import EscapedTracerError, TracerError, UnsupportedFunctionError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.primitive import Call, Opaque, Primitive
@@ -55,8 +55,11 @@ class Trace:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
         self.close()
+        hidden = error and error.__cause__
+        if isinstance(hidden, TracerError) and str(error).startswith("setting an array element with a sequence"):
+            raise hidden  # NumPy says this, which helps nobody, instead of what it was told
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """For x.trace(): a tracer's attribute of this name is its trace, not ndarray's method."""

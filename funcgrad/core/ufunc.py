@@ -91,18 +91,13 @@ class Ufunc(Primitive):
         return np.moveaxis(result, range(-len(back), 0), back) if back else result
 
     def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """ufunc.reduce, .accumulate, .outer, ...: by the functions that they are, or row by row."""
-        if method in FOLDS and self.function.nin == 2 and self.function.nout == 1 and self.function.signature is None:
+        """ufunc.reduce, .accumulate, .reduceat, .at and .outer. (NumPy has checked that the ufunc has that method.)"""
+        if method in FOLDS:
             return self._fold(method, *args, **kwargs)
-        if method == "outer" and not kwargs:
-            x, y = (as_array(a) for a in args)
-            return self(x.reshape(x.shape + (1,) * y.ndim), y)
         if method == "at":
             return write_at(self, *args)
-        raise UnsupportedFunctionError(
-            f"np.{self.name}.{method} was called with a tracer at {user_line()} and has no rule. "
-            "Write it with functions that have one."
-        )
+        x, y = (as_array(a) for a in args)
+        return self(x.reshape(x.shape + (1,) * y.ndim), y, **kwargs)
 
     def _fold(self, method: str, *args: Any, **kwargs: Any) -> Any:
         options = inspect.signature(FOLDS[method]).bind(self.function, *args, **kwargs).arguments

@@ -101,7 +101,7 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
     if getattr(x, "dtype", None) is _OBJECT and hides_tracer(x):
         raise OutputError(
             "the output is an object array that holds tracers, through which no derivative can be followed. "
-            "Build it with np.stack([...]) or funcgrad.numpy.array([...]) instead of np.array([...], dtype=object)."
+            "Build it with np.stack([...]) or np.array([...], like=x) instead of np.array([...], dtype=object)."
         )
     return x
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, value_and_grad, vjp, vmap
-from funcgrad.errors import TracerWriteError, UnsupportedFunctionError
+from funcgrad.errors import TracerWriteError
 
 M = np.array([[1.0, 5.0, 2.0], [4.0, 3.0, 6.0]])
 MASK = np.array([[True, True, False], [False, True, True]])
@@ -100,11 +100,6 @@ def test_an_unknown_option_is_an_error(function: Any) -> None:
         grad(lambda v: function.__call__(v, axes=0))(M)
     with pytest.raises(ValueError, match="axis 2 is out of bounds"):
         grad(lambda v: np.sum(function(v, axis=2)))(M)
-
-
-def test_ufunc_reductions_without_a_rule_are_refused() -> None:
-    with pytest.raises(UnsupportedFunctionError, match="reduce"):
-        grad(lambda v: np.hypot.reduce(v))(np.ones(3))
 
 
 def test_dtypes_go_forth_and_back() -> None:
@@ -204,9 +199,7 @@ def test_a_row_without_spread_leaves_the_others_alone() -> None:
     expected = (m[1] - 3) / 3 / np.std(m[1])
     np.testing.assert_allclose(grad(lambda m: np.std(m, axis=1).sum())(m), [np.zeros(3), expected])
     curvature = hessian(lambda m: np.std(m, axis=1)[1])(m)[1, :, 1]
-    np.testing.assert_allclose(
-        curvature, (np.eye(3) - 1 / 3) / 3 / np.std(m[1]) - np.outer(expected, expected) / np.std(m[1])
-    )
+    np.testing.assert_allclose(curvature, (np.eye(3) - 1 / 3) / 3 / np.std(m[1]) - np.outer(expected, expected) / np.std(m[1]))
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
@@ -306,3 +299,22 @@ def test_cumulative_sum_can_begin_with_zero() -> None:
     assert value_and_grad(f)(np.array([1.0, 5.0]))[1].tolist() == [5.0, 3.0]
     with pytest.raises(ValueError, match="axis"):
         grad(lambda m: np.cumulative_sum(m).sum())(M)
+
+
+# ---- a mask that is a single truth value -----------------------------------------------------------------------------
+
+MASKED = (
+    np.sum, np.prod, np.mean, np.var, np.std, np.max, np.min,
+    np.nansum, np.nanprod, np.nanmean, np.nanvar, np.nanstd, np.nanmax, np.nanmin,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("reduce", MASKED, ids=lambda f: f.__name__)
+def test_where_may_be_one_value_for_all(reduce: Any) -> None:
+    options = {"initial": 0.0} if "max" in reduce.__name__ else {"initial": 9.0} if "min" in reduce.__name__ else {}
+    v = np.array([1.0, 2.0, 4.0])
+    expected = grad(lambda v: reduce(v, **options))(v)
+    for where in (True, np.True_, 1, [True], np.array(True)):
+        f = lambda v: reduce(v, where=where, **options)
+        np.testing.assert_allclose(grad(f)(v), expected)
+        np.testing.assert_allclose(hessian(f)(v), hessian(lambda v: reduce(v, **options))(v), atol=1e-15)

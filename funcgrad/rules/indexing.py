@@ -5,6 +5,7 @@ x[index] itself is in core/indexing.py, what writes in assignment.py, x with som
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.declare import composite, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
-from funcgrad.errors import user_line
+from funcgrad.errors import UnsupportedFunctionError, user_line
 
 # ---- taking ----------------------------------------------------------------------------------------------------------
 
@@ -71,7 +72,28 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     return x[tuple(kept[k] if k in axes else slice(None) for k in range(x.ndim))]
 
 
+def _sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Any:
+    x = as_operand(x)
+    sizes = tuple(map(operator.index, window_shape)) if np.ndim(window_shape) else (operator.index(window_shape),)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
+    if len(sizes) != len(axes):
+        raise ValueError(f"sliding_window_view at {user_line()}: {len(sizes)} window sizes for {len(axes)} axes; give one each")
+    if writeable:
+        raise UnsupportedFunctionError(
+            f"sliding_window_view(writeable=True) at {user_line()}: the windows of a tracer are a copy. Write into x itself."
+        )
+    for size, at in zip(sizes, axes):
+        count = x.shape[at] - size + 1
+        if size < 0 or count < 1:
+            raise ValueError(f"sliding_window_view at {user_line()}: no window of {size} fits axis {at} of shape {x.shape}")
+        x = np.moveaxis(np.take(x, np.arange(count)[:, None] + np.arange(size), at), at + 1, -1)
+    return x
+
+
 composite(np.take, _take)
+composite(np.lib.stride_tricks.sliding_window_view, _sliding_window_view)
 composite(np.take_along_axis, lambda arr, indices, axis=-1: GETITEM(as_operand(arr), along_axis(arr, indices, axis)))
 composite(np.compress, _compress)
 composite(np.extract, _extract)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.lib.stride_tricks import sliding_window_view
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
 from funcgrad.errors import (
@@ -23,6 +24,8 @@ from tests.rules.moving import assert_moves, raises_as_numpy
 _POSITIONS = np.array([[0, -1], [1, 1]])
 
 CALLS = {
+    "windows": (lambda x: sliding_window_view(x, 2, axis=-1), (2, 3)),
+    "windows of both axes": (lambda x: sliding_window_view(x, (2, 1)), (2, 3)),
     "integer": (lambda x: x[1], (2, 3)),
     "chained": (lambda x: x[-1][1], (2, 3)),
     "ellipsis": (lambda x: x[..., 1], (2, 3)),
@@ -275,3 +278,16 @@ def test_a_plain_array_at_traced_positions_is_an_error_not_a_wrong_number() -> N
     table = np.arange(4.0)
     with pytest.raises(TracerError):
         vmap(lambda i: table[i])(np.array([0, 2]))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: sliding_window_view(x, 9), ValueError, "no window of 9"),
+        (lambda x: sliding_window_view(x, (2, 2)), ValueError, "2 window sizes for 1 axes"),
+        (lambda x: sliding_window_view(x, 2, writeable=True), UnsupportedFunctionError, "Write into x itself"),
+    ],
+)
+def test_windows_that_are_refused(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        grad(lambda x: np.sum(call(x)))(np.ones(4))

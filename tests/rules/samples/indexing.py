@@ -3,6 +3,7 @@
 import operator
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from tests.rules.samples import A, C, S
 
@@ -31,6 +32,10 @@ SAMPLES = [
         )
     ),
     S(operator.getitem, C(3), [0, 0, 2]),
+    S(sliding_window_view, A(5), 3),
+    S(sliding_window_view, A(3, 4), (2, 3)),
+    S(sliding_window_view, A(3, 4), (2, 2), axis=(-1, 1)),
+    S(sliding_window_view, A(2, 3), 2, axis=0),
     S(np.take, A(2, 3), [4, -1]),
     S(np.take, A(2, 3), np.array([[0, 1], [1, 1]]), axis=1),
     S(np.take, A(2, 3), 1, axis=-1),

@@ -100,7 +100,7 @@ class Folder:
         """An edge between the vertices that are shown."""
         source, target = self.rounds.get(edge.source, {}), self.rounds.get(edge.target, {})
         carried = next((g for g, k in source.items() if g in target and target[g] != k), None)
-        return Edge(self.shown(edge.source), self.shown(edge.target), edge.output, carried)
+        return replace(edge, source=self.shown(edge.source), target=self.shown(edge.target), carried=carried)
 
 
 def runs(items: Sequence[Item]) -> list[Run]:
@@ -173,11 +173,11 @@ def shown_edges(folder: Folder, root: Group, edges: Iterable[Edge]) -> list[Edge
 
 def gather(folder: Folder, vertices: Iterable[Vertex], edges: Iterable[Edge]) -> None:
     """Merge inputs, constants and outputs of one kind that lead to (or come from) the same vertices that are shown."""
-    neighbours: dict[Vertex, set[Vertex]] = defaultdict(set)
+    neighbours: dict[Vertex, set[tuple[Vertex, int]]] = defaultdict(set)
     for edge in edges:
-        neighbours[edge.source].add(folder.shown(edge.target))
+        neighbours[edge.source].add((folder.shown(edge.target), edge.slot))
         if edge.target.kind == OUTPUT:
-            neighbours[edge.target].add(folder.shown(edge.source))
+            neighbours[edge.target].add((folder.shown(edge.source), edge.output))
     alike: dict[object, list[Vertex]] = defaultdict(list)
     for vertex in vertices:
         if vertex.kind in (INPUT, OUTPUT, CONSTANT) and vertex not in folder.stands_for:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from funcgrad.drawing.graph import CONSTANT, INPUT, OUTPUT, Edge, Graph, Group, Vertex, spec_text
@@ -103,12 +104,15 @@ def _dot(text: str) -> str:
     return f'"{quoted}"'
 
 
+Operands = dict[Vertex, dict[int, list[Edge]]]
+
+
 def to_text(graph: Graph) -> str:
     """A listing: one operation a line, with the operands by name."""
     words: dict[Vertex, str] = {}
-    operands: dict[Vertex, list[tuple[Vertex, bool]]] = {}
+    operands: Operands = defaultdict(lambda: defaultdict(list))
     for edge in graph.edges:
-        operands.setdefault(edge.target, []).append((edge.source, edge.carried is not None))
+        operands[edge.target][edge.slot].append(edge)
     number = 0
     for vertex in graph.vertices():
         if vertex.kind in (INPUT, CONSTANT):
@@ -120,15 +124,16 @@ def to_text(graph: Graph) -> str:
     return "\n".join([heading, *_text_items(graph.root, words, operands, "  ")])
 
 
-def _text_items(
-    group: Group, words: dict[Vertex, str], operands: dict[Vertex, list[tuple[Vertex, bool]]], indent: str
-) -> Iterator[str]:
+def _text_items(group: Group, words: dict[Vertex, str], operands: Operands, indent: str) -> Iterator[str]:
     for item in group.items:
         if isinstance(item, Group):
             yield f"{indent}{header_of(item)}:"
             yield from _text_items(item, words, operands, indent + "  ")
             continue
-        taken = [f"{words[v]} of the round before" if carried else words[v] for v, carried in operands.get(item, ())]
+        taken = [
+            ", then ".join(f"last {words[e.source]}" if e.carried else words[e.source] for e in several)
+            for _, several in sorted(operands[item].items())
+        ]
         spec = ", ".join(dict.fromkeys(spec_text(out) for out in item.outs))
         if item.kind in (INPUT, CONSTANT):
             text = f"{words[item]}{f' ({item.detail})' if item.detail else ''}: {item.kind}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad.core.primitive import Spec
 from funcgrad.core.reverse import PICK, Node
-from funcgrad.drawing.recording import Note, Recording
+from funcgrad.drawing.recording import Note, Recording, made_by
 from funcgrad.drawing.stack import NO_LINE, Box, Line
 
 INPUT, OUTPUT, CONSTANT, FOLDED = "input", "output", "constant", "folded"
@@ -52,11 +52,12 @@ Item = Vertex | Group
 
 @dataclass(frozen=True)
 class Edge:
-    """From an output of a vertex to another vertex. `carried`: to the next round of this repeated group."""
+    """From an output of a vertex to an operand (`slot`) of another. `carried`: to the next round of this repeated group."""
 
     source: Vertex
     target: Vertex
     output: int = 0
+    slot: int = 0
     carried: Group | None = None
 
     @property
@@ -128,15 +129,16 @@ class Builder:
         return Graph(self.recording.title, self.root, list(self.edges), operations)
 
     def _operation(self, node: Node, note: Note) -> Vertex:
-        arrays = [(name, x) for name, x in note.constants if np.ndim(x)]
+        arrays = [(slot, x) for slot, _, x in note.constants if np.ndim(x)]
         outs = self._outs(node)
         vertex = Vertex(note.name, note.kind, outs, detail_of(note), note.line, len(node.parents) + len(arrays))
         group = self._group(note.boxes)
-        for _, x in arrays:
-            self._constant(x, vertex, group)
+        for slot, x in arrays:
+            self._constant(x, vertex, slot, group)
         group.items.append(vertex)
-        for parent in node.parents:
-            self._connect(parent, vertex)
+        slots = getattr(node.plan, "slots", ())
+        for k, parent in enumerate(node.parents):
+            self._connect(parent, vertex, slots[k] if k < len(slots) else k)
         return vertex
 
     def _outs(self, node: Node) -> tuple[Spec, ...]:
@@ -161,23 +163,23 @@ class Builder:
     def _innermost(self) -> Group:
         return self.open[-1][1] if self.open else self.root
 
-    def _constant(self, x: Any, vertex: Vertex, group: Group) -> None:
+    def _constant(self, x: Any, vertex: Vertex, slot: int, group: Group) -> None:
         """Show a constant array, once; it stands where it is first used, if that is its only place."""
         if id(x) not in self.constants:
             x_spec = Spec(x.shape, x.dtype) if hasattr(x, "dtype") else Spec(np.shape(x), np.asarray(x).dtype)
             made = Vertex("array", CONSTANT, (x_spec,))
             self.constants[id(x)] = made, x
             group.items.append(made)
-        self.edges[Edge(self.constants[id(x)][0], vertex)] = None
+        self.edges[Edge(self.constants[id(x)][0], vertex, slot=slot)] = None
 
-    def _connect(self, node: Node, target: Vertex) -> None:
+    def _connect(self, node: Node, target: Vertex, slot: int = 0) -> None:
         output = node.saved if node.plan is PICK else 0
-        self.edges[Edge(self.made[node.parents[0] if node.plan is PICK else node], target, output)] = None
+        self.edges[Edge(self.made[made_by(node)], target, output, slot)] = None
 
 
 def detail_of(note: Note) -> str:
     """The numbers and options of a call, in short."""
-    parts = [f"{name}={number(x)}" for name, x in note.constants if not np.ndim(x)]
+    parts = [f"{name}={number(x)}" for _, name, x in note.constants if not np.ndim(x)]
     params = note.call.params if note.call is not None else {}
     parts += [index_text(v) if name == "index" else f"{name}={shortened(v)}" for name, v in params.items()]
     return shorten(", ".join(parts), 28)

@@ -20,7 +20,7 @@ from funcgrad.transforms.wrapping import name_of
 
 
 class Note:
-    """What was seen when a node was made. `constants` are the operands without a derivative, by name."""
+    """What was seen when a node was made. `constants` are operands without a derivative: position, name, value."""
 
     __slots__ = ("boxes", "call", "constants", "line", "node", "primitive", "seconds")
 
@@ -29,7 +29,7 @@ class Note:
         self.node: Node | None = None
         self.primitive: Any = None
         self.call: Any = None  # its layout and params; the operands are let go of
-        self.constants: list[tuple[str, Any]] = []
+        self.constants: list[tuple[int, str, Any]] = []
         self.seconds = 0.0
 
     @property
@@ -98,7 +98,8 @@ class NotedTrace(ReverseTrace):
             return
         note.node, note.primitive = node, primitive
         note.call = Call((), call.layout, call.params)
-        note.constants = [(name, concrete(x)) for name, x in zip(operand_names(call), call.operands) if not self.flows(x)]
+        operands = enumerate(zip(operand_names(call), call.operands, strict=True))
+        note.constants = [(i, name, concrete(x)) for i, (name, x) in operands if not self.flows(x)]
         note.seconds = self._time(primitive, call) if self.timed and isinstance(primitive, Primitive) else seconds
 
     def flows(self, x: Any) -> bool:

@@ -6,6 +6,7 @@ never crosses what it has nothing to do with.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,12 +84,12 @@ def footprint(vertex: Vertex) -> float:
 class Composer:
     """Lays out one group, and those within."""
 
-    def __init__(self, group: Group, edges: Sequence[Edge], path: tuple[Group, ...]) -> None:
-        self.group, self.path = group, (*path, group)
+    def __init__(self, group: Group, edges: Sequence[Edge], firsts: dict[Any, Key], path: tuple[Group, ...] = ()) -> None:
+        self.group, self.firsts, self.path = group, firsts, (*path, group)
         self.item_of: dict[Vertex, Item] = {v: item for item in group.items for v in vertices_in(item)}
         self.edges = [e for e in edges if e.source in self.item_of or e.target in self.item_of]
         self.inner: dict[Item, Scene] = {
-            item: Composer(item, self.edges, self.path).compose() for item in group.items if isinstance(item, Group)
+            item: Composer(item, self.edges, firsts, self.path).compose() for item in group.items if isinstance(item, Group)
         }
         self.cells: dict[Any, Cell] = {}
         self.links: dict[Link, tuple[Edge, bool, bool]] = {}
@@ -120,7 +121,7 @@ class Composer:
         if source is not None:
             end = bottoms.setdefault(key_of(edge), Cell(key_of(edge), 6.0, held="bottom")) if passes else None
             self._add(edge, source, None, self.cells[source], end or self.cells[target])
-        if passes and target is not None:
+        if passes and target is not None and (edge.carried, key_of(edge)) not in self.firsts:
             key = key_of(edge, entering=True)
             begin = tops.setdefault(key, Cell(key, 6.0, held="top"))
             self._add(edge, None, target, begin, self.cells[target])
@@ -162,6 +163,10 @@ class Composer:
             else:
                 scene.scenes.append((self.inner[item], (cell.x - cell.width / 2, cell.y)))
         scene.entries = {key: cell.x + dx for key, cell in tops.items()}
+        for edge in scene.arcs:
+            first = self.firsts.get((self.group, key_of(edge)))
+            if first is not None:
+                scene.entries[key_of(edge, entering=True)] = scene.entries[first]
         scene.exits = {key: cell.x + dx for key, cell in bottoms.items()}
         scene.routes = [self._route(scene, link, layout.routes[link], dx, dy) for link in self.links]
         return scene
@@ -190,6 +195,24 @@ def header_of(group: Group) -> str:
     return f"{times} {group.title}".strip()
 
 
+def first_values(edges: Sequence[Edge]) -> dict[Any, Key]:
+    """(group, what is carried) -> what comes in for the first round, if it goes to the very same operands: they enter as one."""
+    found: dict[Any, Key] = {}
+    for group in dict.fromkeys(edge.carried for edge in edges if edge.carried is not None):
+        inside = set(vertices_in(group))
+        carried, coming = defaultdict(set), defaultdict(set)
+        for edge in edges:
+            if edge.carried is group:
+                carried[key_of(edge)].add((edge.target, edge.slot))
+            elif edge.carried is None and edge.target in inside and edge.source not in inside:
+                coming[key_of(edge)].add((edge.target, edge.slot))
+        for key, targets in carried.items():
+            for first in coming:
+                if coming[first] == targets:
+                    found[group, key] = first
+    return found
+
+
 def scene_of(root: Group, edges: Sequence[Edge]) -> Scene:
     """The whole picture."""
-    return Composer(root, edges, ()).compose()
+    return Composer(root, edges, first_values(edges)).compose()

@@ -184,7 +184,7 @@ def draw_route(canvas: Canvas, route: Route, x: float, y: float) -> None:
     canvas.open("edge", f"{route.edge.source.label} → {route.edge.target.label}: {spec_text(route.edge.spec)}")
     if route.ends:
         tip = points[-1]
-        points[-1] = (tip[0], tip[1] - 4)
+        points = [(px, min(py, tip[1] - 4)) for px, py in points]
         canvas.path(arrow(*tip), fill=WIRE)
     canvas.path(curve(points), dash="4 3" if route.edge.carried else "")
     canvas.close()

@@ -132,7 +132,7 @@ def _html_row(row: Row, total: Row) -> str:
         percent = 100 * part / whole if whole else 0.0
         bar = f";background:linear-gradient(to left,#93c5fd88 {percent:.1f}%,transparent {percent:.1f}%)" if percent else ""
         tip = f' title="{escape(f"{row.line}: {row.line.text}")}"' if row.line and k == len(_HEAD) - 1 else ""
-        parts.append(f'<td style="text-align:{_side(k)}{bar}"{tip}>{escape(text)}</td>')
+        parts.append(f'<td style="padding:2px 8px;text-align:{_side(k)}{bar}"{tip}>{escape(text)}</td>')
     return f"<tr>{''.join(parts)}</tr>"
 
 

@@ -260,6 +260,16 @@ class ArrayMethods:
     def tobytes(self, *args: Any) -> Any:
         raise conversion_error(self, "x.tobytes()", "Return the value from the function and convert the result.")
 
+    def __getattr__(self, name: str) -> Any:
+        """Only what is found nowhere else comes here, so this costs nothing."""
+        hint = ""
+        if not name.startswith("__") and hasattr(np.ndarray, name):
+            hint = (
+                f" (asked for at {user_line()}): it is about memory, or makes plain data, and a tracer only stands for an array. "
+                "Ask the argument itself, outside the function, or return the value and use it there"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
+
     # ---- text --------------------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         return f"{type(self).__name__}({np.array2string(self._text(), separator=', ', prefix=type(self).__name__ + '(')})"

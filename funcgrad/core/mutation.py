@@ -1,4 +1,4 @@
-"""Item assignment, in-place operators and views: tracers are mutable, as arrays are.
+"""Item assignment and views: tracers are mutable, as arrays are. (The in-place operators are in inplace.py.)
 
 A tracer is a cell: a write puts a new value and a new node into it, so that every name of the array sees the write. What is on
 the tape already keeps the old content, because a buffer is written in place only if the cell alone holds it (the interpreter's
@@ -24,10 +24,10 @@ from funcgrad.core.cotangent import Masked, repeats, select
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.indexing import read_item
 from funcgrad.core.lanes import PLAIN
-from funcgrad.core.methods import LANES, ArrayMethods
-from funcgrad.core.primitive import as_operand, spec
+from funcgrad.core.methods import ArrayMethods
+from funcgrad.core.primitive import as_operand
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
-from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, lower, snapshot
+from funcgrad.core.trace import Trace, Tracer, escaped, innermost, lower, snapshot
 from funcgrad.core.views import Alias, Step, part_among, with_part
 
 # ---- places ----------------------------------------------------------------------------------------------------------
@@ -382,50 +382,7 @@ class _Cell:
         self.value = value
 
 
-def adopt(x: Tracer, result: Any, name: str) -> Tracer:
-    """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
-    result_spec = spec(result)
-    if result_spec.shape != x.shape:
-        raise ValueError(
-            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape "
-            f"{result_spec.shape} (in {name})"
-        )
-    if not np.can_cast(result_spec.dtype, x.dtype, "same_kind"):
-        raise TypeError(
-            f"Cannot cast ufunc '{name}' output from {result_spec.dtype!r} to {x.dtype!r} with casting rule 'same_kind'"
-        )
-    alias = x.alias
-    if alias is not None and alias.root is not None or result_spec.dtype != x.dtype or not isinstance(result, Tracer):
-        assign(x, ..., result)
-        return x
-    make_stale(x)
-    x.trace, x.value, x.node = result.trace, result.value, result.node
-    x.__class__ = result.trace.tracer_type
-    return x
-
-
-def is_scalar(x: Tracer) -> bool:
-    """Does `x` stand for a NumPy scalar? Those are immutable: `s += 1` makes a new one."""
-    return not x.shape and (isinstance(x, BatchTracer) or not isinstance(concrete(x), np.ndarray))
-
-
-INPLACE = {
-    "iadd": np.add, "isub": np.subtract, "imul": np.multiply, "itruediv": np.divide, "ifloordiv": np.floor_divide,
-    "imod": np.remainder, "ipow": np.power, "imatmul": np.matmul,
-}  # fmt: skip
-
-
-def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
-    def operator(x: Tracer, y: Any) -> Any:
-        result = LANES[ufunc](x, y)
-        return result if is_scalar(x) else adopt(x, result, ufunc.__name__)
-
-    return operator
-
-
 def install_mutation() -> None:
-    """Give tracers items, item assignment and the in-place operators (the rules must be declared)."""
+    """Give tracers items and item assignment (the rules must be declared)."""
     ArrayMethods.__getitem__ = read_item  # pyright: ignore[reportAttributeAccessIssue]
     ArrayMethods.__setitem__ = assign  # pyright: ignore[reportAttributeAccessIssue]
-    for name, ufunc in INPLACE.items():
-        setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

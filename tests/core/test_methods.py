@@ -332,6 +332,15 @@ def test_conversions_say_what_to_write(use: Any, instead: str) -> None:
         assert re.search(instead, message), message
 
 
+def test_attributes_of_memory_say_why_they_are_missing() -> None:
+    for name in ("strides", "flags", "tofile", "base"):
+        with pytest.raises(AttributeError, match=rf"'{name}' .*test_methods\.py.*only stands for an array"):
+            grad(lambda x, name=name: getattr(x, name))(X)
+    with pytest.raises(AttributeError, match=r"no attribute 'sinus'$"):
+        grad(lambda x: x.sinus)(X)
+    assert not grad(lambda x: np.sum(x) * hasattr(x, "strides"))(X).any()
+
+
 def test_a_constant_loses_nothing_as_a_float() -> None:
     assert grad(lambda x: x * float(stop_gradient(x)))(3.0) == 3.0
     assert grad(lambda x: x * math.floor(x) + math.sin(stop_gradient(x)))(3.5) == 3.0

@@ -272,11 +272,11 @@ def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> np.ndarray:
     """The points of linspace: from both ends towards the middle, in the arithmetic of the dtype, as PyTorch computes them."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    complex_bound = isinstance(start, complex) or isinstance(end, complex)
-    wanted = dtypes.to_numpy(dtype) if dtype is not None else dtypes.default_complex() if complex_bound else dtypes.default()
-    work = wanted if wanted.kind in "fc" else np.dtype(np.float32)
-    first, last = work.type(start), work.type(end)
-    step = (last - first) / work.type(steps - 1) if steps > 1 else work.type(0)
+    wanted = dtypes.to_numpy(dtype) if dtype is not None else dtypes.default_complex() if complex in (type(start), type(end)) else dtypes.default()
+    work: Any = wanted if wanted.kind in "fc" else np.dtype(np.float32)
+    first: Any = work.type(start)
+    last: Any = work.type(end)
+    step: Any = (last - first) / work.type(steps - 1) if steps > 1 else work.type(0)
     if wanted.kind in "iu":
         step, first, last = float(step), int(start), int(end)
     k = np.arange(steps)

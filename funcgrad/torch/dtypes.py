@@ -42,7 +42,7 @@ class dtype:
 
     def to_real(self) -> dtype:
         """The dtype of the parts of a complex dtype; of a real dtype itself."""
-        return of(np.empty(0, self.numpy).real.dtype)
+        return of(np.real(np.empty(0, self.numpy)).dtype)
 
     @property
     def itemsize(self) -> int:

@@ -15,6 +15,7 @@ from funcgrad.torch.inplace import adopt, check_writable
 from funcgrad.torch.ops import Op
 from funcgrad.torch.registry import declare, function
 from funcgrad.torch.size import device
+from funcgrad.torch.storage import link_of
 from funcgrad.torch.tensor import Tensor, make_tensor
 
 _CAST = Op("to", lambda input, wanted: dtypes.cast(input, wanted), "ToCopyBackward0")
@@ -113,9 +114,8 @@ Tensor.element_size = lambda self: self.itemsize  # type: ignore[attr-defined]
 
 # ---- in place ----------------------------------------------------------------------------------------------------------
 def _filled(input: Any, value: Any) -> Any:
-    out = np.copy(input)
-    out[...] = value
-    return out
+    """`value` everywhere. Nothing of `input` is kept, so that it may be overwritten."""
+    return np.where(True, dtypes.cast(value, input.dtype), input)
 
 
 def _copied(input: Any, src: Any) -> Any:
@@ -124,9 +124,9 @@ def _copied(input: Any, src: Any) -> Any:
 
 
 _FILL, _ZERO, _COPY = (
-    Op("fill_", _filled, "FillBackward0"),
+    Op("fill_", _filled, lambda input, value: f"FillBackward{3 if isinstance(value, Tensor) else 2}"),
     Op("zero_", lambda input: _filled(input, 0), "ZeroBackward0"),
-    Op("copy_", _copied),
+    Op("copy_", _copied, "torch::autograd::CopyBackwards"),
 )
 
 
@@ -152,8 +152,11 @@ Tensor.set_ = _set_data  # type: ignore[attr-defined]
 
 def _resize_view(name: str) -> Any:
     def method(self: Tensor, *args: Any) -> Tensor:
-        out = getattr(Tensor, name)(self, *args)
+        check_writable(self)
+        version, out = link_of(self).version, getattr(Tensor, name)(self, *args)
         self.data, self.node = make_tensor(out.value), out.node
+        self.link.version = version
+        version.count += 1
         return self
 
     return method

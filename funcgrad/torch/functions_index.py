@@ -108,7 +108,10 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 @function("fm")
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` slices along `dim`, from `start`."""
-    start = int(start) % max(input.shape[dim], 1) if start < 0 else int(start)
+    size = input.shape[dim]
+    start = int(start) + size if start < 0 else int(start)
+    if length < 0 or not 0 <= start <= size - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return get_item(input, (*[slice(None)] * (dim % input.ndim), slice(start, start + length)))
 
 

@@ -269,7 +269,7 @@ declare("cummin", _running_extreme(np.minimum.accumulate, CumminResult))
 # ---- exponentials ----------------------------------------------------------------------------------------------------
 def _logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """log of the sum of exp, without overflow."""
-    axis = axis_of(dim, input)
+    axis, (input,) = axis_of(dim, input), dtypes.aligned((input,), floating=True)
     top = np.max(concrete(input), axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     total = np.sum(np.exp(input - top), axis=axis, keepdims=True)

@@ -95,6 +95,12 @@ def _t(input: Any) -> Any:
     return np.transpose(input)
 
 
+def _matrix_transpose(self: Tensor) -> Tensor:
+    if self.ndim == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return transpose(self, -2, -1) if self.ndim else self
+
+
 t = declare("t", _t, "TBackward0", view=True)
 declare(
     "adjoint",
@@ -110,7 +116,7 @@ declare(
     aliases="moveaxis",
 )
 Tensor.T = property(lambda self: permute(self, *range(self.ndim)[::-1]))  # type: ignore[attr-defined]
-Tensor.mT = property(lambda self: transpose(self, -2, -1))  # type: ignore[attr-defined]
+Tensor.mT = property(lambda self: _matrix_transpose(self))  # type: ignore[attr-defined]
 Tensor.H = property(lambda self: Tensor.adjoint(self))  # type: ignore[attr-defined]
 Tensor.mH = property(lambda self: Tensor.adjoint(self))  # type: ignore[attr-defined]
 

@@ -58,15 +58,17 @@ class Generator:
 
     def state_bytes(self) -> bytes:
         """Where the stream is, in PyTorch's format."""
-        _, block, position, *_ = self._twister.get_state(legacy=True)
+        where: Any = self._twister.get_state(legacy=True)
+        _, block, position, *_ = where
         fresh = position == _BLOCK and self._untouched()
         left, after = (1, 0) if fresh else (_BLOCK + 1 - position, position)
         spare = 0.0 if self._spare is None else self._spare
         return _STATE.pack(self._seed, left, 1, after, *block.tolist(), 0.0, spare, 0.0, self._spare is not None, 0.0, False)
 
     def _untouched(self) -> bool:
-        fresh = np.random.RandomState(self._seed % 2**32).get_state(legacy=True)
-        return bool(np.array_equal(fresh[1], self._twister.get_state(legacy=True)[1]))
+        fresh: Any = np.random.RandomState(self._seed % 2**32).get_state(legacy=True)
+        now: Any = self._twister.get_state(legacy=True)
+        return bool(np.array_equal(fresh[1], now[1]))
 
     def set_state_bytes(self, state: bytes) -> None:
         """Continue from where a stream was."""
@@ -77,7 +79,8 @@ class Generator:
         self._seed, left, _, after, *block_and_rest = _STATE.unpack(state)
         block, (_, spare, _, valid, *_) = block_and_rest[:_BLOCK], block_and_rest[_BLOCK:]
         position = _BLOCK if left == 1 else after
-        self._twister.set_state(("MT19937", np.array(block, np.uint32), position))
+        state_of_twister: Any = ("MT19937", np.array(block, np.uint32), position)
+        self._twister.set_state(state_of_twister)
         self._spare = spare if valid else None
 
     # ---- what is made of the words -----------------------------------------------------------------------------------

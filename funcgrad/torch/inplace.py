@@ -78,7 +78,7 @@ def _check_view(t: Tensor) -> None:
     base, origin = t.link.base, t.link.origin
     if base.node is not None and base.node.plan is None:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if origin == "multiple":
+    if origin == "multiple" and (base.node is not None or t.requires_grad):
         name = "" if t.grad_fn is None else t.grad_fn.name()
         raise RuntimeError(
             f"Output {t.output_nr} of {name.partition('Backward')[0] or 'a function'} is a view and is being modified "
@@ -199,6 +199,7 @@ def set_item(t: Tensor, index: Any, v: Any) -> None:
     place = content_index(index)
     given = v if isinstance(v, Tensor) else make_tensor(np.asarray(v, None if isinstance(v, np.ndarray) else t.value.dtype))
     if given.link is not None and t.link is not None and given.link.storage is t.link.storage and _same_place(t, place, given):
+        t.link.version.count += 1
         return
     if given.value.dtype != t.value.dtype:
         given = given.to(t.value.dtype)

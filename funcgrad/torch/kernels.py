@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom, elementwise
+from funcgrad.core.declare import custom, elementwise, selection
 
 
 def sigmoid(x: Any) -> Any:
@@ -21,7 +21,7 @@ def relu(x: Any) -> Any:
 
 
 SIGMOID = elementwise(sigmoid, lambda out: out * (1 - out), name="sigmoid")
-RELU = elementwise(relu, lambda out: out > 0, name="relu")
+RELU = selection(relu, lambda out: out > 0, operands="x", name="relu")  # what is not let through contributes nothing
 
 
 def entr(x: Any) -> Any:

@@ -139,7 +139,7 @@ def writer_for(shown: np.ndarray) -> tuple[Callable[[Any], str], int]:
     if shown.dtype.kind != "c":
         column = column_for(shown)
         return column, column.width
-    real, imag = column_for(shown.real), column_for(shown.imag)
+    real, imag = column_for(np.real(shown)), column_for(np.imag(shown))
 
     def write(x: complex) -> str:  # the imaginary part follows the real one without blanks: it is not padded
         second = imag(x.imag).lstrip() + "j"

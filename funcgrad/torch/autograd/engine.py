@@ -215,6 +215,12 @@ class Visitor:
         self.finish(leaf, ct)
 
 
+# Nodes that save their result where PyTorch's save operands: the result may be overwritten, as the node has the old one.
+_RESULT_IS_FREE = frozenset(
+    ("DivBackward0", "MaximumBackward0", "MinimumBackward0", "VarBackward0", "SignBackward0", "PowBackward0", "PowBackward1")
+)
+
+
 def check_versions(node: Node) -> None:
     """PyTorch's error where a saved value was overwritten in its tensor."""
     if modes.mode().mutation is not None:
@@ -222,6 +228,8 @@ def check_versions(node: Node) -> None:
     for value in saved_values(node):
         found = tainted(getattr(value, "content", value))
         version = None if found is None else found.version()
+        if found is not None and found.node is node and node.plan is not None and node.plan.name in _RESULT_IS_FREE:
+            continue
         if found is not None and version is not None and version.count > found.saved_version:
             raise version_error(getattr(value, "content", value), found, version.count)
 

@@ -36,7 +36,7 @@ class Node:
         full: list[tuple[Any, int]] = [(None, 0)] * count
         for slot, edge in zip(slots, edges, strict=True):
             full[slot] = edge
-        return tuple(full)
+        return tuple(full[1:] if title(node) == "WhereBackward0" else full)  # the condition has no edge
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -117,6 +117,13 @@ _NUMBERS_ONLY = frozenset(
         ("ClampMax", 0),
         ("Tril", 0),
         ("Triu", 0),
+        ("Floor", 0),
+        ("Ceil", 0),
+        ("Trunc", 0),
+        ("Round", 0),
+        ("Round", 1),
+        ("Zero", 0),
+        ("Fill", 2),
     )
 )
 

@@ -273,7 +273,7 @@ def _logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     top = np.max(concrete(input), axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     total = np.sum(np.exp(input - top), axis=axis, keepdims=True)
-    live = concrete(total) > 0
+    live = concrete(total) != 0
     out = np.where(live, np.log(np.where(live, total, 1)), -np.inf).astype(input.dtype) + top
     return out if keepdim else np.squeeze(out, axis if axis is not None else tuple(range(input.ndim)))
 

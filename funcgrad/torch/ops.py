@@ -305,6 +305,6 @@ def _note_view(base: Tensor, view: Any, step: Any, origin: str | None) -> None:
 
 def looks_into(out: Any, x: Any) -> bool:
     """Would a write to `x` be seen in `out`? (An element of an array is a copy, but is taken as a view of it.)"""
-    if type(out) is not ndarray and not isinstance(out, Shared):
+    if isinstance(x, np.generic) or (type(out) is not ndarray and not isinstance(out, Shared)):
         return True
     return out is x or (out.base is not None and (out.base is x or out.base is getattr(x, "base", None) or isinstance(x, Shared)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -131,3 +133,21 @@ def test_two_losses_through_one_model() -> None:
     optimizer.step()
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         second.backward()
+
+
+@pytest.mark.parametrize("make", [lambda x: x.view(1), lambda x: x.unsqueeze(0), lambda x: x.flatten(), lambda x: x[None]])
+def test_views_of_a_number_see_writes_both_ways(make: Any) -> None:
+    x = torch.tensor(3.0) * 1
+    y = make(x)
+    y[0] = 5
+    assert x.item() == 5
+    x.mul_(2)
+    assert y.item() == 10
+
+
+def test_a_refused_write_leaves_the_tensor_as_it_was() -> None:
+    x = torch.ones(3)
+    with pytest.raises(IndexError):
+        x[7] = 2
+    assert x.tolist() == [1, 1, 1]
+    assert x._version == 0

@@ -1,4 +1,6 @@
-"""Functions that the tests draw."""
+"""Functions that the tests draw, and what is asked of their pictures."""
+
+import xml.etree.ElementTree as ET
 
 import numpy as np
 
@@ -71,3 +73,13 @@ MODELS = {
     "forward mode": (lambda x: fg.jvp(energy, (x,), (x,)), (np.ones(3),)),
     "checkpoint": (fg.checkpoint(energy), (np.ones(3),)),
 }
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def operations(drawing):
+    return [v.label for v in drawing.graph.vertices() if v.kind not in ("input", "output", "constant")]
+
+
+def shapes_of(svg, kind):
+    return [g for g in ET.fromstring(svg).iter(f"{SVG}g") if g.get("class", "").split()[:1] == [kind]]

@@ -272,7 +272,8 @@ def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> np.ndarray:
     """The points of linspace: from both ends towards the middle, in the arithmetic of the dtype, as PyTorch computes them."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    wanted = dtypes.to_numpy(dtype) if dtype is not None else dtypes.default_complex() if complex in (type(start), type(end)) else dtypes.default()
+    of_python = dtypes.default_complex() if complex in (type(start), type(end)) else dtypes.default()
+    wanted = of_python if dtype is None else dtypes.to_numpy(dtype)
     work: Any = wanted if wanted.kind in "fc" else np.dtype(np.float32)
     first: Any = work.type(start)
     last: Any = work.type(end)

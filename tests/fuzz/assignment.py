@@ -12,7 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def shortened(program: Program, verdict: Verdict) -> Program:
     while k >= 0:
         shorter = program.without(k)
         try:
-            Case(shorter).truth
+            assert Case(shorter).truth is not None
             fails = judged(shorter, verdict.mode).kind == verdict.kind
         except (NameError, ValueError, TypeError, IndexError):
             fails = False

@@ -97,8 +97,7 @@ def changed_index(w: Writer) -> str | None:
     kind = w.rng.choice(["array", "list", "mask"])
     if kind == "mask":
         masks = ([w.rng.random() < 0.5 for _ in range(rows)] for _ in range(2))
-        text = f"j = np.array({next(masks)})\n{use.format(name, w.number(), w.new())}\nj[:] = {next(masks)}"
-        return text
+        return f"j = np.array({next(masks)})\n{use.format(name, w.number(), w.new())}\nj[:] = {next(masks)}"
     return f"j = {before if kind == 'list' else f'np.array({before})'}\n{text}\nj[:] = {after}"
 
 

@@ -87,7 +87,7 @@ for n,t in zip('abcdes',(a,b,c,d,e,s)): t.register_hook(h(n))
 s.backward(); print(L)
 #---
 p=torch.ones(1,requires_grad=True); w=torch.ones(1,requires_grad=True); L=[]
-q=p+w; 
+q=p+w;
 w.register_post_accumulate_grad_hook(lambda t: L.append('w')); p.register_hook(lambda g: L.append('p')); p.register_post_accumulate_grad_hook(lambda t: L.append('pa')); q.backward(); print(sorted(L))
 #---
 x=torch.ones(3,requires_grad=True)

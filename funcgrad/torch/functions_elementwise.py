@@ -308,29 +308,6 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 Tensor.where = lambda self, condition, other: where_op(condition, self, other)  # type: ignore[attr-defined]
 declare("masked_fill", lambda input, mask, value: np.where(mask, dtypes.cast(value, input.dtype), input), where="fmi")
 declare("lerp", lambda input, end, weight: input + weight * (end - input), where="fmi")
-
-
-def _heaviside(input: Any, values: Any) -> Any:
-    """0 where negative, 1 where positive, `values` at 0."""
-    x, y = aligned((input, values))
-    return dtypes.cast(np.heaviside(x, y), x.dtype)
-
-
-def _addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """input + value * tensor1 * tensor2."""
-    x, y, z = aligned((input, tensor1, tensor2))
-    return x + dtypes.cast(value, x.dtype) * y * z
-
-
-def _addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-    """input + value * tensor1 / tensor2."""
-    x, y, z = aligned((input, tensor1, tensor2))
-    return x + dtypes.cast(value, x.dtype) * y / z
-
-
-declare("heaviside", _heaviside, where="fmi")
-declare("addcmul", _addcmul, where="fmi")
-declare("addcdiv", _addcdiv, where="fmi")
 declare("complex", lambda real, imag: real + 1j * imag, where="f")
 declare("polar", lambda abs, angle: abs * np.cos(angle) + 1j * (abs * np.sin(angle)), where="f")
 

@@ -22,6 +22,30 @@ for _name, _kernel in (("erf", ERF), ("erfc", ERFC), ("erfinv", ERFINV), ("lgamm
 SPECIAL["gammaln"], SPECIAL["psi"] = SPECIAL["lgamma"], SPECIAL["digamma"]
 SPECIAL["polygamma"] = enter("polygamma", Op("polygamma", lambda n, input: POLYGAMMA(n, input)), "f")
 
+
+# ---- of several operands ----------------------------------------------------------------------------------------------
+def _heaviside(input: Any, values: Any) -> Any:
+    """0 where negative, 1 where positive, `values` at 0."""
+    x, y = dtypes.aligned((input, values))
+    return dtypes.cast(np.heaviside(x, y), x.dtype)
+
+
+def _addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 * tensor2."""
+    x, y, z = dtypes.aligned((input, tensor1, tensor2))
+    return x + dtypes.cast(value, x.dtype) * y * z
+
+
+def _addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 / tensor2."""
+    x, y, z = dtypes.aligned((input, tensor1, tensor2))
+    return x + dtypes.cast(value, x.dtype) * y / z
+
+
+declare("heaviside", _heaviside, where="fmi")
+declare("addcmul", _addcmul, where="fmi")
+declare("addcdiv", _addcdiv, where="fmi")
+
 # ---- differences and integrals -----------------------------------------------------------------------------------------
 declare("diff", lambda input, n=1, dim=-1: np.diff(input, n, dim), "SubBackward0")
 declare("trapezoid", lambda y, x=None, *, dx=1, dim=-1: np.trapezoid(y, x, dx, dim), "MulBackward0", where="f", aliases="trapz")

@@ -47,7 +47,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core import declare
-from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.catalogue import CATALOGUE, load_late
 from funcgrad.core.cotangent import select
 from funcgrad.core.methods import LANES
 from funcgrad.core.primitive import Primitive, Spec
@@ -292,8 +292,9 @@ def _declared(verb: Any, function: Function, args: tuple[Any, ...], options: dic
     title = f"extend.{verb.__name__} of {name_of(function)}"
     if not callable(function):
         raise RuleError(f"extend.{verb.__name__} takes a function, not {type(function).__name__}")
+    load_late()
     known = CATALOGUE.get(function)
-    if known is not None and function not in _YOURS:
+    if known is not None and known.status != "unsupported" and function not in _YOURS:
         kind = known.kind or known.status
         raise RuleError(f"{title}: funcgrad has a rule for it ({kind}); to change its derivative use custom_vjp")
     CATALOGUE.pop(function, None)
@@ -305,6 +306,8 @@ def _declared(verb: Any, function: Function, args: tuple[Any, ...], options: dic
             _check(made)
     except (ValueError, TypeError) as error:
         CATALOGUE.pop(function, None)
+        if known is not None and function not in _YOURS:
+            CATALOGUE[function] = known
         raise RuleError(f"{title}: {error}") from None
     if isinstance(function, np.ufunc) or hasattr(function, "_implementation"):
         _YOURS.add(function)  # NumPy's protocols lead from here to the catalogue

@@ -15,8 +15,9 @@ from scipy import special
 
 from funcgrad.core.kinds import Unknown
 from funcgrad.rules.slopes import own, repaired
-from funcgrad.scipy.special.gamma import polygamma_gap
 
+SHAPE = Unknown("the shape parameter")
+DEGREES = Unknown("the degrees of freedom")
 LARGE = 10.0  # parameters above take the saddle-point form
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 
@@ -55,21 +56,22 @@ def _large_gamma_density(a: Any, x: Any) -> Any:
     return np.where(x == 0, 0.0, out)
 
 
-gamma_density = own(
-    _gamma_density,
-    lambda a, x, out: out * (np.log(x) - special.psi(a)),
-    lambda a, x, out: gamma_density(a - 1, x) - out,
-)
+gamma_density = own(_gamma_density, SHAPE, lambda a, x, out: gamma_density(a - 1, x) - out)
 
 
 # ---- beta ------------------------------------------------------------------------------------------------------------
-def _beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
-    """x**(a-1) y**(b-1) / beta(a, b) for y = 1 - x, which is given for the sake of its digits."""
+def _beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
+    """(a-1)...(a-i) (b-1)...(b-j) x**(a-1-i) y**(b-1-j) / beta(a, b), for y = 1 - x, which is given for the sake of its digits.
+
+    A factor of 0 makes it 0, also at the ends.
+    """
     small, large = np.minimum(a, b), np.maximum(a, b)
+    falling = math.prod([a - k for k in range(1, i + 1)] + [b - k for k in range(1, j + 1)])
     with np.errstate(all="ignore"):
-        weight = special.rgamma(small) * _rising(large, small)  # 1 / beta(a, b)
-        out = _times_or_zero(weight, np.exp(special.xlogy(a - 1, x) + special.xlogy(b - 1, y)))
-    return repaired(out, small > LARGE, _large_beta_density, a, b, x, y)
+        weight = falling * special.rgamma(small) * _rising(large, small)
+        log_y = np.where(x < 0.5, special.xlog1py(b - 1 - j, -x), special.xlogy(b - 1 - j, y))
+        out = _times_or_zero(weight, np.exp(special.xlogy(a - 1 - i, x) + log_y))
+        return repaired(out, small > LARGE, lambda a, b, x, y, f: f * _large_beta_density(a, b, x, y, i, j), a, b, x, y, falling)
 
 
 def _rising(a: Any, m: Any) -> Any:
@@ -79,20 +81,27 @@ def _rising(a: Any, m: Any) -> Any:
     return np.where(a > LARGE, np.exp(power), special.poch(a, m))
 
 
-def _large_beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
+def _large_beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
     n = a + b
     rest = _stirling_rest(n) - _stirling_rest(a) - _stirling_rest(b) - _deviance(a, n * x) - _deviance(b, n * y)
-    out = np.sqrt(a * b / (2 * math.pi * n)) * np.exp(rest) / (x * y)
+    out = np.sqrt(a * b / (2 * math.pi * n)) * np.exp(rest) / (x ** (i + 1) * y ** (j + 1))
     return np.where(x * y == 0, 0.0, out)
 
 
-beta_density = own(
+_beta_terms = own(
     _beta_density,
-    lambda a, b, x, out: out * (np.log(x) + polygamma_gap(a, b, 0)),
-    lambda a, b, y, out: out * (np.log(y) + polygamma_gap(b, a, 0)),
-    lambda a, b, x, y: (a + b - 1) * (beta_density(a - 1, b, x, y) - beta_density(a, b - 1, x, y)),
+    SHAPE,
+    SHAPE,
+    lambda a, b, x, y, i, j: _beta_terms(a, b, x, y, i + 1, j) - _beta_terms(a, b, x, y, i, j + 1),
+    None,
+    None,
     None,
 )
+
+
+def beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """x**(a-1) y**(b-1) / beta(a, b), for y = 1 - x."""
+    return _beta_terms(a, b, x, y, 0, 0)
 
 
 # ---- Student's t -----------------------------------------------------------------------------------------------------
@@ -104,7 +113,7 @@ def _t_density(v: Any, t: Any) -> Any:
     return repaired(out, v > 1e12, lambda t: np.exp(-0.5 * t * t) / math.sqrt(2 * math.pi), t)
 
 
-t_density = own(_t_density, Unknown("the degrees of freedom"), lambda v, t, out: -out * (v + 1) * (t / (v + t * t)))
+t_density = own(_t_density, DEGREES, lambda v, t, out: -out * (v + 1) * (t / (v + t * t)))
 
 
 # ---- chi-square, not central -----------------------------------------------------------------------------------------
@@ -132,6 +141,6 @@ def _chi2_series(x: Any, v: Any, c: Any) -> Any:
 chi2_density = own(
     _chi2_density,
     lambda x, v, c, out: 0.5 * (chi2_density(x, v - 2, c) - out),
-    Unknown("the degrees of freedom"),
+    DEGREES,
     lambda x, v, c, out: 0.5 * (chi2_density(x, v + 2, c) - out),
 )

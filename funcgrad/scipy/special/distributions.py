@@ -12,13 +12,11 @@ import numpy as np
 from scipy import special
 
 from funcgrad.core.kinds import Unknown
-from funcgrad.scipy.special.densities import beta_density, chi2_density, gamma_density, t_density
+from funcgrad.scipy.special.densities import DEGREES, SHAPE, beta_density, chi2_density, gamma_density, t_density
 from funcgrad.scipy.special.elementary import scaled_exprel
 from funcgrad.scipy.special.errors import normal_density
 from funcgrad.scipy.special.rules import elementwise, unsupported
 
-SHAPE = Unknown("the shape parameter")
-DEGREES = Unknown("the degrees of freedom")
 Slope = Callable[..., Any]
 
 

@@ -22,6 +22,7 @@ from funcgrad.scipy.special.rules import elementwise, vector_valued
 # ---- the family ------------------------------------------------------------------------------------------------------
 def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: float, d: float) -> Any:
     """With t = s exp(u), for the largest operand s, by the trapezoidal rule, which errs by about exp(-2 pi**2 / step)."""
+    x, y, z, w = (np.float64(1) * operand for operand in (x, y, z, w))  # powers of t overflow in single precision
     scale = np.maximum(np.maximum(abs(x), abs(y)), np.maximum(abs(z), abs(w)))
     step, out = 0.4, 0.0
     fall = a + b + c + d - k - 1  # the integrand falls like exp(-fall u) on the right, and at least like exp(u/2) on the left

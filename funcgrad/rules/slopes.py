@@ -206,14 +206,13 @@ def phase(x: Any) -> Any:
 
 
 # ---- the derivatives of sin(x) / x and of sin(pi x) / (pi x) ---------------------------------------------------------
-def _sine_ratio_derivative(x: Any, n: int, angle: Any = None) -> Any:
+def _sine_ratio(x: Any, angle: Any, n: int) -> Any:
     """The n-th derivative of S(x) = sin(x) / x. From x S = sin(x) follows by differentiation
 
         x S[n](x) + n S[n-1](x) = sin(x + n pi/2),
 
     a recursion that is stable for |x| > n; below, the power series is summed. `angle` is x less whole turns.
     """
-    angle = x if angle is None else angle
     waves = (np.sin(angle), np.cos(angle), -np.sin(angle), -np.cos(angle))
     with np.errstate(all="ignore"):
         out = waves[0] / x
@@ -233,12 +232,16 @@ def _sine_ratio_series(x: Any, n: int) -> Any:
     return out
 
 
+def _sine_ratio_derivative(x: Any, n: int) -> Any:
+    return _sine_ratio(x, x, n)
+
+
 def _sinc_derivative(x: Any, n: int) -> Any:
     angle = math.pi * (x - 2 * np.rint(x.real / 2))  # without the rounding of a large pi x
-    return math.pi**n * _sine_ratio_derivative(math.pi * x, n, angle)
+    return math.pi**n * _sine_ratio(math.pi * x, angle, n)
 
 
-sine_ratio_derivative = own(_sine_ratio_derivative, lambda x, n: sine_ratio_derivative(x, n + 1), None, None)
+sine_ratio_derivative = own(_sine_ratio_derivative, lambda x, n: sine_ratio_derivative(x, n + 1), None)
 sinc_derivative = own(_sinc_derivative, lambda x, n: sinc_derivative(x, n + 1), None)
 
 

@@ -10,6 +10,8 @@
     forward.py     tangents
     batch.py       vmap
     lanes.py       the same as bind -> apply -> record, generated, for the calls that hot code makes
-    indexing.py    x[index]
+    indexing.py    x[index]; batch_index.py, the same under vmap
+    views.py       what looks into the same array, and what it sees of writes; layout.py, how arrays lie in memory
+    mutation.py    x[index] = v; places.py, where that goes; inplace.py, x += v; guard.py, plain arrays that were saved
     declare.py     the verbs that declare rules
 """

@@ -18,8 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.layout import repeated
+from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Opaque, Primitive, spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
+from funcgrad.core.views import FILLED
 from funcgrad.errors import BatchedControlFlowError, user_line
 
 Strategy = Callable[[Primitive, Call, Sequence[bool], int], Any]
@@ -29,6 +32,7 @@ class BatchTracer(Tracer):
     """A tracer of a batch trace: `value` holds all examples, along axis 0."""
 
     __slots__ = ()
+    is_batch = True
     trace: BatchTrace
 
     @property
@@ -72,7 +76,10 @@ class BatchTrace(Trace):
         if isinstance(primitive, Opaque):
             return primitive.on_batch(self, lowered, batched)
         strategy = STRATEGIES.get(primitive.batch, primitive.batch) or one_by_one
-        return self._wrapped(strategy(primitive, lowered, batched, self.size))
+        out = self._wrapped(strategy(primitive, lowered, batched, self.size))
+        if primitive.gives_array and not out.shape:  # an array without axes, not a scalar
+            out.alias = FILLED
+        return out
 
     def _wrapped(self, out: Any) -> Any:
         if isinstance(out, (tuple, list)):
@@ -166,5 +173,18 @@ def leading(primitive: Primitive, call: Call, batched: Sequence[bool], size: int
     """A function of the last axes, that broadcasts over the leading ones: the batch is one more of them."""
     return bind(primitive, call.with_operands(align(call.operands, batched)))
 
+
+def _batched_repetition(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """The examples of one batch, repeated for another."""
+    return np.swapaxes(bind(primitive, call), 0, 1)
+
+
+# A value as each example of a batch. The examples lie in memory as it does.
+REPEATED = Primitive(
+    repeated,
+    Linear({"x": lambda ct, x, size: ct.sum(axis=0)}, moves=True),
+    operands="x",
+    batch=_batched_repetition,
+)
 
 STRATEGIES: dict[Any, Strategy] = {"aligned": aligned, "axis": along_axis, "leading": leading, "one by one": one_by_one}

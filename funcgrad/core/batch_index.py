@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.core.batch import BatchTrace, BatchTracer, ndim_of, padded
+from funcgrad.core.layout import together
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import BatchedControlFlowError, user_line
 
@@ -30,11 +31,11 @@ class BatchIndex(NamedTuple):
 
     def arranged(self, out: Any) -> Any:
         """batch[index], its axes brought to where they belong."""
-        return np.moveaxis(out, self.source, self.destination) if self.source != self.destination else out
+        return together(np.moveaxis(out, self.source, self.destination) if self.source != self.destination else out)
 
     def disarranged(self, part: Any, *, is_batched: bool) -> Any:
         """The reverse, for a `part` that goes to batch[index] (it may broadcast): its axes where NumPy wants them."""
-        if self.source == self.destination and not is_batched:
+        if self.source == self.destination and not is_batched and np.ndim(part) <= self.rank:
             return part
         shape = np.shape(part)
         batch, shape = (shape[:1], shape[1:]) if is_batched else ((1,), shape)
@@ -49,16 +50,20 @@ def batch_index(
 
     `batched` says which of the items differ between the examples (their axis 0 is the batch).
     """
+    # Index arrays side by side leave their axes where they stand; with a slice between (or a `...`, even one that stands
+    # for no axis), NumPy puts the axes first.
+    together = _side_by_side(_advanced(items))
     expanded = _expanded(items, batched, shape)
     if expanded is None:
         return None
     items, batched = expanded
-    places = [k for k, i in enumerate(items) if not (i is None or isinstance(i, slice))]
+    places = _advanced(items)
     block = max((ndim_of(items[k]) - batched[k] for k in places), default=0)  # axes that the index arrays make
     rank = len(items) - len(places) + block
-    # Index arrays side by side leave their axes where they stand; with a slice between, NumPy puts the axes first.
-    together = not places or places[-1] - places[0] < len(places)
     front = places[0] if places and together else 0
+    if not together and _side_by_side(places):  # without its `...` the index would mean something else
+        items.insert(places[0] + 1, Ellipsis)
+        batched.insert(places[0] + 1, False)
     if not any(batched):
         index = (slice(None), *items) if x_batched else tuple(items)
         moved = x_batched and not together
@@ -69,6 +74,15 @@ def batch_index(
         return BatchIndex(tuple(items), tuple(range(front, front + block + 1)), belongs, rank)
     column = np.arange(size).reshape((-1,) + (1,) * block)
     return BatchIndex((column, *items), tuple(range(block + 1)), belongs, rank)
+
+
+def _advanced(items: Sequence[Any]) -> list[int]:
+    """Where integers, integer arrays and masks stand among these items."""
+    return [k for k, i in enumerate(items) if not (i is None or i is Ellipsis or isinstance(i, slice))]
+
+
+def _side_by_side(places: list[int]) -> bool:
+    return not places or places[-1] - places[0] < len(places)
 
 
 def _expanded(
@@ -118,7 +132,8 @@ def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]
     def taken_off(x: Any) -> tuple[Any, bool]:
         return (x.value, True) if isinstance(x, BatchTracer) and x.trace is trace else (x, False)
 
-    items, batched = zip(*map(taken_off, index if isinstance(index, tuple) else (index,)), strict=True)
+    pairs = [taken_off(i) for i in (index if isinstance(index, tuple) else (index,))]
+    items, batched = [i for i, _ in pairs], [is_batched for _, is_batched in pairs]
     found = batch_index(items, batched, shape, trace.size, x_batched=True)
     if found is None:
         raise BatchedControlFlowError(

@@ -11,12 +11,12 @@ import numpy as np
 from funcgrad.core.batch import one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
-from funcgrad.core.cotangent import Read, add_at
+from funcgrad.core.cotangent import Read, add_at, repeats
 from funcgrad.core.named import Linear
-from funcgrad.core.primitive import Call, Primitive, Spec, as_operand, spec
+from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
-from funcgrad.core.trace import Tracer, bind
-from funcgrad.core.views import Step, note_view
+from funcgrad.core.trace import Tracer, bind, snapshot
+from funcgrad.core.views import Stale, Step, index_in_root, note_view
 from funcgrad.errors import NonDifferentiableError, user_line
 
 _new = object.__new__
@@ -26,6 +26,10 @@ class GetItem(Primitive):
     """x[index]. Tracers among the indices (batches of integers, under vmap) are operands; all else is in the template."""
 
     def __call__(self, x: Any, index: Any) -> Any:
+        if isinstance(x, Stale):
+            in_root = index_in_root(x, index)
+            if in_root is not None:
+                return read_item(x.alias.root, in_root)
         if type(x) is ReverseTracer and x.node is not None and not holds_tracer_index(index):
             out = _recorded(x, x.value[index], index)
             if not _may_look(out.value):
@@ -34,8 +38,11 @@ class GetItem(Primitive):
         else:
             call = self.split((x, index), {})
             out = bind(self, call)
-        if len(call.operands) == 1 and isinstance(out, Tracer):
-            _note_view(x, out, Step(self, call))
+        if isinstance(out, Tracer):
+            if not out.shape and not _has_ellipsis(index):
+                _make_scalar(out)
+            elif _is_basic(index):
+                note_view(x, out, Step(self, call))
         return out
 
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
@@ -43,7 +50,7 @@ class GetItem(Primitive):
         indices: list[Any] = []
         template = tuple(_placed(i, indices) for i in (index if isinstance(index, tuple) else (index,)))
         if not indices:
-            return Call([x], _LAYOUT, {"index": index})
+            return Call([x], _LAYOUT, {"index": kept(index)})
         return Call([x, *indices], (("x", None), ("indices", len(indices))), {"index": template})
 
     def run(self, call: Call) -> Any:
@@ -54,17 +61,25 @@ class GetItem(Primitive):
 _LAYOUT = (("x", None),)
 
 
+def _is_basic(index: Any) -> bool:
+    """Is this an index of integers and slices alone, which gives a view?"""
+    items = index if type(index) is tuple else (index,)
+    return not any(isinstance(i, (list, tuple, np.ndarray, Tracer)) for i in items)
+
+
+def _has_ellipsis(index: Any) -> bool:
+    return index is Ellipsis or type(index) is tuple and any(i is Ellipsis for i in index)
+
+
+def _make_scalar(out: Any) -> None:
+    """One element is a number, not a view; a batch of them is a copy."""
+    if out.is_batch and type(out.value) is np.ndarray and out.value.base is not None:
+        out.value = out.value.copy()
+
+
 def _may_look(value: Any) -> bool:
     """May this be a look into another array? A tracer of an outer trace may."""
     return value.base is not None if type(value) is np.ndarray else isinstance(value, Tracer)
-
-
-def _note_view(x: Any, out: Any, step: Step) -> None:
-    """Note that `out` is a view of x; of an array that is being filled it is given a copy of its own, so that the residuals
-    that it ends up in don't hold the whole buffer, which the next write would then have to copy."""
-    note_view(x, out, step)
-    if x.alias is not None and x.alias.written and type(out.value) is np.ndarray and out.value.base is not None:
-        out.value = out.value.copy()
 
 
 class Slot(int):
@@ -88,6 +103,15 @@ def filled(template: Any, indices: Any) -> Any:
     return tuple(indices[i] if type(i) is Slot else i for i in template)
 
 
+_INTS = frozenset([int, np.int64])
+
+
+def is_element(index: Any) -> bool:
+    """Is this an integer, or a tuple of integers, as loops over elements have them?"""
+    kind = type(index)
+    return kind is int or kind is tuple and _INTS.issuperset(map(type, index))
+
+
 def holds_tracer_index(index: Any) -> bool:
     """Is there a tracer in this index?"""
     kind = type(index)
@@ -102,7 +126,7 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     """The fast lane of x[index]: the node keeps the index."""
     trace, node = x.trace, x.node
     assert node is not None
-    made = make_node(next(trace.order), _PLAN, _kept(index), (node,), value.shape, value.dtype)
+    made = make_node(next(trace.order), _PLAN, kept(index), (node,), value.shape, value.dtype)
     return trace.wrap(value, made)
 
 
@@ -132,16 +156,18 @@ def read_item(x: Any, index: Any) -> Any:
     return GETITEM(x, index)
 
 
-def _kept(index: Any) -> Any:
+def kept(index: Any) -> Any:
     """An index that the user can't change later: arrays among it are copied."""
     kind = type(index)
     if kind is int or kind is slice:
         return index
     if kind is tuple:
-        return tuple(map(_kept, index))
+        return tuple(map(kept, index))
     if kind is np.ndarray:
         return index.copy()
-    return index_array(index) if kind is list else index
+    if kind is list:
+        return array_of(index) if holds_tracer(index) else index_array(index)
+    return snapshot(index) if isinstance(index, Tracer) else index
 
 
 def _batch_index(call: Call, batched: Sequence[bool], size: int, *, x_batched: bool) -> BatchIndex | None:
@@ -213,13 +239,22 @@ class AddAt(Primitive):
         indices: list[Any] = []
         template = tuple(_placed(i, indices) for i in (index if isinstance(index, tuple) else (index,)))
         if not indices:
-            return Call([buffer, part], (("buffer", None), ("part", None)), {"index": index})
+            return Call([buffer, part], (("buffer", None), ("part", None)), {"index": kept(index)})
         layout = (("buffer", None), ("part", None), ("indices", len(indices)))
         return Call([buffer, part, *indices], layout, {"index": template})
 
     def run(self, call: Call) -> Any:
+        buffer, part, index = self.spread(call)
+        return add_at(np.array(buffer, dtype=np.result_type(buffer, part)), index, part)
+
+    def spread(self, call: Call) -> tuple[Any, Any, Any]:
+        """The buffer, the part in the shape of buffer[index], and the index. (ufunc.at of NumPy 2.4 misreads a part that has
+        to be broadcast: it goes on behind its end.)"""
         buffer, part, *indices = call.operands
-        return add_at(np.array(buffer, dtype=np.result_type(buffer, part)), filled(call.params["index"], indices), part)
+        index = filled(call.params["index"], indices)
+        if repeats(index):
+            part = np.broadcast_to(part, np.broadcast_to(False, np.shape(buffer))[index].shape)
+        return buffer, part, index
 
 
 ADD_AT = AddAt(

@@ -1,4 +1,4 @@
-"""The in-place operators: x += y makes x anew, or writes into what x is a view of."""
+"""In-place operators, and what else changes an array: each leaves a new content in the same tracer."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTracer
+from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.indexing import read_item
 from funcgrad.core.methods import LANES, ArrayMethods
-from funcgrad.core.mutation import assign, make_stale
+from funcgrad.core.mutation import assign
 from funcgrad.core.primitive import spec
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.trace import Tracer
+from funcgrad.core.views import check_writeable, is_scalar
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
     """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
+    check_writeable(x)
     result_spec = spec(result)
     if result_spec.shape != x.shape:
         raise ValueError(
@@ -26,19 +29,8 @@ def adopt(x: Tracer, result: Any, name: str) -> Tracer:
         raise TypeError(
             f"Cannot cast ufunc '{name}' output from {result_spec.dtype!r} to {x.dtype!r} with casting rule 'same_kind'"
         )
-    alias = x.alias
-    if alias is not None and alias.root is not None or result_spec.dtype != x.dtype or not isinstance(result, Tracer):
-        assign(x, ..., result)
-        return x
-    make_stale(x)
-    x.trace, x.value, x.node = result.trace, result.value, result.node
-    x.__class__ = result.trace.tracer_type
+    assign(x, ..., result)
     return x
-
-
-def is_scalar(x: Tracer) -> bool:
-    """Does `x` stand for a NumPy scalar? Those are immutable: `s += 1` makes a new one."""
-    return not x.shape and (isinstance(x, BatchTracer) or not isinstance(concrete(x), np.ndarray))
 
 
 INPLACE = {
@@ -50,12 +42,20 @@ INPLACE = {
 def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
     def operator(x: Tracer, y: Any) -> Any:
         result = LANES[ufunc](x, y)
-        return result if is_scalar(x) else adopt(x, result, ufunc.__name__)
+        return result if not x.shape and is_scalar(x) else adopt(x, result, ufunc.__name__)
 
     return operator
 
 
-def install_inplace() -> None:
-    """Give tracers the in-place operators (the rules must be declared)."""
+def _copy(self: Tracer, order: Any = "C") -> Any:
+    """A copy; a scalar, which can't change, is its own."""
+    return self if not self.shape and is_scalar(self) else CATALOGUE[np.copy](self, order)
+
+
+def install_mutation() -> None:
+    """Give tracers items, item assignment and the in-place operators (the rules must be declared)."""
+    ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
+    ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
+    ArrayMethods.copy = _copy
     for name, ufunc in INPLACE.items():
         setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE, entry
-from funcgrad.errors import TracerConversionError, user_line
+from funcgrad.core.flat import Flat
+from funcgrad.errors import TracerConversionError, UnsupportedFunctionError, user_line
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -37,32 +38,6 @@ class Lanes(dict[Any, Callable[..., Any]]):
 LANES = Lanes()
 
 
-class Flat:
-    """x.flat: the elements of `x` in order. What is written goes into x, and what is too short is repeated."""
-
-    __slots__ = ("x",)
-
-    def __init__(self, x: Any) -> None:
-        self.x = x
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.x.ravel())
-
-    def __len__(self) -> int:
-        return self.x.size
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.x[self._places(index)]
-
-    def __setitem__(self, index: Any, v: Any) -> None:
-        places = self._places(index)
-        is_number = not isinstance(v, (list, tuple)) and not np.ndim(v)
-        self.x[places] = v if is_number else CATALOGUE[np.resize](v, np.shape(places[0]))
-
-    def _places(self, index: Any) -> tuple[Any, ...]:
-        return np.unravel_index(np.arange(self.x.size)[index], self.x.shape)
-
-
 class ArrayMethods:
     """The ndarray side of a tracer; `trace`, `value` and `node` are the engine's."""
 
@@ -71,6 +46,7 @@ class ArrayMethods:
     node: Any
     if TYPE_CHECKING:  # put in their places by METHODS and by mutation.py
         ravel: Any
+        copy: Any
 
         def __getitem__(self, index: Any) -> Any: ...
         def __setitem__(self, index: Any, v: Any) -> None: ...
@@ -95,6 +71,13 @@ class ArrayMethods:
     @property
     def shape(self) -> tuple[int, ...]:
         return self.value.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        raise UnsupportedFunctionError(
+            f"x.shape = {shape} at {user_line()} reshapes an array under everybody who holds it, which a tracer can't do. "
+            f"Write x = x.reshape({shape})."
+        )
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -219,15 +202,15 @@ class ArrayMethods:
         if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
             to = np.dtype(dtype)
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
-        return self if not copy and np.dtype(dtype) == self.dtype else CATALOGUE[astype](self, np.dtype(dtype))
+        if not copy and self.dtype == dtype and order == "K":
+            return self
+        out = CATALOGUE[astype](self, np.dtype(dtype))
+        return out if order == "K" else out.copy(order)
 
     def conj(self) -> Any:
         return CATALOGUE[np.conjugate](self) if self.dtype.kind == "c" else self  # itself, as ndarray.conj does
 
     conjugate = conj
-
-    def copy(self, order: str = "C") -> Any:
-        return CATALOGUE[np.copy](self)
 
     def __copy__(self) -> Any:
         return self.copy()

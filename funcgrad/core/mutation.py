@@ -1,12 +1,11 @@
-"""Item assignment and views: tracers are mutable, as arrays are. (The in-place operators are in inplace.py.)
+"""Item assignment: tracers are mutable, as arrays are.
 
 A tracer is a cell: a write puts a new value and a new node into it, so that every name of the array sees the write. What is on
 the tape already keeps the old content, because a buffer is written in place only if the cell alone holds it (the interpreter's
 reference count tells), and copied before otherwise. So filling an array of n elements costs O(n), and nothing saved is spoiled.
 
-A view (`x[1:]`, `x.T`, ...) remembers its root and the steps that lead from there to it. A write to any member of such a family
-is a write to the root, through the steps. It makes the other members stale: their class is switched to one whose `value` and
-`node` are looked up anew from the root when they are next asked for. Until something is written, views cost nothing.
+A write to any member of a family of views (views.py) is a write to its root. The rest of what changes arrays in place, such as
+operators, is in inplace.py.
 """
 
 from __future__ import annotations
@@ -14,200 +13,114 @@ from __future__ import annotations
 from collections.abc import Callable
 from sys import getrefcount
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTrace, BatchTracer
+from funcgrad.core.batch import REPEATED, BatchTrace
 from funcgrad.core.batch_index import to_batch_index
-from funcgrad.core.cotangent import Masked, repeats, select
+from funcgrad.core.cotangent import Masked, select
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
-from funcgrad.core.indexing import read_item
-from funcgrad.core.lanes import PLAIN
-from funcgrad.core.methods import ArrayMethods
+from funcgrad.core.indexing import is_element
+from funcgrad.core.layout import copied, is_private
+from funcgrad.core.places import Place
 from funcgrad.core.primitive import as_operand
-from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
-from funcgrad.core.trace import Trace, Tracer, escaped, innermost, lower, snapshot
-from funcgrad.core.views import Alias, Step, part_among, with_part
+from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, make_node
+from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, lower, snapshot
+from funcgrad.core.views import FILLED, Alias, Step, check_writeable, index_in_root, is_scalar, note_write
 
-# ---- places ----------------------------------------------------------------------------------------------------------
+_new = object.__new__
+_NUMBERS = frozenset([float, int, np.float64, np.float32])
 
-
-class Place:
-    """Where in an array a write goes: `index` in the view at the end of `steps`."""
-
-    __slots__ = ("index", "steps")
-
-    def __init__(self, steps: tuple[Step, ...], index: Any) -> None:
-        self.steps, self.index = steps, index
-
-    def read(self, x: Any) -> Any:
-        """The elements of `x` at this place."""
-        if not self.steps and type(self.index) in _SIMPLE:
-            return x[self.index]
-        for step in self.steps:
-            x = step(x)
-        return read_item(x, self.index)
-
-    def write(self, buffer: Any, v: Any) -> None:
-        """Put `v` there; `buffer` is a plain array that may be overwritten."""
-        if not self.steps:
-            buffer[self.index] = v
-            return
-        view = buffer
-        for step in self.steps:
-            view = step(view)
-        if view is not buffer and not np.may_share_memory(view, buffer):
-            # The layout of this buffer does not allow the view: find the positions instead.
-            buffer.reshape(-1)[self.positions(buffer.shape)] = np.broadcast_to(v, self.read(buffer).shape)
-        else:
-            view[self.index] = v
-
-    def positions(self, shape: tuple[int, ...]) -> Any:
-        """The flat position of each element, in the array's own order."""
-        return self.read(np.arange(int(np.prod(shape))).reshape(shape))
-
-    def winners(self, shape: tuple[int, ...]) -> Any:
-        """Which of the elements written stay: all (None), or a mask where an index names a position twice (the last one wins)."""
-        if type(self.index) in _SIMPLE:
-            return None
-        indices = self.index if isinstance(self.index, tuple) else (self.index,)
-        if not repeats(self.index) and not any(isinstance(i, Tracer) for i in indices):
-            return None
-        positions = self.positions(shape)
-        order = np.arange(positions.size, dtype=float).reshape(positions.shape)
-        last: Any = np.zeros(int(np.prod(shape)))
-        if isinstance(positions, Tracer):  # the indices differ between the examples of a batch
-            last = put(last, Place((), positions), order)
-        else:
-            last[positions] = order
-        winners = last[positions] == order
-        return None if not isinstance(winners, Tracer) and winners.all() else winners
-
-
-# ---- stale views -----------------------------------------------------------------------------------------------------
-
-
-class _Stale:
-    """A view whose root was written since: `value` and `node` are looked up anew. Mixed into the tracer classes."""
-
-    __slots__ = ()
-
-    @property
-    def value(self) -> Any:
-        return refreshed(self).value
-
-    @property
-    def node(self) -> Any:
-        return refreshed(self).node
-
-
-class StaleReverse(_Stale, ReverseTracer):
-    """A stale view in a reverse trace."""
-
-    __slots__ = ()
-
-
-class StaleForward(_Stale, ForwardTracer):
-    """A stale view in a forward trace."""
-
-    __slots__ = ()
-
-
-class StaleBatch(_Stale, BatchTracer):
-    """A stale view in a batch trace."""
-
-    __slots__ = ()
-
-
-_STALE: dict[type, type] = {ReverseTracer: StaleReverse, ForwardTracer: StaleForward, BatchTracer: StaleBatch}
-
-
-def refreshed(view: Any) -> Any:
-    """`view`, with its content read anew from its root."""
-    root = view.alias.root
-    current = root
-    for step in view.alias.steps:
-        current = step(current)
-    view.__class__ = type(current)
-    view.trace, view.value, view.node = current.trace, current.value, current.node
-    root.alias.views.append(ref(view))
-    return view
-
-
-def make_stale(root: Tracer) -> None:
-    """After a write to `root`: its views must look again, and let go of the buffer."""
-    alias = root.alias
-    if alias is None or alias is FILLED:
-        root.alias = FILLED
-        return
-    alias.written = True
-    views, alias.views = alias.views, []
-    for reference in views:
-        view = reference()
-        if view is not None and not isinstance(view, _Stale):
-            view.value = view.node = None
-            view.trace = root.trace
-            view.__class__ = next(_STALE[cls] for cls in root.trace.tracer_type.__mro__ if cls in _STALE)
-
-
-# ---- writing ---------------------------------------------------------------------------------------------------------
+# ---- assignment ------------------------------------------------------------------------------------------------------
 
 
 def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
-    alias = x.alias
-    is_loop = type(x) is ReverseTracer and (alias is FILLED or alias is None) and type(index) in _SIMPLE
-    if is_loop and (type(v) is ReverseTracer and v.trace is x.trace or type(v) in PLAIN):
-        x.alias = FILLED
-        trace: Any = x.trace
-        write_reverse(trace, x, Place((), index), v)
+    if type(x) is ReverseTracer and is_element(index) and _assign_element(x, index, v):
         return
+    alias = x.alias
+    if not x.shape and is_scalar(x):
+        raise TypeError(f"'numpy.{x.dtype}' object does not support item assignment")
+    check_writeable(x)
     root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
-    if alias is not None and alias.read_only:
-        raise ValueError("assignment destination is read-only")
     if isinstance(v, Tracer) and is_same_view(v.alias, root, steps, index):
         return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
     v = as_operand(v)
     if isinstance(v, Tracer):
+        if index is Ellipsis and root is x and _is_like(v, x):
+            take_over(x, v)
+            return
         v = snapshot(v)  # what is written is the content that v has now
-    part, steps = part_among(steps)
-    place = Place(steps, index)
-    write(root, place, v if part is None or root.dtype.kind != "c" else with_part(place.read(root), part, v))
+    if steps:
+        in_root = index_in_root(x, index)
+        if in_root is not None:
+            steps, index = (), in_root
+    write(root, Place(steps, index), v)
 
 
 def is_same_view(alias: Alias | None, root: Tracer, steps: tuple[Step, ...], index: Any) -> bool:
     """Is this the alias of `root`, after `steps`, at `index`?"""
-    return alias is not None and alias.root is root and alias.steps[:-1] == steps and alias.steps[-1].is_read_at(index)
+    if alias is None or alias.root is not root or not alias.steps:
+        return False
+    return alias.steps[:-1] == steps and alias.steps[-1].is_read_at(index)
 
 
-# The alias of an array that was written, but has no views: what is being filled in a loop.
-FILLED = Alias(None, ())
-FILLED.written = FILLED.shared = True
-_SIMPLE = frozenset([int, slice])
+def _is_like(v: Tracer, x: Tracer) -> bool:
+    """Has `v` the shape and the dtype of `x`, and does it lie in memory in the same way?"""
+    old, new = concrete(x), concrete(v)
+    if type(old) is not np.ndarray or type(new) is not np.ndarray:
+        return False
+    return old.dtype == new.dtype and old.shape == new.shape and old.strides == new.strides
+
+
+def take_over(x: Tracer, v: Tracer) -> None:
+    """x[...] = v, without a copy."""
+    value, node = v.value, v.node  # asked first: a stale view looks anew
+    note_write(x)
+    x.trace, x.value, x.node = v.trace, value, node
+    x.__class__ = v.trace.tracer_type
 
 
 def write(root: Tracer, place: Place, v: Any) -> None:
     """Put `v` at `place` of `root`, in the trace that it takes to hold both."""
-    indices = place.index if isinstance(place.index, tuple) else (place.index,)
-    trace = innermost((root, v, *indices))
+    trace = innermost((root, v, *place.tracers()))
     assert trace is not None
     if not trace.is_open:
         raise escaped("item assignment", trace.transform)
-    make_stale(root)
     if trace is not root.trace:
         raise_to(trace, root)
+    note_write(root)
     writer = next(WRITERS[cls] for cls in type(trace).__mro__ if cls in WRITERS)
     writer(trace, root, place, v)
 
 
 def raise_to(trace: Trace, x: Tracer) -> None:
     """Make `x` a tracer of an inner trace: something of that trace is being written into it."""
-    outer = snapshot(x)
-    if isinstance(trace, BatchTrace):
-        outer = np.copy(np.broadcast_to(outer, (trace.size, *outer.shape)))
-    x.trace, x.value, x.node = trace, outer, None
+    x.value = for_each(trace, snapshot(x))
+    x.trace, x.node = trace, None
     x.__class__ = trace.tracer_type
+
+
+def for_each(trace: Trace, x: Any) -> Any:
+    """The value of a tracer of `trace` that stands for `x`, a constant there."""
+    return REPEATED(x, trace.size) if isinstance(trace, BatchTrace) else x
+
+
+# ---- buffers ---------------------------------------------------------------------------------------------------------
+
+
+def taken(x: Any, field: str) -> Any:
+    """The content of `x.value` (or `x.node`), taken out of the cell, as something that may be written into."""
+    value = getattr(x, field)
+    setattr(x, field, None)
+    if type(value) is np.ndarray:
+        if getrefcount(value) <= FREE and value.flags.writeable and (value.base is None or is_private(value)):
+            return value
+        return copied(value)
+    if isinstance(value, Tracer):
+        is_root = value.alias is None or value.alias is FILLED
+        return value if is_root and getrefcount(value) <= FREE else snapshot(value)
+    return np.array(value)
 
 
 def _free_count(x: Tracer) -> int:
@@ -216,26 +129,21 @@ def _free_count(x: Tracer) -> int:
     return getrefcount(value)
 
 
-def taken(x: Any, field: str) -> Any:
-    """The content of `x.value` (or `x.node`), taken out of the cell, as something that may be written into."""
-    value = getattr(x, field)
-    setattr(x, field, None)
-    is_free = getrefcount(value) <= FREE and getattr(value, "base", None) is None
-    if is_free and (type(value) is not np.ndarray or value.flags.writeable):
-        return value if isinstance(value, (Tracer, np.ndarray)) else np.array(value)
-    if isinstance(value, Tracer):
-        return snapshot(value)
-    return np.array(value, order="K")
+def _free_count_in_cell(x: Tracer) -> int:
+    value = x.value
+    return getrefcount(value)
 
 
-def _measure_free() -> int:
-    x = object.__new__(ReverseTracer)
+def _measured(count: Callable[[Tracer], int]) -> int:
+    x = _new(ReverseTracer)
     x.value = np.ones(3)
-    return _free_count(x)
+    return count(x)
 
 
-# The reference count, seen in `taken`, of a value that nobody but the cell held. The interpreter is asked, since it differs.
-FREE = _measure_free()
+# The reference counts, seen in `taken` and in `_assign_element`, of a value that nobody but the cell held. The interpreter is
+# asked, since it differs.
+FREE = _measured(_free_count)
+_FREE_IN_CELL = _measured(_free_count_in_cell)
 
 
 def put(buffer: Any, place: Place, v: Any) -> Any:
@@ -243,21 +151,25 @@ def put(buffer: Any, place: Place, v: Any) -> Any:
     if isinstance(buffer, Tracer):
         write(buffer, place, v)
         return buffer
-    if type(place.index) in _SIMPLE and not isinstance(v, Tracer):
-        place.write(buffer, v)
-        return buffer
-    outer = innermost((v, *(place.index if isinstance(place.index, tuple) else (place.index,))))
+    outer = innermost((v, *place.tracers()))
     if outer is None:
         place.write(buffer, v)
         return buffer
-    # A plain value becomes one of the outer trace.
-    made = _as_batch(outer, buffer) if isinstance(outer, BatchTrace) else outer.wrap(buffer, None)
+    made = outer.wrap(for_each(outer, buffer), None)  # a plain value becomes one of the outer trace
     write(made, place, v)
     return made
 
 
-def _as_batch(trace: Any, buffer: Any) -> Any:
-    return trace.wrap(np.copy(np.broadcast_to(buffer, (trace.size, *buffer.shape))), None)
+def overwrite(x: Any, field: str, place: Place, v: Any) -> None:
+    """Put `v` at `place` of `x.value` (or `x.node`); if that fails, the content stays."""
+    buffer = taken(x, field)
+    try:
+        buffer = put(buffer, place, v)
+    finally:
+        setattr(x, field, buffer)
+
+
+# ---- traces ----------------------------------------------------------------------------------------------------------
 
 
 def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
@@ -267,48 +179,55 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
         if isinstance(v, ReverseTracer) and v.trace is trace:
             written = v.node
         v = lower(trace, v)
-    buffer = taken(x, "value")
-    shape, dtype = buffer.shape, buffer.dtype
-    x.value = put(buffer, place, v)
+    overwrite(x, "value", place, v)
     if before is None and written is None:
         return
     parents = tuple(node for node in (before, written) if node is not None)
-    winners = place.winners(shape) if written is not None else None
+    shape, dtype = x.value.shape, x.value.dtype
+    winners = place.winners(x.shape) if written is not None else None
     x.node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
 
 
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
     """On a forward trace, the tangent is written into the tangent."""
     t_v = v.node if isinstance(v, ForwardTracer) and v.trace is trace else None
-    v = lower(trace, v)
-    if x.node is not None or t_v is not None:
-        if x.node is None:
-            x.node = np.zeros(x.value.shape, x.value.dtype)
-        elif type(x.node) is Masked:
-            x.node = x.node.value
-        t = taken(x, "node")
-        t = put(t, place, 0 if t_v is None else t_v.value if type(t_v) is Masked else t_v)
-    else:
-        t = None
-    buffer = taken(x, "value")
-    x.value = put(buffer, place, v)
-    x.node = t
+    overwrite(x, "value", place, lower(trace, v))
+    if x.node is None and t_v is None:
+        return
+    if x.node is None:
+        x.node = np.zeros(x.value.shape, x.value.dtype)
+    elif type(x.node) is Masked:
+        x.node = x.node.value
+    overwrite(x, "node", place, 0 if t_v is None else t_v.value if type(t_v) is Masked else t_v)
 
 
 def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
     """On a batch trace, all examples are written at once."""
-    view = x
-    for step in place.steps:
-        view = step(view)
-    if place.steps:  # write into the view, and let the steps carry it back: through the positions of one example
-        place = Place((), _unravelled(place, x.shape))
-    index, v = to_batch_index(trace, place.index, v, x.shape)
-    buffer = taken(x, "value")
-    x.value = put(buffer, Place((), index), v)
+    mask = place.index
+    if isinstance(mask, Tracer) and mask.dtype == bool:
+        target = place.view(x)
+        if np.ndim(v) <= target.ndim - mask.ndim:  # the same at all positions: a choice, whatever the mask
+            mask = mask.reshape(mask.shape + (1,) * (target.ndim - mask.ndim))
+            place, v = Place(place.steps, ...), np.where(mask, v, target)
+    steps = tuple(EachStep(step, trace.size) for step in place.steps)
+    view = Place(steps, ...).view(x.value)
+    index, v = to_batch_index(trace, place.index, v, view.shape[1:])
+    del view  # it would look like a second holder of the buffer
+    overwrite(x, "value", Place(steps, index), v)
 
 
-def _unravelled(place: Place, shape: tuple[int, ...]) -> Any:
-    return np.unravel_index(place.positions(shape), shape)
+class EachStep(Step):
+    """A step, taken by each example of a batch."""
+
+    __slots__ = ("size", "step")
+
+    def __init__(self, step: Step, size: int) -> None:
+        super().__init__(step.primitive, step.call)
+        self.step, self.size = step, size
+
+    def __call__(self, x: Any) -> Any:
+        # On a trace of its own: the sweep comes back to this step when that of the batch is closed.
+        return self.step(BatchTrace(self.size).wrap(x, None)).value
 
 
 WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
@@ -321,8 +240,9 @@ WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
 def register_trace(trace: type[Trace], writer: Callable[[Any, Any, Place, Any], None]) -> None:
     """Let tracers of one more kind be written into; `writer` is as those above."""
     WRITERS[trace] = writer
-    tracer = trace.tracer_type
-    _STALE[tracer] = type(f"Stale{tracer.__name__}", (_Stale, tracer), {"__slots__": ()})
+
+
+# ---- pulling back ----------------------------------------------------------------------------------------------------
 
 
 class _WritePlan:
@@ -351,7 +271,9 @@ WRITE = _WritePlan()
 
 def _read_masked(ct: Masked, place: Place, winners: Any) -> Any:
     """The cotangent of what was written: `ct` at the place, where that element stayed."""
-    part, live = place.read(ct.value), None if ct.live is None else place.read(ct.live)
+    part, live = place.read(ct.value), None if ct.live is None else place.whole.read(ct.live)
+    if place.half == "imag" and ct.value.dtype.kind == "c":
+        part = -part  # a cotangent of x + iy is df/dx - i df/dy
     if winners is not None:
         live = winners if live is None else np.logical_and(live, winners)
     if type(live) is np.bool_:  # one element, the case of loops
@@ -365,14 +287,21 @@ def _read_masked(ct: Masked, place: Place, winners: Any) -> Any:
 
 def _zeroed(ct: Masked, place: Place) -> Masked:
     """`ct` with a zero by structure at `place`: in its own buffers, if it owns them."""
+    is_half = ct.value.dtype.kind == "c" and place.half != ""  # of an element: the other half stays live
     if ct.owned and type(ct.value) is np.ndarray and type(ct.live) is np.ndarray:
         place.write(ct.value, 0)
-        place.write(ct.live, False)
+        if not is_half:
+            place.write(ct.live, False)
         return ct
     value, live = _Cell(ct.value), _Cell(np.ones(ct.value.shape, bool) if ct.live is None else ct.live)
     if ct.owned:
         ct.value = ct.live = None
-    return Masked(put(taken(value, "value"), place, 0), put(taken(live, "value"), place, False), owned=True)
+    overwrite(value, "value", place, 0)
+    if is_half:
+        live.value = taken(live, "value")
+    else:
+        overwrite(live, "value", place, False)
+    return Masked(value.value, live.value, owned=True)
 
 
 class _Cell:
@@ -382,7 +311,58 @@ class _Cell:
         self.value = value
 
 
-def install_mutation() -> None:
-    """Give tracers items and item assignment (the rules must be declared)."""
-    ArrayMethods.__getitem__ = read_item  # pyright: ignore[reportAttributeAccessIssue]
-    ArrayMethods.__setitem__ = assign  # pyright: ignore[reportAttributeAccessIssue]
+# ---- one element, as in loops ----------------------------------------------------------------------------------------
+
+
+class _ElementPlan:
+    """The plan of a write of one element; `saved` is its index, and there is an array before."""
+
+    primitive, name = None, "x[index] = v"
+    keeps, masks = (), True
+
+    def __init__(self, *slots: int) -> None:
+        self.slots = slots
+
+    def pull(self, ct: Any, index: Any) -> Any:
+        return self.pull_masked(Masked(ct, None), index)
+
+    def pull_masked(self, ct: Masked, index: Any) -> Any:
+        value, live = ct.value, ct.live
+        has_written = len(self.slots) == 2
+        if not ct.owned or type(value) is not np.ndarray or type(live) is not np.ndarray:
+            return WRITE.pull_masked(ct, (Place((), index), True, has_written or None, None))
+        part = value[index] if has_written and live[index] else None
+        value[index] = 0
+        live[index] = False
+        return (ct, part) if has_written else (ct,)
+
+
+_WRITE_NUMBER, _WRITE_TRACER = _ElementPlan(0), _ElementPlan(0, 1)
+
+
+def _assign_element(x: ReverseTracer, index: Any, v: Any) -> bool:
+    """x[index] = v, if it is a loop's: one element of a plain buffer, in an array that has no views. Was it?"""
+    value, before, alias, trace = x.value, x.node, x.alias, x.trace
+    if before is None or alias is not None and alias is not FILLED or type(value) is not np.ndarray:
+        return False
+    if value.ndim != (1 if type(index) is int else len(index)):
+        return False
+    plan, parents = _WRITE_NUMBER, before
+    if type(v) is ReverseTracer:
+        if v.trace is not trace:
+            return False
+        if v.node is not None:
+            plan, parents = _WRITE_TRACER, (before, v.node)
+        v = v.value
+    if type(v) not in _NUMBERS:
+        return False
+    order = next(trace.order)
+    is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
+    if not is_free or value.base is not None and not is_private(value):
+        value = x.value = copied(value)
+    value[index] = v
+    x.alias = FILLED
+    node = _new(Node)
+    node.order, node.plan, node.saved, node.origin, node.spec = order, plan, index, parents, before.spec
+    x.node = node
+    return True

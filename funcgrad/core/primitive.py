@@ -102,7 +102,8 @@ class Primitive(Function):
     `operands` names the parameters that are arrays ("a b", "arrays*" for a list of arrays); by default it is the first one.
     `signature` replaces NumPy's own where Python can't see it. `axis` says in what an `axis` parameter counts: the first
     operand ("x"), the output ("out"), or that it is to be left as it is ("as is"). `batch` is the strategy of batch.py for vmap;
-    `flattens` says that axis=None means the flattened array there (as in cumsum), not all axes (as in sum).
+    `flattens` says that axis=None means the flattened array there (as in cumsum), not all axes (as in sum). `gives_array`: the
+    result is an array also where it has no axes, not a scalar.
     """
 
     status = "differentiable"
@@ -119,8 +120,10 @@ class Primitive(Function):
         flattens: bool = False,
         name: str | None = None,
         note: str = "",
+        gives_array: bool = False,
     ) -> None:
         super().__init__(function, name)
+        self.gives_array = gives_array
         self.rule, self.batch, self.note, self.axis_of, self.flattens = rule, batch, note, axis, flattens
         self.may_view = getattr(rule, "moves", False)
         self.kind = rule.kind

@@ -139,7 +139,7 @@ class ReverseTrace(Trace):
 
     def _record_many(self, primitive: Primitive, call: Call, out: Any, slots: Any, parents: Any) -> Any:
         plan = plan_of(primitive, slots, call)
-        return rebuilt(out, self.record_outputs(plan, plan.save(call, out), parents, out))
+        return rebuilt(out, self.record_outputs(plan, plan.save(self._kept(plan, call), out), parents, out))
 
     def record_outputs(self, plan: Plan, saved: Any, parents: tuple[Node, ...], outs: Sequence[Any]) -> list[Any]:
         """The tracers of several outputs of one call: each picks its part of the call's node."""

@@ -125,6 +125,7 @@ class Tracer(ArrayMethods):
     """
 
     __slots__ = ("__weakref__", "alias", "node", "trace", "value")
+    is_batch = False  # does the value hold many examples (vmap)?
     trace: Trace
     value: Any
     node: Any

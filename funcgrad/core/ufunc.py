@@ -10,12 +10,11 @@ import numpy as np
 
 from funcgrad.core import folds
 from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.cotangent import add_at, repeats
 from funcgrad.core.kinds import OPERANDS, Rule
 from funcgrad.core.methods import astype
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import Tracer
-from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.errors import UnsupportedFunctionError, user_line
 
 # ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
 REDUCTIONS = {
@@ -60,16 +59,19 @@ class Ufunc(Primitive):
             return self._along(operands, kwargs)
         if options["dtype"] is not None:
             operands = tuple(CATALOGUE[astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
-        out = options["out"][0] if isinstance(options["out"], tuple) else options["out"]
-        result = super().__call__(*operands)
+        result, out = super().__call__(*operands), options["out"]
+        if self.function.nout > 1:
+            return self._delivered_each(result, out, options)
+        out = out[0] if isinstance(out, tuple) else out
         if options["where"] is not True:
             result = CATALOGUE[np.where](options["where"], result, 0 if out is None else out)
-        if out is None:
-            return result
-        if not isinstance(out, Tracer):
-            raise out_refused(self.name)
-        CATALOGUE[np.copyto](out, result)
-        return out
+        return delivered(result, out, self.name, options["casting"] or "same_kind")
+
+    def _delivered_each(self, results: Sequence[Any], outs: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+        if options["where"] is not True:
+            raise UnsupportedFunctionError(f"np.{self.name} with where= at {user_line()} has no rule: use np.where.")
+        outs = outs or (None,) * len(results)
+        return tuple(delivered(result, out, self.name) for result, out in zip(results, outs, strict=True))
 
     def _along(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
         """A generalised ufunc (matmul, vecdot) along other axes than the last ones: they are moved there, and back."""
@@ -95,7 +97,7 @@ class Ufunc(Primitive):
         if method in FOLDS:
             return self._fold(method, *args, **kwargs)
         if method == "at":
-            return write_at(self, *args)
+            return CATALOGUE[np.ufunc.at](self, *args)
         x, y = (as_array(a) for a in args)
         return self(x.reshape(x.shape + (1,) * y.ndim), y, **kwargs)
 
@@ -103,39 +105,27 @@ class Ufunc(Primitive):
         options = inspect.signature(FOLDS[method]).bind(self.function, *args, **kwargs).arguments
         positional = [options.pop(name) for name in ("ufunc", "array", "indices") if name in options]
         out = options.pop("out", None)
-        if (out[0] if isinstance(out, tuple) else out) is not None:
-            raise out_refused(f"{self.name}.{method}")
         if options.get("dtype", 0) is None:
             del options["dtype"]
         known = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {})
         if self.function in known:
-            return CATALOGUE[known[self.function]](positional[1], **{"axis": 0, **options})
-        return FOLDS[method](*positional, **options)
+            result = CATALOGUE[known[self.function]](positional[1], **{"axis": 0, **options})
+        else:
+            result = FOLDS[method](*positional, **options)
+        return delivered(result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}")
 
 
 FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": folds.reduceat}
 
 
-def write_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
-    """ufunc.at(target, index, values): `target`, a tracer, is updated in place; repeated indices accumulate."""
-    if not isinstance(target, Tracer):
-        raise TracerWriteError(
-            f"np.{ufunc.name}.at at {user_line()} would write a tracer into a plain array and lose its derivative. Begin with a "
-            "tracer (np.zeros_like(x), np.zeros(n, like=x)), or use funcgrad.at(a)[index].add(v), which gives a new array."
-        )
-    if ufunc.function is np.subtract:
-        return write_at(CATALOGUE[np.add], target, index, -as_array(values[0]))  # pyright: ignore[reportArgumentType]
-    if ufunc.function is np.add:
-        shape = np.broadcast_to(np.zeros(()), target.shape)[index].shape
-        target[...] = CATALOGUE[add_at](target, np.broadcast_to(as_array(values[0]), shape), index)
-        return None
-    if repeats(index):
-        raise UnsupportedFunctionError(
-            f"np.{ufunc.name}.at with an index array at {user_line()} has no rule. Use "
-            "funcgrad.at(x)[index].multiply(v), .min(v) or .max(v), or update the elements in a loop."
-        )
-    target[index] = ufunc(target[index], *values)
-    return None
+def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind") -> Any:
+    """`result`, as a call with this out= gives it: a tracer is written into."""
+    if out is None:
+        return result
+    if not isinstance(out, Tracer):
+        raise out_refused(name)
+    CATALOGUE[np.copyto](out, result, casting)
+    return out
 
 
 def as_array(x: Any) -> Any:

@@ -1,4 +1,10 @@
-"""Families of views: which tracers look into the same array, and by which steps. What writes do to them is in mutation.py."""
+"""Families of views: which tracers look into the same array, and by which steps. What writes do to them is in mutation.py.
+
+A root is an array of its own; a view remembers its root and the steps that lead to it from there. A write to the root makes its
+views stale: their class is switched to one whose `value` and `node` are looked up anew when they are next asked for. Until
+something is written, views cost nothing. A single element of a stale view is read, and written, in the root itself: its place
+there follows from where the view lies in memory (`Window`), whatever steps led to it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +13,10 @@ from weakref import ref
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.methods import astype
-from funcgrad.core.trace import Tracer, bind, concrete
+from funcgrad.core.layout import one_example
+from funcgrad.core.trace import Tracer, bind, concrete, snapshot
+
+# ---- families --------------------------------------------------------------------------------------------------------
 
 
 class Step:
@@ -25,8 +32,15 @@ class Step:
 
     def is_read_at(self, index: Any) -> bool:
         """Is this step x[index], for a basic index?"""
-        mine = self.call.params.get("index") if self.primitive.name == "getitem" else None
-        return mine is not None and type(mine) is type(index) and mine == index
+        return self.primitive.name == "getitem" and _is_same_index(self.call.params.get("index"), index)
+
+
+def _is_same_index(mine: Any, index: Any) -> bool:
+    if type(mine) is not type(index):
+        return False
+    if isinstance(mine, tuple):
+        return len(mine) == len(index) and all(map(_is_same_index, mine, index))
+    return type(mine) is not np.ndarray and mine == index
 
 
 class Alias:
@@ -35,83 +49,247 @@ class Alias:
     `written` says that the root was written into; `shared`, that this is the one alias of all written arrays without views.
     """
 
-    __slots__ = ("read_only", "root", "shared", "steps", "views", "written")
+    __slots__ = ("read_only", "root", "shared", "steps", "views", "window", "written")
 
     def __init__(self, root: Tracer | None, steps: tuple[Step, ...], *, read_only: bool = False) -> None:
         self.root, self.steps, self.read_only = root, steps, read_only
         self.views: list[Any] = []
         self.written = self.shared = False
+        self.window: Any = _UNKNOWN
+
+
+_UNKNOWN = object()
 
 
 def note_view(base: Any, view: Any, step: Step) -> None:
     """Note that `view` is a view of `base`, if NumPy made it one."""
-    if not isinstance(base, Tracer) or base is view:
+    if not isinstance(base, Tracer) or base is view or not base.shape and is_scalar(base):
         return
-    x, out = base.value, view.value
-    if type(x) is np.ndarray and type(out) is np.ndarray:
-        if out is not x and (out.base is None or out.base is not x and out.base is not x.base):
-            return
-    elif is_view(view, base):
-        x, out = concrete(x), concrete(out)
-    else:
+    plain, looked = _before_and_after(base, view, step)
+    read_only = type(looked) is np.ndarray and not looked.flags.writeable
+    if read_only and not plain.flags.writeable:  # a constant; or a read-only view, and what is made of it stays so
+        read_only = base.alias is not None and base.alias.read_only
+    if not is_view(looked, plain):
+        if read_only:  # what x.imag of a real array gives
+            view.alias = Alias(None, (), read_only=True)
         return
-    read_only = not out.flags.writeable and x.flags.writeable
     alias = base.alias
     if alias is None or alias.shared:
         written = alias is not None
         alias = base.alias = Alias(None, ())
         alias.written = written
     root = base if alias.root is None else alias.root
-    view.alias = Alias(root, (*alias.steps, step), read_only=read_only or alias.read_only)
-    root.alias.views.append(ref(view))
+    steps = alias.steps if looked is plain else (*alias.steps, step)
+    view.alias = Alias(root, steps, read_only=read_only)
+    if root.alias.written:  # what is read of the view must not hold the buffer, which the next write would have to copy
+        make_stale(view, root)
+    else:
+        root.alias.views.append(ref(view))
+
+
+def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:
+    """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then look again."""
+    if type(base.value) is np.ndarray and (base.alias is None or base.alias.root is None or not base.alias.root.alias.written):
+        return base.value, concrete(view)
+    plain = plain_view(base)
+    return plain, step(plain)
+
+
+def check_writeable(x: Tracer) -> None:
+    """Refuse what NumPy refuses to write to."""
+    if x.alias is not None and x.alias.read_only:
+        raise ValueError("assignment destination is read-only")
+
+
+def plain_view(x: Any) -> Any:
+    """The plain array beneath `x` (under vmap, beneath one example of it), as it lies in the memory of its root."""
+    alias = x.alias
+    if alias is None or alias.root is None:
+        return one_example(x)
+    view = one_example(alias.root)
+    for step in alias.steps:
+        view = step(view)
+    return view
 
 
 def is_view(out: Any, x: Any) -> bool:
-    """Did NumPy make `out` as a view of `x`? An outer trace may have noted it, and then copied it."""
-    while isinstance(out, Tracer) and isinstance(x, Tracer):
-        if _noted(out, x):
+    """Did NumPy make `out` as a view of `x`?"""
+    if type(out) is not np.ndarray or type(x) is not np.ndarray:
+        return False
+    return out is x or out.base is not None and (out.base is x or out.base is x.base)
+
+
+def is_scalar(x: Tracer) -> bool:
+    """Does `x`, without axes, stand for a NumPy scalar? Those are immutable: `s += 1` makes a new one.
+
+    Under vmap both scalars and arrays without axes are batches; the latter are known by their aliases.
+    """
+    value: Any = x
+    while isinstance(value, Tracer):
+        if value.alias is not None:
+            return False
+        if value.is_batch:
             return True
-        out, x = out.value, x.value
-    out, x = concrete(out), concrete(x)
-    if type(out) is not np.ndarray or out.base is None:
-        return out is x and type(x) is np.ndarray
-    return out.base is x or out.base is getattr(x, "base", None)
+        value = value.value
+    return not isinstance(value, np.ndarray)
 
 
-def _noted(out: Tracer, x: Tracer) -> bool:
-    alias = out.alias
-    return (
-        alias is not None
-        and alias.root is not None
-        and (alias.root is x or x.alias is not None and alias.root is x.alias.root)
-    )
+# ---- stale views -----------------------------------------------------------------------------------------------------
 
 
-# ---- x.real and x.imag, which are views of half of each element ------------------------------------------------------
+class Stale:
+    """A view whose root was written since: `value` and `node` are looked up anew. Mixed into the tracer classes."""
+
+    __slots__ = ()
+    alias: Any
+
+    @property
+    def trace(self) -> Any:
+        return self.alias.root.trace
+
+    @property
+    def value(self) -> Any:
+        return refreshed(self).value
+
+    @property
+    def node(self) -> Any:
+        return refreshed(self).node
+
+    @property
+    def shape(self) -> Any:
+        return refreshed(self).shape
 
 
-def turned(x: Any) -> Any:
-    """-1j * x for real x, with a real part that is 0 also where x is infinite."""
-    out = np.zeros(x.shape, np.result_type(x, np.complex64))
-    out.imag = -x
-    return out[()]
+_STALE: dict[type, type] = {}
+# The alias of an array that was written, but has no views: what is being filled in a loop.
+FILLED = Alias(None, ())
+FILLED.written = FILLED.shared = True
 
 
-ELEMENTWISE = (np.real, np.imag, astype)
+def note_write(root: Tracer) -> None:
+    """Before a write to `root`: its views must look again, and let go of the buffer."""
+    alias = root.alias
+    if alias is None or alias.shared:
+        root.alias = FILLED
+        return
+    alias.written = True
+    views, alias.views = alias.views, []
+    for reference in views:
+        view = reference()
+        if view is not None:
+            make_stale(view, root)
 
 
-def part_among(steps: tuple[Step, ...]) -> tuple[Any, tuple[Step, ...]]:
-    """np.real or np.imag, if one of `steps` is that part of complex numbers (otherwise None), and the steps that lead to the
-    whole elements: those that are not taken element by element."""
-    functions = [step.primitive.function for step in steps]
-    part = next((function for function in functions if function in (np.real, np.imag)), None)
-    return part, tuple(step for step, function in zip(steps, functions) if function not in ELEMENTWISE)
+def make_stale(view: Any, root: Tracer) -> None:
+    """`view` has to look again, and lets go of the buffer of its root."""
+    if isinstance(view, Stale):
+        return
+    kind = root.trace.tracer_type
+    if kind not in _STALE:
+        _STALE[kind] = type(f"Stale{kind.__name__}", (Stale, kind), {"__slots__": ()})
+    view.trace = view.value = view.node = None
+    view.__class__ = _STALE[kind]
 
 
-def with_part(held: Any, part: Any, v: Any) -> Any:
-    """The complex numbers `held` with `v` in the place of one part."""
-    if np.iscomplexobj(v):
-        raise TypeError(f"x.{part.__name__} = v takes real numbers; v is complex: write v.real or v.imag")
-    if part is np.real:
-        return v - CATALOGUE[turned](np.imag(held))
-    return np.real(held) - CATALOGUE[turned](v if hasattr(v, "shape") else np.asarray(v, float))
+def refreshed(view: Any) -> Any:
+    """`view`, with its content read anew from its root."""
+    root = view.alias.root
+    current = root
+    for step in view.alias.steps:
+        current = step(current)
+    view.__class__ = type(current)
+    view.trace, view.value, view.node = current.trace, _detached(current.value), _detached(current.node)
+    root.alias.views.append(ref(view))
+    return view
+
+
+def _detached(content: Any) -> Any:
+    """The content of a view without what holds the buffer of its root."""
+    if type(content) is np.ndarray and content.base is not None:
+        return content.copy("K")
+    return snapshot(content) if isinstance(content, Tracer) else content
+
+
+# ---- where a view lies in its root -----------------------------------------------------------------------------------
+
+
+class Window:
+    """Where the elements of a view lie in memory, counted in elements of its root, and how the root is laid out there."""
+
+    __slots__ = ("axes", "offset", "shape", "strides")
+
+    def __init__(self, view: np.ndarray, root: np.ndarray, axes: list[tuple[int, int, int]]) -> None:
+        size = root.itemsize
+        self.shape, self.strides = view.shape, [s // size for s in view.strides]
+        self.offset = (view.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // size
+        self.axes = axes  # of the root, the widest stride first: (stride, axis, length)
+
+    def index_in_root(self, index: Any) -> Any:
+        """The index into the root that gives the same elements as `index` gives of the view, or None."""
+        position = self.offset
+        items = index if type(index) is tuple else (index,)
+        if len(items) != len(self.shape):
+            return None
+        walks: list[tuple[int, int]] = []  # for each axis that stays: its length, and how far apart its elements lie
+        for i, n, stride in zip(items, self.shape, self.strides):
+            if type(i) is int:
+                if not -n <= i < n:
+                    return None  # an error, which NumPy finds the words for
+                position += (i + n if i < 0 else i) * stride
+            elif type(i) is slice:
+                covered = range(n)[i]
+                if len(covered) < 2:
+                    return None
+                position += covered.start * stride
+                walks.append((len(covered), covered.step * stride))
+            else:
+                return None
+        return self._along(position, walks) if walks else self._at(position)
+
+    def _at(self, position: int) -> tuple[int, ...]:
+        place = [0] * len(self.axes)
+        for stride, axis, n in self.axes:
+            if n > 1:
+                place[axis], position = divmod(position, stride)
+        return tuple(place)
+
+    def _along(self, position: int, walks: list[tuple[int, int]]) -> Any:
+        """The index where each walk stays on one axis of the root, and they come in the order of these axes."""
+        place: list[Any] = list(self._at(position))
+        last = -1
+        for length, apart in walks:
+            found = [
+                (axis, apart // stride)
+                for stride, axis, n in self.axes
+                if n > 1 and axis > last and not apart % stride and 0 <= place[axis] + (length - 1) * apart // stride < n
+            ]
+            if len(found) != 1:
+                return None
+            last, step = found[0]
+            stop = place[last] + length * step
+            place[last] = slice(place[last], stop if stop >= 0 else None, step)
+        return tuple(place)
+
+
+def index_in_root(x: Tracer | Stale, index: Any) -> Any:
+    """The index of the same elements, in the same order, in the root of the view `x`; None if there is none."""
+    alias = x.alias
+    if alias.window is _UNKNOWN:
+        alias.window = _window_of(plain_view(x), one_example(alias.root))
+    return None if alias.window is None else alias.window.index_in_root(index)
+
+
+def _window_of(view: Any, plain: Any) -> Window | None:
+    if type(plain) is not np.ndarray or not plain.size:
+        return None
+    if type(view) is not np.ndarray or view.dtype != plain.dtype or not np.may_share_memory(view, plain):
+        return None
+    size = plain.itemsize
+    axes = sorted(((s // size, k, n) for k, (s, n) in enumerate(zip(plain.strides, plain.shape))), reverse=True)
+    beneath = 1  # how far the elements inside an axis reach
+    for stride, _, n in reversed(axes):
+        if n > 1:
+            if stride < beneath:
+                return None
+            beneath = stride * n
+    return Window(view, plain, axes)

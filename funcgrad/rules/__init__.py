@@ -1,11 +1,11 @@
 """The rules: one chapter of NumPy's manual in each file. Importing them fills the catalogue."""
 
 from funcgrad.core import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
-from funcgrad.core.inplace import install_inplace
+from funcgrad.core.inplace import install_mutation
 from funcgrad.core.methods import install_operators
-from funcgrad.core.mutation import install_mutation
 from funcgrad.rules import (  # noqa: F401
     assignment,
+    at,
     choices,
     constructors,
     contractions,
@@ -38,4 +38,3 @@ from funcgrad.rules import (  # noqa: F401
 
 install_operators()
 install_mutation()
-install_inplace()

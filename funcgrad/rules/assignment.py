@@ -12,6 +12,7 @@ from funcgrad.core.declare import composite
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.primitive import as_operand
 from funcgrad.core.trace import Tracer
+from funcgrad.core.views import check_writeable
 from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
 from funcgrad.rules.indexing import along_axis
 
@@ -33,6 +34,7 @@ def _writes(function: Callable[..., Any], body: Callable[..., None], instead: st
 
 
 def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    check_writeable(dst)
     src = as_operand(src)
     dtype = getattr(src, "dtype", None)
     if dtype is not None and not np.can_cast(dtype, dst.dtype, casting):
@@ -47,7 +49,7 @@ def _repeated(values: Any, size: int) -> Any:
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
-    values = as_operand(values)
+    values, mask = as_operand(values), np.reshape(as_operand(mask), a.shape)
     if np.ndim(values) == 0 or np.shape(values) == a.shape:
         a[...] = np.where(mask, values, a)
     else:

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTrace
 from funcgrad.core.cotangent import select
+from funcgrad.core.declare import composite
 from funcgrad.core.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled
+from funcgrad.core.mutation import for_each
 from funcgrad.core.named import Custom
 from funcgrad.core.primitive import Call, as_operand
 from funcgrad.core.trace import Tracer, innermost
+from funcgrad.core.ufunc import Ufunc, as_array
+from funcgrad.errors import TracerWriteError, user_line
 
 
 class at:
@@ -103,9 +106,7 @@ class Elements:
             return np.copy(self.x)
         x = np.array(self.x)
         trace = innermost((v, *(self.index if isinstance(self.index, tuple) else (self.index,))))
-        if isinstance(trace, BatchTrace):
-            return trace.wrap(np.copy(np.broadcast_to(x, (trace.size, *x.shape))), None)
-        return x if trace is None else trace.constant(x)
+        return x if trace is None else trace.wrap(for_each(trace, x), None)
 
 
 def _rounds(positions: Any) -> list[Any]:
@@ -126,9 +127,9 @@ class ExtremeAt(AddAt):
     """`buffer` with the larger (or smaller) of `part` and what was there at `index`, functionally."""
 
     def run(self, call: Call) -> Any:
-        buffer, part, *indices = call.operands
+        buffer, part, index = self.spread(call)
         out = np.array(buffer)
-        self.function.at(out, filled(call.params["index"], indices), part)
+        self.function.at(out, index, part)
         return out
 
 
@@ -162,3 +163,43 @@ def _extreme_at(ufunc: np.ufunc) -> ExtremeAt:
 
 MAX_AT = _extreme_at(np.maximum)
 MIN_AT = _extreme_at(np.minimum)
+
+
+# ---- ufunc.at --------------------------------------------------------------------------------------------------------
+
+
+def _ufunc_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
+    """ufunc.at(target, index, values): `target`, a tracer, is updated in place, once for each time that a position comes."""
+    if not isinstance(target, Tracer):
+        raise TracerWriteError(
+            f"np.{ufunc.name}.at at {user_line()} would write a tracer into a plain array and lose its derivative. Begin with a "
+            "tracer (np.zeros_like(x), np.zeros(n, like=x)), or use funcgrad.at(a)[index].add(v), which gives a new array."
+        )
+    function: Any = ufunc.function
+    values = tuple(_cast(as_array(v), target.dtype) for v in values)
+    if function is np.subtract:
+        target[...] = at(target)[index].add(-values[0])
+    elif function in _ALL_AT_ONCE:
+        target[...] = _ALL_AT_ONCE[function](at(target)[index], *values)
+    else:
+        _update(function, target, index, values)
+
+
+def _cast(v: Any, dtype: Any) -> Any:
+    """`v`, cast as ufunc.at does it: complex numbers lose their imaginary part."""
+    return v if np.can_cast(v.dtype, dtype, "same_kind") else v.astype(dtype)
+
+
+_ALL_AT_ONCE = {np.add: Elements.add, np.maximum: Elements.max, np.minimum: Elements.min}
+
+
+def _update(function: Any, target: Any, index: Any, values: tuple[Any, ...]) -> None:
+    positions = GETITEM(np.arange(target.size).reshape(target.shape), index)
+    values = tuple(np.broadcast_to(v, positions.shape).reshape(-1) for v in values)
+    positions = positions.reshape(-1)
+    for chosen in _rounds(positions):
+        where = np.unravel_index(positions[chosen], target.shape)
+        target[where] = function(target[where], *(v[chosen] for v in values))
+
+
+composite(np.ufunc.at, _ufunc_at)

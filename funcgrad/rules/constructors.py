@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from funcgrad.core.batch import align
+from funcgrad.core.batch import REPEATED, align
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite, constructor, custom, linear, piecewise_constant
 from funcgrad.core.primitive import Call, array_of, holds_tracer
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.ufunc import as_array
+from funcgrad.core.views import is_scalar
 
 
 # ---- like another array ----------------------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ def _full_like(a, fill_value, dtype=None, order: Any = "K", subok=True, shape=No
     return out
 
 
-piecewise_constant(np.zeros_like, np.ones_like, np.empty_like, batch=_batched_like)
+piecewise_constant(np.zeros_like, np.ones_like, np.empty_like, batch=_batched_like, gives_array=True)
 composite(np.full_like, _full_like)
 
 
@@ -50,10 +51,10 @@ def _built(like: Any, build: Callable[..., Any]) -> Any:
 def _batched_built(primitive, call, batched, size):
     like = call.operands[0]
     one = bind(primitive, call.with_operands([like[0] if size else np.ones(like.shape[1:], like.dtype)]))
-    return np.copy(np.broadcast_to(one, (size, *one.shape)))
+    return REPEATED(one, size)
 
 
-piecewise_constant(_built, batch=_batched_built)
+piecewise_constant(_built, batch=_batched_built, gives_array=True)
 
 
 def built(like: Tracer, build: Callable[..., Any]) -> Any:
@@ -67,7 +68,7 @@ def _array(like, object, dtype=None, *, copy=True, order: Any = "K", subok=False
     out = array_of(object)
     if dtype is not None and np.dtype(dtype) != out.dtype:
         out = out.astype(dtype)
-    elif copy and out is object:
+    elif copy and out is object or not out.shape and is_scalar(out):
         out = np.copy(out)
     return out.reshape((1,) * (ndmin - out.ndim) + out.shape) if out.ndim < ndmin else out
 

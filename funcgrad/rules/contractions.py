@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from funcgrad.core.batch import Strategy, ndim_of
+from funcgrad.core.batch import Strategy, ndim_of, one_by_one
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
@@ -58,6 +58,8 @@ def over_stacks(*cores: int) -> Strategy:
 
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
         stacks = [x.ndim - b - core for x, b, core in zip(call.operands, batched, cores, strict=True)]
+        if min(stacks) < 0:  # what one example is too small for
+            return one_by_one(primitive, call, batched, size)
         operands = [
             x.reshape((size,) + (1,) * (max(stacks) - stack) + x.shape[1:]) if b and stack < max(stacks) else x
             for x, b, stack in zip(call.operands, batched, stacks, strict=True)
@@ -70,6 +72,8 @@ def over_stacks(*cores: int) -> Strategy:
 def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     (x, y), (x_batched, y_batched) = call.operands, batched
     x_rank, y_rank = x.ndim - x_batched, y.ndim - y_batched
+    if not x_rank or not y_rank:
+        return one_by_one(primitive, call, batched, size)
     if x_rank == 1 and x_batched and y_rank <= 2 and not y_batched:
         return x @ y
     if y_rank == 1 and y_batched and x_rank <= 2 and not x_batched:

@@ -13,7 +13,6 @@ import numpy as np
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite, custom, elementwise, linear, piecewise_constant
 from funcgrad.core.methods import astype
-from funcgrad.core.views import turned
 from funcgrad.rules.slopes import (
     angle_slope,
     arccosh_slope,
@@ -86,11 +85,18 @@ elementwise(np.arctanh, lambda x: arctanh_slope(x))
 
 
 # ---- complex numbers: real-linear functions --------------------------------------------------------------------------
+def _turned(x):
+    """-1j * x for real x, with a real part that is 0 also where x is infinite."""
+    out = np.zeros(x.shape, np.result_type(x, np.complex64))
+    out.imag = -x
+    return out[()]
+
+
 linear(np.conjugate, lambda ct: np.conjugate(ct), moves=True, batch="aligned")
 linear(np.real, lambda ct: ct, moves=True, batch="aligned")
-IMAG = linear(np.imag, lambda ct, val: CATALOGUE[turned](ct) if val.dtype.kind == "c" else None, batch="aligned")
+IMAG = linear(np.imag, lambda ct, val: CATALOGUE[_turned](ct) if val.dtype.kind == "c" else None, batch="aligned")
 IMAG.may_view = True
-linear(turned, lambda ct: np.imag(ct), batch="aligned")
+linear(_turned, lambda ct: np.imag(ct), batch="aligned")
 
 
 # ---- numbers taken apart, integers among the results -----------------------------------------------------------------

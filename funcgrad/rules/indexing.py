@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from funcgrad.core.declare import composite, piecewise_constant, query
+from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
 from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.rules.shapes import shifted
 
 # ---- taking ----------------------------------------------------------------------------------------------------------
 
@@ -112,15 +113,11 @@ def _steps(rows: int, columns: int, offset: int) -> slice:
     return slice(start, start + max(count, 0) * (columns + 1), columns + 1)
 
 
-def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    a = as_operand(a)
-    if a.ndim < 2:
-        raise ValueError("diag requires an array of at least two dimensions")
-    if (axis1 - axis2) % a.ndim == 0:
-        raise ValueError("axis1 and axis2 cannot be the same")
-    a = np.moveaxis(a, (axis1, axis2), (-2, -1))
-    rows, columns = a.shape[-2:]
-    return a.reshape(*a.shape[:-2], rows * columns)[..., _steps(rows, columns, offset)]
+def _diagonal_back(ct: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    rows, columns = a.shape[axis1], a.shape[axis2]
+    shape = ct.shape[:-1]
+    flat = ADD_AT(np.zeros((*shape, rows * columns), ct.dtype), ct, (..., _steps(rows, columns, offset)))
+    return np.moveaxis(flat.reshape(*shape, rows, columns), (-2, -1), (axis1, axis2))
 
 
 def _diag(v: Any, k: int = 0) -> Any:
@@ -149,7 +146,7 @@ def _triu(m: Any, k: int = 0) -> Any:
     return np.where(np.tri(*m.shape[-2:], k=k - 1, dtype=bool), np.zeros(1, m.dtype), m)
 
 
-composite(np.diagonal, _diagonal)
+linear(np.diagonal, _diagonal_back, moves=True, batch=shifted("axis1", "axis2"))
 composite(np.diag, _diag)
 composite(np.diagflat, lambda v, k=0: np.diag(np.reshape(as_operand(v), -1), k))
 composite(np.trace, _trace)

@@ -18,7 +18,8 @@ from funcgrad.core.catalogue import register
 from funcgrad.core.declare import composite, linear
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, as_operand
-from funcgrad.core.trace import Tracer, bind, concrete
+from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.views import plain_view
 
 # ---- how these functions meet a batch --------------------------------------------------------------------------------
 
@@ -104,8 +105,7 @@ class Reshape(Primitive):
 
 def _example(x: Any) -> Any:
     """The plain value beneath `x`, with its layout in memory; under vmap, one example of it."""
-    value = concrete(x)
-    return value[(0,) * (value.ndim - x.ndim)] if value.size else np.empty(x.shape)
+    return np.asarray(plain_view(x) if isinstance(x, Tracer) else x)
 
 
 def _reshaped_back(ct: Any, a: Any, order: Any = "C") -> Any:
@@ -123,14 +123,36 @@ register(
 )
 linear(np.squeeze, lambda ct, a: ct.reshape(a.shape), moves=True, batch=batched_reshape)
 linear(np.expand_dims, lambda ct, a: ct.reshape(a.shape), axis="out", moves=True, batch=batched_reshape)
-linear(np.copy, lambda ct, a: ct, moves=True, batch="leading")
+
+
+def _slowest_first(x: Any, order: str) -> tuple[int, ...]:
+    """The axes of `x`, the slowest one in memory first, when it is laid out in this order."""
+    flags = x.flags
+    if order == "K":
+        return tuple(np.argsort([-abs(s) for s in x.strides], stable=True).tolist())
+    is_fortran = order == "F" or order == "A" and flags.f_contiguous and not flags.c_contiguous
+    return tuple(range(x.ndim))[:: -1 if is_fortran else 1]
+
+
+def batched_copy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """Each example is laid out as a copy of it alone would be."""
+    x = call.operands[0]
+    axes = _slowest_first(_example(x)[0] if size else np.empty(x.shape[1:]), call.params.get("order", "K"))
+    copied = bind(primitive, Call([x.transpose(0, *map(_behind, axes))], call.layout, {"order": "C"}))
+    return copied.transpose(0, *map(_behind, map(axes.index, range(len(axes)))))
+
+
+linear(np.copy, lambda ct, a: ct, moves=True, batch=batched_copy, gives_array=True)
 
 
 def _ravel(a: Any, order: Any = "C") -> Any:
     a = as_operand(a)
-    if order == "K":  # as the elements lie in memory: the axis with the largest stride is the slowest
-        return a.transpose(*np.argsort(-np.abs(_example(a).strides), stable=True)).reshape(-1)
-    return a.reshape(-1, order=order)
+    x = _example(a)
+    axes = _slowest_first(x, order)
+    if axes != tuple(range(a.ndim)):
+        a, x = a.transpose(*axes), x.transpose(axes)
+    # Where this goes through memory in steps, or backwards, np.reshape still gives a view, and np.ravel a copy.
+    return a.reshape(-1) if x.flags.c_contiguous else np.copy(a.reshape(-1))
 
 
 def _atleast(function: Any) -> Any:
@@ -234,7 +256,8 @@ def _repeated(x: Any, shape: Sequence[int], counts: Sequence[int], *, in_front: 
     pairs = list(zip(counts, shape)) if in_front else list(zip(shape, counts))
     apart = [n for k, size in zip(counts, shape) for n in ((1, size) if in_front else (size, 1))]
     stretched = np.broadcast_to(np.reshape(x, apart), [n for pair in pairs for n in pair])
-    return np.copy(stretched).reshape([k * size for k, size in pairs])  # NumPy copies, also where a view would do
+    # NumPy copies, also where a view would do.
+    return np.copy(stretched, order="C").reshape([k * size for k, size in pairs])
 
 
 def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:

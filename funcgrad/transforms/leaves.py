@@ -106,6 +106,12 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
     return x
 
 
+def handed_out(trace: Trace, x: Any) -> Any:
+    """One output leaf of a tape that outlives its trace, as an array of the caller's: the tape may hold the value itself."""
+    value = lower_leaf(trace, x)
+    return value.copy("K") if value is not x and type(value) is np.ndarray else value
+
+
 def hides_tracer(x: Any) -> bool:
     """Does this object array hold a tracer?"""
     return any(isinstance(item, Tracer) for item in np.ravel(x))

@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.core.batch import BatchTrace
 from funcgrad.core.guard import Guard
-from funcgrad.core.mutation import Place, put, register_trace, taken
+from funcgrad.core.mutation import Place, overwrite, put, register_trace
 from funcgrad.core.primitive import Call, Opaque, Primitive
 from funcgrad.core.reverse import ReverseTrace
 from funcgrad.core.trace import Trace, Tracer, bind, innermost, rebuilt, snapshot
@@ -231,8 +231,7 @@ def write_program(trace: ProgramTrace, x: Any, place: Place, v: Any) -> None:
     if type(before) is np.ndarray:
         before = before.copy()
     written = trace.ref_of(v)
-    buffer = taken(x, "value")
-    x.value = put(buffer, place, without_derivatives(v, trace))
+    overwrite(x, "value", place, without_derivatives(v, trace))
     if type(before) is Ref or type(written) is Ref:
         x.node = trace.ref()
         trace.steps.append(WriteStep(place, [before, written], x.node))

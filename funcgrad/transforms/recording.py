@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.guard import Guard
+from funcgrad.core.layout import copied
 from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
@@ -19,8 +20,7 @@ from funcgrad.transforms.leaves import (
     aux_split,
     fitted_direction,
     gradient,
-    lower_leaf,
-    lowered,
+    handed_out,
     traced,
 )
 from funcgrad.transforms.wrapping import check_function, name_of
@@ -69,7 +69,7 @@ def record(
         arguments, traced_args = [], []
         for i, primal in enumerate(primals):
             values, structure = argument_leaves(primal, transform, i, allow_int=True)
-            values = [v.copy("K") if type(v) is np.ndarray else v for v in values]
+            values = [copied(v) if type(v) is np.ndarray else v for v in values]
             leaves, nodes = traced(trace, values)
             arguments.append(([spec(v) for v in values], nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))
@@ -77,10 +77,10 @@ def record(
         out, aux = fun(*traced_args, **kwargs), None
         if has_aux:
             out, aux = aux_split(out, transform, name_of(fun))
-            aux = lowered(trace, aux)
+            aux = tree.map(lambda x: handed_out(trace, x), aux)
         outs, structure = tree.flatten(out)
         nodes = [o.node if isinstance(o, Tracer) and o.trace is trace else None for o in outs]
-        outs = [output_value(lower_leaf(trace, o), fun, transform) for o in outs]
+        outs = [output_value(handed_out(trace, o), fun, transform) for o in outs]
     pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure)
     return tree.unflatten(structure, outs), pullback, aux
 

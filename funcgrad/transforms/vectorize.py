@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.batch import BatchTrace, BatchTracer
+from funcgrad.core.layout import together
 from funcgrad.core.trace import Tracer, snapshot
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.wrapping import Transformed, name_of
@@ -112,12 +113,10 @@ class Vmap(Transformed):
 
 
 def to_front(x: Any, axis: int) -> Any:
-    """`x` with its batch axis first."""
+    """`x` with its batch axis first, also in memory: examples that are scattered there are copied together."""
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
-    if axis:
-        return np.moveaxis(x, axis, 0)
-    return snapshot(x) if isinstance(x, Tracer) else x
+    return together(np.moveaxis(x, axis, 0) if axis else snapshot(x) if isinstance(x, Tracer) else x)
 
 
 def moved_back(value: Any, axis: int, transform: str) -> Any:

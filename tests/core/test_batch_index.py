@@ -155,12 +155,14 @@ def test_a_mask_that_differs_between_examples() -> None:
     with pytest.raises(BatchedControlFlowError, match="different shapes"):
         vmap(lambda v, m: v[m])(x, x > 1)
 
-    def write(v: Any, m: Any) -> Any:
-        v[m] = 0
+    def write(v: Any, m: Any, new: Any) -> Any:
+        v[m] = new
         return v
 
+    written = vmap(write, (0, 0, None))(x, same_count, 9.0)
+    np.testing.assert_array_equal(written, np.where(same_count, 9.0, x))
     with pytest.raises(BatchedControlFlowError, match=r"np\.where\(mask, v, x\)"):
-        vmap(write)(x, same_count)
+        vmap(write)(x, same_count, x[:, :2])
 
 
 def test_a_mask_of_the_wrong_length_and_a_position_out_of_range_are_errors() -> None:

@@ -183,6 +183,6 @@ def test_parts_refuse_what_numpy_refuses() -> None:
         z.real[0] = 1j
         return np.sum(z.real)
 
-    for program, word in ((imag_of_real, "imaginary part"), (complex_as_real, "real numbers")):
+    for program, word in ((imag_of_real, "imaginary part"), (complex_as_real, "real number")):
         with pytest.raises(TypeError, match=word):
             grad(program)(np.ones(2))

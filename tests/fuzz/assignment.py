@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from funcgrad.errors import BatchedControlFlowError, FuncgradError
-from tests.fuzz.modes import ALWAYS, SOMETIMES, Case, Difference, Rough
+from tests.fuzz.modes import ALWAYS, ROUNDED, SOMETIMES, Case, Difference, Rough
 from tests.fuzz.statements import STATEMENTS
 from tests.fuzz.writing import Program, Writer
 
@@ -113,6 +113,7 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"{self.programs} programs, {self.runs} runs: " + ", ".join(f"{n} {kind}" for kind, n in self.verdicts.most_common())]
+        lines.append(f"arrays that differ from NumPy's in the last bits: {len(ROUNDED)}")
         lines.append(f"programs refused: {len(self.refused)} ({len(self.refused) / max(self.programs, 1):.2%})")
         lines.append(f"programs that need one value where vmap has many: {len(self.needing)} ({len(self.needing) / max(self.programs, 1):.2%})")
         lines += [f"  {n:6}  {text}" for text, n in self.refusals.most_common()]

@@ -117,12 +117,16 @@ def item(w: Writer) -> str | None:
     return f"{name}[{index}] = {w.expression(_shape_at(w, name, index))}"
 
 
-def _shape_at(w: Writer, name: str, index: str) -> tuple[int, ...]:
-    """The shape of name[index], if that is an index at all."""
+def _shape(w: Writer, text: str) -> tuple[int, ...]:
+    """The shape of an expression, if it has a value."""
     try:
-        return np.shape(eval(f"{name}[{index}]", w.env))
-    except IndexError:
+        return np.shape(eval(text, w.env))
+    except (IndexError, ValueError):
         return ()
+
+
+def _shape_at(w: Writer, name: str, index: str) -> tuple[int, ...]:
+    return _shape(w, f"{name}[{index}]")
 
 
 def updated_item(w: Writer) -> str | None:
@@ -144,7 +148,7 @@ def updated_view(w: Writer) -> str | None:
     if not name:
         return None
     text = w.view(name)
-    shape = np.shape(eval(text, w.env))
+    shape = _shape(w, text)
     if w.rng.random() < 0.5:
         return f"{text}[...] = {w.expression(shape)}"
     attribute = text.endswith((".real", ".imag", "]"))
@@ -156,7 +160,7 @@ def chain(w: Writer) -> str | None:
     if not name:
         return None
     text = f"{name}[{w.basic(w.env[name].shape)}]"
-    inner = np.shape(eval(text, w.env))
+    inner = _shape(w, text)
     index = w.index(inner)
     return f"{text}[{index}] = {w.number()}" if inner else None
 
@@ -193,8 +197,9 @@ def writer(w: Writer) -> str | None:
     some = w.expression((len(flat),))
     axis = w.rng.randrange(a.ndim)
     along = f"np.argsort({name}.real, axis={axis})"
+    values = f"np.broadcast_to({w.expression(at)}, {at})"  # ufunc.at of NumPy 2.4 misreads what it has to broadcast
     return w.rng.choice([
-        f"np.add.at({name}, np.s_[{index}], {w.expression(at)})", f"np.subtract.at({name}, np.s_[{index}], {w.expression(at)})",
+        f"np.add.at({name}, np.s_[{index}], {values})", f"np.subtract.at({name}, np.s_[{index}], {values})",
         f"np.put({name}, {flat}, {some})", f"{name}.put({flat}, {some})", f"np.place({name}, {mask}, {some})", f"np.putmask({name}, {mask}, {some})",
         f"np.putmask({name}, {mask}, {w.expression(a.shape)})", f"np.put_along_axis({name}, {along}, {w.expression(a.shape)}, {axis})",
         f"np.fill_diagonal({name}, {w.expression(())})", f"np.fill_diagonal({name}, {some})", f"{name}.fill({w.expression(())})",
@@ -311,7 +316,7 @@ def scalar(w: Writer) -> str | None:
     position = w.position(w.env[name].shape)
     made = w.rng.choice([f"{name}[{position}]", f"{name}[{position}, ...]" if w.env[name].ndim else f"{name}[...]", f"np.sum({name})", f"np.zeros((), like={name})"])
     made = w.rng.choice([made, made, f"np.sin({made})", f"np.asarray({made}, like={name})", f"({made}).copy()", f"np.reshape({made}, ())"])
-    after = w.rng.choice(["{0} += {c}", "{0} *= {0}", "{0}[...] = {c}", "np.add({0}, {c}, out={0})", "{0} = {0} * {c}", "{0}.fill({c})"])
+    after = w.rng.choice(["{0} += {c}", "{0} *= {0}", "{0}[...] = {c}", "np.add({0}, {c}, out={0})", "{0} = {0} * {c}"])
     first, second = w.new(), w.new()
     if first == second:
         return None
@@ -329,7 +334,7 @@ def failing(w: Writer) -> str | None:
         f"{name} += 1j", f"{name}[...] = np.ones({n + 2})", f"{name} *= np.ones((2, {n + 2}))", f"{name}[{n + 1}] = 1.0", f"{name}.imag[...] = 1.0",
         f"np.add({name}, 1j, out={name})", f"np.copyto({name}, 1j * {name})", f"{name}.diagonal()[0] = 1.0", f"np.broadcast_to({name}, (2, *{name}.shape))[0] = 1.0",
         f"{name}[np.ones({n + 1}, bool)] = 1.0", f"{name} @= {name}", f"{name}[0, 0, 0, 0] = 1.0", f"np.fill_diagonal({name}, 1.0)", f"{name}[...] = 1j",
-        f"{name} **= 1j", f"{name}[0.5] = 1.0", f"np.put({name}, {n + 7}, 1.0)", f"{name}.sort(axis=7)", f"{name}.shape = (7, 9)",
+        f"{name} **= 1j", f"{name}[0.5] = 1.0", f"np.put({name}, {n + 7}, 1.0)", f"{name}.sort(axis=7)",
     ])  # fmt: skip
     return f"try:\n    {body}\n    log.append('done')\nexcept Exception as error:\n    log.append(kind_of(error))"
 

@@ -37,5 +37,10 @@ SAMPLES = [
     ),
     W(np.put_along_axis, A(2, 3), lambda x, v: np.put_along_axis(x, np.array([5, 1]), v, axis=None), A(2), "flat"),
     W(np.fill_diagonal, A(2, 3), lambda x, v: np.fill_diagonal(x, v), A(), "number"),
+    W(np.ufunc.at, A(3), lambda x, v: np.add.at(x, [0, 2, 0], v), A(3), "add"),
+    W(np.ufunc.at, A(2, 3), lambda x, v: np.subtract.at(x, (slice(None), [1, 1]), v), A(2, 2), "subtract"),
+    W(np.ufunc.at, A(3), lambda x, v: np.multiply.at(x, [[0, 1], [1, 1]], v), A(2, 2), "multiply"),
+    W(np.ufunc.at, A(3), lambda x, v: np.maximum.at(x, [2, 1, 2], v), A(3), "maximum"),
+    W(np.ufunc.at, A(3), lambda x, v: np.sin.at(x, [0, 2, 0]), A(), "of one operand"),
     W(np.fill_diagonal, A(5, 2), lambda x, v: np.fill_diagonal(x, v, wrap=True), A(3), "wrapped"),
 ]

@@ -1,4 +1,4 @@
-"""torch.nn.functional: layers and losses as functions."""
+"""Linear maps as functions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ import numpy as np
 from funcgrad.torch import dtypes
 from funcgrad.torch.kernels import AFFINE
 from funcgrad.torch.ops import Op
-from funcgrad.torch.registry import FUNCTIONS
 from funcgrad.torch.tensor import Tensor
-
-relu, sigmoid, tanh = FUNCTIONS["relu"], FUNCTIONS["sigmoid"], FUNCTIONS["tanh"]
-softmax, log_softmax = FUNCTIONS["softmax"], FUNCTIONS["log_softmax"]
 
 
 def _linear(input: Any, weight: Any, bias: Any) -> Any:
@@ -36,25 +32,3 @@ _PRODUCT = Op("linear", lambda input, weight: input @ np.swapaxes(weight, -1, -2
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias."""
     return _PRODUCT(input, weight) if bias is None else _AFFINE(input, weight, bias)
-
-
-def _reduced(loss: Any, reduction: str) -> Any:
-    if reduction == "none":
-        return loss
-    if reduction not in ("mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return np.mean(loss) if reduction == "mean" else np.sum(loss)
-
-
-def _mse(input: Any, target: Any, reduction: str) -> Any:
-    x, y = dtypes.aligned((input, target))
-    gap = x - y
-    return _reduced(gap * gap, reduction)
-
-
-_MSE = Op("mse_loss", _mse, "MseLossBackward0")
-
-
-def mse_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Tensor:
-    """The mean (or sum, or all) of the squared differences."""
-    return _MSE(input, target, reduction)

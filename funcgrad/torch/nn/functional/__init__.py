@@ -1,0 +1,10 @@
+# ruff: noqa: F401 (these are the public names)
+"""torch.nn.functional: layers and losses as functions, one file for each subject.
+
+A file declares the kernels to the engine (one node each, under PyTorch's name) and the functions on tensors that call them; the
+modules of the same subject are in the file of the same name beside this package.
+"""
+
+from funcgrad.torch.nn.functional.activations import log_softmax, relu, sigmoid, softmax, tanh
+from funcgrad.torch.nn.functional.linear import linear
+from funcgrad.torch.nn.functional.losses import mse_loss

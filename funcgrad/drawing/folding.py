@@ -122,12 +122,9 @@ def runs_of(tokens: np.ndarray, period: int) -> list[Run]:
     """The repetitions of one period."""
     same = np.concatenate([[False], tokens[period:] == tokens[:-period], [False]])
     changes = np.flatnonzero(same[1:] != same[:-1])
-    made = []
-    for start, end in zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True):
-        run = Run(start, period, (end - start) // period + 1)
-        if run.count >= LEAST and run.saved >= SAVES:
-            made.append(run)
-    return made
+    starts, counts = changes[::2], (changes[1::2] - changes[::2]) // period + 1
+    worth = (counts >= LEAST) & ((counts - 1) * period >= SAVES)
+    return [Run(start, period, count) for start, count in zip(starts[worth].tolist(), counts[worth].tolist(), strict=True)]
 
 
 def aligned(items: Sequence[Item], tokens: np.ndarray, run: Run) -> Run:

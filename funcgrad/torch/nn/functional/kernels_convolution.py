@@ -1,0 +1,355 @@
+"""Convolutions, declared to the engine: the form sum of y[o] * w[k] * x[o*stride + k*dilation] is linear in each of x, w and y.
+
+So there are three functions (`correlate` gives y, `spread` x, `weigh` w), each of which is the derivative of the other two, to
+any order. They work on arrays whose channels lie last: a window is then a few runs of memory, all windows of a batch are copied
+into the rows of a matrix, and one product of matrices does the rest.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from funcgrad.core.declare import custom, linear, multilinear
+from funcgrad.core.primitive import Call, Primitive
+
+Sizes = tuple[int, ...]
+CHUNK = 1 << 19  # elements of the matrix of windows that is made at a time: what fits into the cache
+
+
+class Geometry(NamedTuple):
+    """How the windows of a convolution lie in its input; one number for each spatial axis."""
+
+    size: Sizes  # of the input, without padding
+    kernel: Sizes
+    stride: Sizes
+    dilation: Sizes
+    before: Sizes  # zeros in front of the input
+    after: Sizes
+    groups: int
+
+    @property
+    def padded(self) -> Sizes:
+        """The size of the input with its padding."""
+        return tuple(map(sum, zip(self.before, self.size, self.after, strict=True)))
+
+    @property
+    def reach(self) -> Sizes:
+        """How many elements a window spans."""
+        return tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
+
+    @property
+    def out(self) -> Sizes:
+        """How many windows there are."""
+        return tuple((n - r) // s + 1 for n, r, s in zip(self.padded, self.reach, self.stride, strict=True))
+
+    def positions(self) -> Iterator[tuple[Sizes, tuple[slice, ...]]]:
+        """Each position in a window, and the slices of a padded input (channels last) that it takes in all windows."""
+        for k in itertools.product(*map(range, self.kernel)):
+            steps = zip(k, self.dilation, self.stride, self.out, strict=True)
+            yield k, (slice(None), *(slice(i * d, i * d + s * (m - 1) + 1, s) for i, d, s, m in steps))
+
+
+def channels_last(x: Any) -> Any:
+    """(N, C, *S) as (N, *S, C), contiguous."""
+    return np.ascontiguousarray(np.moveaxis(x, 1, -1))
+
+
+def channels_first(x: Any) -> Any:
+    """(N, *S, C) as (N, C, *S), contiguous."""
+    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
+
+
+def padded_last(x: Any, geometry: Geometry) -> Any:
+    """`x` with its channels last and its padding."""
+    if not any(geometry.before) and not any(geometry.after):
+        return channels_last(x)
+    made = np.zeros((x.shape[0], *geometry.padded, x.shape[1]), x.dtype)
+    made[_inside(geometry)] = np.moveaxis(x, 1, -1)
+    return made
+
+
+def _inside(geometry: Geometry) -> tuple[slice, ...]:
+    return (slice(None), *(slice(b, b + n) for b, n in zip(geometry.before, geometry.size, strict=True)))
+
+
+def windows(x: Any, geometry: Geometry) -> Any:
+    """The windows of a contiguous padded input: a view (N, *out, *kernel, C)."""
+    n, *inner, c = x.strides
+    steps = [k * s for k, s in zip(geometry.stride, inner, strict=True)]
+    strides = (n, *steps, *(k * s for k, s in zip(geometry.dilation, inner, strict=True)), c)
+    return np.ndarray((x.shape[0], *geometry.out, *geometry.kernel, x.shape[-1]), x.dtype, x, 0, strides)
+
+
+def _rows(x: Any, geometry: Geometry) -> Any:
+    """The windows as rows of a matrix for each group: (groups, N*out, kernel*channels)."""
+    found, groups = windows(x, geometry), geometry.groups
+    if groups == 1:
+        return found.reshape(1, x.shape[0] * math.prod(geometry.out), -1)
+    split = found.reshape(*found.shape[:-1], groups, -1)
+    return np.moveaxis(split, -2, 0).reshape(groups, x.shape[0] * math.prod(geometry.out), -1)
+
+
+def _grouped(y: Any, groups: int) -> Any:
+    """The channels of rows (N, ..., C), split into groups: (groups, N*..., C/groups)."""
+    rows = y.reshape(-1, groups, y.shape[-1] // groups)
+    return rows.reshape(1, *rows.shape[::2]) if groups == 1 else np.moveaxis(rows, 1, 0)
+
+
+def _matrices(weight: Any, groups: int) -> Any:
+    """A weight (O, C/groups, *kernel) as a matrix for each group: (groups, kernel*C/groups, O/groups)."""
+    split = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
+    last = np.moveaxis(np.moveaxis(split, 2, -1), 1, -1)
+    return last.reshape(groups, -1, last.shape[-1])
+
+
+def _chunks(n: int, geometry: Geometry, channels: int) -> Iterator[slice]:
+    """The examples, so many at a time that their windows fit into the cache."""
+    each = math.prod(geometry.out) * math.prod(geometry.kernel) * channels
+    step = max(1, CHUNK // max(each, 1))
+    return (slice(at, min(at + step, n)) for at in range(0, n, step))
+
+
+def _is_depthwise(weight_shape: Sequence[int], groups: int) -> bool:
+    return groups > 1 and weight_shape[0] == groups and weight_shape[1] == 1
+
+
+def correlate(x: Any, weight: Any, geometry: Geometry) -> Any:
+    """y (N, O, *out), from x (N, C, *size) and weight (O, C/groups, *kernel)."""
+    found = padded_last(x, geometry)
+    dtype = np.result_type(x, weight)
+    if _is_depthwise(weight.shape, geometry.groups):
+        y = np.zeros((len(x), *geometry.out, len(weight)), dtype)
+        for k, where in geometry.positions():
+            y += found[where] * weight[(slice(None), 0, *k)]
+        return channels_first(y)
+    matrices = _matrices(weight, geometry.groups)
+    y = np.empty((len(x), math.prod(geometry.out), len(weight)), dtype)
+    for chunk in _chunks(len(x), geometry, x.shape[1]):
+        np.matmul(_rows(found[chunk], geometry), matrices, out=_grouped(y[chunk], geometry.groups))
+    return channels_first(y).reshape(len(x), len(weight), *geometry.out)
+
+
+def spread(y: Any, weight: Any, geometry: Geometry) -> Any:
+    """x (N, C, *size), from y (N, O, *out) and weight: the transpose of `correlate`."""
+    turned = _turned(geometry)
+    if turned is not None:
+        return correlate(y, _flipped(weight, geometry.groups), turned)
+    groups = geometry.groups
+    x = np.zeros((len(y), *geometry.padded, weight.shape[1] * groups), np.result_type(y, weight))
+    last = channels_last(y)
+    if _is_depthwise(weight.shape, groups):
+        for k, where in geometry.positions():
+            x[where] += last * weight[(slice(None), 0, *k)]
+        return channels_first(x[_inside(geometry)])
+    split = weight.reshape(groups, len(weight) // groups, *weight.shape[1:])
+    for chunk in _chunks(len(y), geometry, x.shape[-1]):
+        rows, part = _grouped(last[chunk], groups), x[chunk]
+        for k, where in geometry.positions():
+            found = np.matmul(rows, np.ascontiguousarray(split[(..., *k)]))
+            part[where] += np.moveaxis(found, 0, 1).reshape(len(part), *geometry.out, -1)
+    return channels_first(x[_inside(geometry)])
+
+
+def _turned(geometry: Geometry) -> Geometry | None:
+    """Where windows lie at every element: the correlation with the flipped kernel that spreads. None, if it is none."""
+    if any(s != 1 for s in geometry.stride):
+        return None
+    before = tuple(r - 1 - b for r, b in zip(geometry.reach, geometry.before, strict=True))
+    after = tuple(r - 1 - a for r, a in zip(geometry.reach, geometry.after, strict=True))
+    if min(*before, *after) < 0:
+        return None
+    return geometry._replace(size=geometry.out, before=before, after=after)
+
+
+def _flipped(weight: Any, groups: int) -> Any:
+    """The weight with its channels exchanged and its kernel back to front."""
+    split = weight.reshape(groups, len(weight) // groups, *weight.shape[1:])
+    back = (slice(None, None, -1),) * (weight.ndim - 2)
+    return split.swapaxes(1, 2)[(..., *back)].reshape(groups * weight.shape[1], -1, *weight.shape[2:])
+
+
+def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
+    """weight (O, C/groups, *kernel), from x (N, C, *size) and y (N, O, *out)."""
+    found, last, groups = padded_last(x, geometry), channels_last(y), geometry.groups
+    dtype, shape = np.result_type(x, y), (y.shape[1], x.shape[1] // groups, *geometry.kernel)
+    if _is_depthwise(shape, groups):
+        weight = np.empty(shape, dtype)
+        for k, where in geometry.positions():
+            weight[(slice(None), 0, *k)] = np.einsum("nc,nc->c", found[where].reshape(-1, groups), last.reshape(-1, groups))
+        return weight
+    total = np.zeros((groups, math.prod(geometry.kernel) * shape[1], shape[0] // groups), dtype)
+    for chunk in _chunks(len(x), geometry, x.shape[1]):
+        total += _rows(found[chunk], geometry).swapaxes(1, 2) @ _grouped(last[chunk], groups)
+    split = total.reshape(groups, *geometry.kernel, shape[1], -1)
+    return np.ascontiguousarray(np.moveaxis(np.moveaxis(split, -1, 1), -1, 2).reshape(shape))
+
+
+# ---- to the engine ---------------------------------------------------------------------------------------------------
+
+
+def _folded(x: Any, is_batched: bool, size: int) -> Any:
+    """(batch, N, C, ...) as (N, batch*C, ...)."""
+    x = np.moveaxis(x, 0, 1) if is_batched else np.broadcast_to(np.expand_dims(x, 1), (x.shape[0], size, *x.shape[1:]))
+    return x.reshape(x.shape[0], -1, *x.shape[3:])
+
+
+def _unfolded(out: Any, size: int) -> Any:
+    """(N, batch*C, ...) as (batch, N, C, ...)."""
+    return np.moveaxis(out.reshape(out.shape[0], size, -1, *out.shape[2:]), 1, 0)
+
+
+def _batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """A batch of x (or y) is more examples; a batch of weights is more groups."""
+    x, weight = call.operands
+    geometry = call.params["geometry"]
+    if not batched[1]:
+        out = primitive(x.reshape(-1, *x.shape[2:]), weight, geometry)
+        return out.reshape(size, -1, *out.shape[1:])
+    weight = weight.reshape(-1, *weight.shape[2:])
+    return _unfolded(primitive(_folded(x, batched[0], size), weight, geometry._replace(groups=geometry.groups * size)), size)
+
+
+def _batched_weigh(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    geometry = call.params["geometry"]
+    x, y = (_folded(each, b, size) for each, b in zip(call.operands, batched, strict=True))
+    out = primitive(x, y, geometry._replace(groups=geometry.groups * size))
+    return out.reshape(size, -1, *out.shape[1:])
+
+
+CORRELATE = multilinear(
+    correlate,
+    lambda ct, weight, geometry: SPREAD(ct, weight, geometry),
+    lambda ct, x, geometry: WEIGH(x, ct, geometry),
+    operands="x weight",
+    batch=_batched,
+    name="convolution",
+)
+SPREAD = multilinear(
+    spread,
+    lambda ct, weight, geometry: CORRELATE(ct, weight, geometry),
+    lambda ct, y, geometry: WEIGH(ct, y, geometry),
+    operands="y weight",
+    batch=_batched,
+    name="convolution_backward",
+)
+WEIGH = multilinear(
+    weigh,
+    lambda ct, y, geometry: SPREAD(y, ct, geometry),
+    lambda ct, x, geometry: CORRELATE(x, ct, geometry),
+    operands="x y",
+    batch=_batched_weigh,
+    name="convolution_backward",
+)
+
+
+# ---- with a bias -----------------------------------------------------------------------------------------------------
+
+
+def convolve(x: Any, weight: Any, bias: Any = None, *, geometry: Geometry) -> Any:
+    """`correlate`, plus a number for each channel."""
+    out = correlate(x, weight, geometry)
+    return out if bias is None else np.add(out, _along_channels(bias, out), out=out)
+
+
+def convolve_transposed(x: Any, weight: Any, bias: Any = None, *, geometry: Geometry) -> Any:
+    """`spread`, plus a number for each channel."""
+    out = spread(x, weight, geometry)
+    return out if bias is None else np.add(out, _along_channels(bias, out), out=out)
+
+
+def _along_channels(bias: Any, out: Any) -> Any:
+    return bias.reshape(-1, *(1,) * (out.ndim - 2))
+
+
+def _bias_pull(ct: Any, wanted: tuple[str, ...]) -> Any:
+    return ct.sum(axis=(0, *range(2, ct.ndim))) if "bias" in wanted else None
+
+
+def _convolve_pulls(ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+    to_x = SPREAD(ct, weight, geometry) if "x" in wanted else None
+    return to_x, WEIGH(x, ct, geometry) if "weight" in wanted else None, _bias_pull(ct, wanted)
+
+
+def _transposed_pulls(ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+    to_x = CORRELATE(ct, weight, geometry) if "x" in wanted else None
+    return to_x, WEIGH(ct, x, geometry) if "weight" in wanted else None, _bias_pull(ct, wanted)
+
+
+def _pushing(primitive: Primitive) -> Any:
+    def push(t: dict[str, Any], x: Any, weight: Any, geometry: Geometry) -> Any:
+        terms = [] if t["x"] is None else [primitive(t["x"], weight, geometry)]
+        terms += [] if t["weight"] is None else [primitive(x, t["weight"], geometry)]
+        bias = t.get("bias")
+        return sum(terms, 0 if bias is None else bias.reshape(-1, *(1,) * (x.ndim - 2)))
+
+    return push
+
+
+def _batching(primitive: Primitive) -> Any:
+    def batch(_: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+        x, weight, *bias = call.operands
+        out = (
+            primitive.batch(primitive, Call([x, weight], call.layout[:2], call.params), batched[:2], size)
+            if any(batched[:2])
+            else primitive(x, weight, call.params["geometry"])
+        )
+        if not bias:
+            return out
+        ones = (1,) * (x.ndim - 2 - batched[0])
+        return out + (bias[0].reshape(size, 1, -1, *ones) if batched[2] else bias[0].reshape(-1, *ones))
+
+    return batch
+
+
+_OPERANDS = "x weight bias"
+CONVOLVE = custom(
+    convolve,
+    joint=_convolve_pulls,
+    push=_pushing(CORRELATE),
+    operands=_OPERANDS,
+    batch=_batching(CORRELATE),
+    name="convolution",
+)
+CONVOLVE_TRANSPOSED = custom(
+    convolve_transposed,
+    joint=_transposed_pulls,
+    push=_pushing(SPREAD),
+    operands=_OPERANDS,
+    batch=_batching(SPREAD),
+    name="convolution",
+)
+
+# ---- windows as columns ----------------------------------------------------------------------------------------------
+
+
+def columns(x: Any, geometry: Geometry) -> Any:
+    """The windows of x (N, C, *size) as columns: (N, C*kernel, out)."""
+    rows = windows(padded_last(x, geometry), geometry)
+    rank = len(geometry.size)
+    order = (0, 2 * rank + 1, *range(rank + 1, 2 * rank + 1), *range(1, rank + 1))
+    return rows.transpose(order).reshape(len(x), x.shape[1] * math.prod(geometry.kernel), math.prod(geometry.out))
+
+
+def added_columns(y: Any, geometry: Geometry) -> Any:
+    """x (N, C, *size), the sum of all columns in their places: the transpose of `columns`."""
+    split = y.reshape(len(y), -1, *geometry.kernel, *geometry.out)
+    x = np.zeros((len(y), *geometry.padded, split.shape[1]), y.dtype)
+    for k, where in geometry.positions():
+        x[where] += np.moveaxis(split[(slice(None), slice(None), *k)], 1, -1)
+    return channels_first(x[_inside(geometry)])
+
+
+def _examples(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """One operand (N, ...): a batch is more examples."""
+    x = call.operands[0]
+    out = primitive(x.reshape(-1, *x.shape[2:]), **call.params)
+    return out.reshape(size, -1, *out.shape[1:])
+
+
+COLUMNS = linear(columns, lambda ct, geometry: ADDED_COLUMNS(ct, geometry), batch=_examples, name="im2col")
+ADDED_COLUMNS = linear(added_columns, lambda ct, geometry: COLUMNS(ct, geometry), batch=_examples, name="col2im")

@@ -13,5 +13,6 @@
     indexing.py    x[index]; batch_index.py, the same under vmap
     views.py       what looks into the same array, and what it sees of writes; layout.py, how arrays lie in memory
     mutation.py    x[index] = v; places.py, where that goes; inplace.py, x += v; guard.py, plain arrays that were saved
+    blank.py       new arrays, in which nothing is traced yet
     declare.py     the verbs that declare rules
 """

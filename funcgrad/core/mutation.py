@@ -76,9 +76,9 @@ def _is_like(v: Tracer, x: Tracer) -> bool:
 def take_over(x: Tracer, v: Tracer) -> None:
     """x[...] = v, without a copy."""
     value, node = v.value, v.node  # asked first: a stale view looks anew
-    note_write(x)
     x.trace, x.value, x.node = v.trace, value, node
     x.__class__ = v.trace.tracer_type
+    note_write(x)
 
 
 def write(root: Tracer, place: Place, v: Any) -> None:

@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 _levels = count(1)
 # For an observer: in its context each new trace becomes one of a subclass, and elsewhere nothing is paid for that.
 WATCHED: ContextVar[Callable[[type[Trace]], type[Trace]] | None] = ContextVar("watched", default=None)
+# The transform that runs the code of this context, if one does. No call is handed out by it: it only tells makers of new arrays
+# whether tracers may come to be written into them (blank.py).
+RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
 _new = object.__new__
 
 
 class Trace:
     """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
 
-    __slots__ = ("__weakref__", "level", "order")
+    __slots__ = ("__weakref__", "level", "order", "outer")
     transform = "a transform"
     tracer_type: type[Tracer]
 
@@ -53,9 +56,12 @@ class Trace:
         self.order = _Closed(self.transform)
 
     def __enter__(self) -> Self:
+        self.outer = RUNNING.get()
+        RUNNING.set(self)
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        RUNNING.set(self.outer)
         self.close()
         hidden = error and error.__cause__
         if isinstance(hidden, TracerError) and str(error).startswith("setting an array element with a sequence"):
@@ -139,7 +145,7 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
 
 def innermost(operands: Any) -> Trace | None:
     """The trace that started last among those of `operands`."""
-    trace, level = None, -1
+    trace, level = None, -2  # the blank trace (blank.py) has the level -1
     for x in operands:
         if isinstance(x, Tracer) and x.trace.level > level:
             trace, level = x.trace, x.trace.level

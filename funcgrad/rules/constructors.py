@@ -34,6 +34,8 @@ def _batched_like(primitive, call, batched, size):
 
 def _full_like(a, fill_value, dtype=None, order: Any = "K", subok=True, shape=None, *, device=None):
     out = np.empty_like(a, dtype=dtype, order=order, subok=subok, shape=shape)
+    if not isinstance(out, Tracer) and holds_tracer(fill_value):
+        return np.broadcast_to(array_of(fill_value), out.shape).astype(out.dtype)
     out[...] = fill_value
     return out
 

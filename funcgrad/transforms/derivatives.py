@@ -100,8 +100,8 @@ class ValueAndGrad(Transformed):
         node = None
         if hasattr(out, "__operand__"):
             out = out.__operand__()
-        if isinstance(out, Tracer) and out.trace is trace:
-            node, out = out.node, lower_leaf(trace, out)
+        if isinstance(out, Tracer):
+            node, out = out.node if out.trace is trace else None, lower_leaf(trace, out)
         if type(out) in (int, float, complex):
             out = np.complex128(out) if type(out) is complex else np.float64(out)
         if not hasattr(out, "dtype") or not hasattr(out, "shape"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.blank import plain
 from funcgrad.core.cotangent import Masked, dense
 from funcgrad.core.reverse import Node, ReverseTrace
 from funcgrad.core.trace import Trace, Tracer, snapshot
@@ -97,7 +98,7 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
     if isinstance(x, Tracer):
         if x.trace is trace:
             return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
-        return x
+        return plain(x)
     if getattr(x, "dtype", None) is _OBJECT and hides_tracer(x):
         raise OutputError(
             "the output is an object array that holds tracers, through which no derivative can be followed. "

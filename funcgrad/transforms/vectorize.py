@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.batch import BatchTrace, BatchTracer
+from funcgrad.core.blank import plain
 from funcgrad.core.layout import together
 from funcgrad.core.trace import Tracer, snapshot
 from funcgrad.errors import ArgumentError
@@ -100,6 +101,7 @@ class Vmap(Transformed):
                     f"(shape {x.shape} each); give the axis along which to stack it, such as 0"
                 )
             return moved_back(x.value, axis, "vmap")
+        x = plain(x)
         if axis is None:
             return x
         if not hasattr(x, "dtype") and not isinstance(x, (bool, int, float, complex)):

@@ -1,0 +1,51 @@
+"""matmul and dot, of sparse matrices too: of those that have SciPy's methods, whose derivative is in the other operand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.declare import linear
+from funcgrad.core.trace import Tracer
+from funcgrad.numpy.constructors import HOME
+from funcgrad.numpy.dispatch import looking, named_like
+
+
+def times(x: Any, matrix: Any) -> Any:
+    """matrix @ x, for x of shape (n,) or (n, k)."""
+    return matrix @ x
+
+
+def _batched_times(primitive: Any, call: Any, batched: Any, size: int) -> Any:
+    """All examples are columns of one array."""
+    x, matrix = call.operands[0], call.params["matrix"]
+    columns = np.moveaxis(x, 0, -1)
+    out = primitive(columns.reshape(columns.shape[0], -1), matrix=matrix)
+    return np.moveaxis(out.reshape(out.shape[:1] + columns.shape[1:]), -1, 0)
+
+
+sparse_times = linear(times, lambda ct, x, matrix: sparse_times(ct, matrix=matrix.T), operands="x", batch=_batched_times)
+
+
+def is_sparse(x: Any) -> bool:
+    """Is this a sparse matrix or array? (SciPy may not even be there.)"""
+    return hasattr(x, "tocsr") and hasattr(x, "nnz")
+
+
+def product(function: Callable[..., Any]) -> Any:
+    """`function`, matmul or dot, where one operand may be sparse and the other a tracer."""
+    dense = looking(function, HOME)
+
+    def multiply(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_sparse(x) and isinstance(y, Tracer):
+            return sparse_times(y, matrix=x)
+        if is_sparse(y) and isinstance(x, Tracer):
+            return sparse_times(x.T, matrix=y.T).T
+        return x @ y if is_sparse(x) or is_sparse(y) else dense(x, y, *args, **kwargs)
+
+    return named_like(multiply, function, HOME)
+
+
+matmul, dot = product(np.matmul), product(np.dot)

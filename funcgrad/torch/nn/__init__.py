@@ -1,10 +1,38 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
 
-from funcgrad.torch.nn import functional, utils
+from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.activations import ReLU, Sigmoid, Tanh
-from funcgrad.torch.nn.containers import Sequential
-from funcgrad.torch.nn.linear import Linear
+from funcgrad.torch.nn.containers import ModuleDict, ModuleList, Sequential
+from funcgrad.torch.nn.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+    Fold,
+    Unfold,
+)
+from funcgrad.torch.nn.linear import Bilinear, Identity, LazyLinear, Linear
 from funcgrad.torch.nn.losses import MSELoss
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.torch.nn.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from funcgrad.torch.nn.parameter import Buffer, Parameter, UninitializedParameter
+from funcgrad.torch.nn.parameter_containers import ParameterDict, ParameterList

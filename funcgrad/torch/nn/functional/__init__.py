@@ -6,5 +6,16 @@ modules of the same subject are in the file of the same name beside this package
 """
 
 from funcgrad.torch.nn.functional.activations import log_softmax, relu, sigmoid, softmax, tanh
-from funcgrad.torch.nn.functional.linear import linear
+from funcgrad.torch.nn.functional.convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    fold,
+    unfold,
+)
+from funcgrad.torch.nn.functional.linear import bilinear, linear
 from funcgrad.torch.nn.functional.losses import mse_loss
+from funcgrad.torch.nn.functional.padding import pad

@@ -1,7 +1,6 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
 
-from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.activations import ReLU, Sigmoid, Tanh
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, Sequential
 from funcgrad.torch.nn.convolution import (
@@ -36,3 +35,25 @@ from funcgrad.torch.nn.padding import (
 )
 from funcgrad.torch.nn.parameter import Buffer, Parameter, UninitializedParameter
 from funcgrad.torch.nn.parameter_containers import ParameterDict, ParameterList
+from funcgrad.torch.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
+
+from funcgrad.torch.nn import functional, init, utils

@@ -19,3 +19,26 @@ from funcgrad.torch.nn.functional.convolution import (
 from funcgrad.torch.nn.functional.linear import bilinear, linear
 from funcgrad.torch.nn.functional.losses import mse_loss
 from funcgrad.torch.nn.functional.padding import pad
+from funcgrad.torch.nn.functional.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)

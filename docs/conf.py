@@ -1,5 +1,9 @@
 """Sphinx's configuration: `make docs` writes docs/_build/html."""
 
+import re
+import shutil
+from pathlib import Path
+
 import funcgrad
 
 project = "funcgrad"
@@ -22,3 +26,42 @@ autodoc_preserve_defaults = True
 html_theme = "furo"
 html_title = f"funcgrad {release}"
 html_show_sphinx = False
+html_static_path = ["static"]
+html_css_files = ["funcgrad.css"]
+
+HERE = Path(__file__).parent
+
+
+def copy_notebooks(app):
+    """Sphinx reads only what is below docs/."""
+    shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+
+
+def point_to_copies(app, name, source):
+    """The pages link to ../notebooks/, and these to ../docs/, as in the repository."""
+    source[0] = source[0].replace("](../notebooks/", "](notebooks/").replace("](../docs/", "](../")
+
+
+def results_as_prose(app, what, name, obj, options, lines):
+    """What a docstring says under "Returns" is prose, and under "Raises" a list of "SomeError: when. OtherError: when."
+
+    Sphinx would read the words before the first colon as a type, and each line of "Raises" as one error.
+    """
+    text = re.sub(r"^Returns:\n((?: +.*\n|\n(?= ))+)", _returns, "\n".join(lines) + "\n", flags=re.MULTILINE)
+    lines[:] = re.sub(r"^Raises:\n((?: +.*\n)+)", _raises, text, flags=re.MULTILINE).split("\n")
+
+
+def _returns(found):
+    return f":returns: {' '.join(found[1].split())}\n"
+
+
+def _raises(found):
+    words = " ".join(found[1].split())
+    parts = re.split(r"(?:^|(?<=\. ))(?=\w+(?:Error|Warning)\b[^.:]*: )", words)
+    return "".join(f":raises {part.strip()}\n" for part in parts if part)
+
+
+def setup(app):
+    app.connect("builder-inited", copy_notebooks)
+    app.connect("source-read", point_to_copies)
+    app.connect("autodoc-process-docstring", results_as_prose, priority=100)  # before napoleon

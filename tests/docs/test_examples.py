@@ -23,9 +23,3 @@ def test_examples_give_what_they_say(page):
 def test_there_are_examples():
     texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
     assert {name for name, text in texts.items() if ">>> " in text} >= {"README.md", "getting_started.md", "errors.md"}
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_between_pages_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+\.md)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).is_file(), target

@@ -4,6 +4,9 @@ import re
 import shutil
 from pathlib import Path
 
+from docutils import nodes
+from latex2mathml.converter import convert
+
 import funcgrad
 
 project = "funcgrad"
@@ -26,6 +29,7 @@ autodoc_preserve_defaults = True
 html_theme = "furo"
 html_title = f"funcgrad {release}"
 html_show_sphinx = False
+html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["funcgrad.css"]
 
@@ -61,7 +65,18 @@ def _raises(found):
     return "".join(f":raises {part.strip()}\n" for part in parts if part)
 
 
+def math_visitor(display):
+    """Formulas as MathML, which browsers show by themselves: nothing is fetched from elsewhere."""
+
+    def visit(self, node):
+        self.body.append(convert(node.astext(), display=display))
+        raise nodes.SkipNode
+
+    return visit, None
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", math_visitor("inline"), math_visitor("block"))
     app.connect("builder-inited", copy_notebooks)
     app.connect("source-read", point_to_copies)
     app.connect("autodoc-process-docstring", results_as_prose, priority=100)  # before napoleon

@@ -93,13 +93,13 @@ def concepts() -> None:
     x, a, cosine = 2.0, np.sin(2.0), np.cos(2.0)
     t_a, slope = cosine, a + x * cosine
     panels = [
-        ("The function runs", BLUE, False, (f"{x:.2f}", f"{a:.2f}", f"{x * a:.2f}"), ("sin", "", "multiply")),
-        ("push: tangents go along", GREEN, False, ("t 1.00", f"t {t_a:.2f}", f"t {slope:.2f}"), ("× cos x", "× a", "× x")),
-        ("pull: cotangents go back", RED, True, (f"ct {slope:.2f}", f"ct {x:.2f}", "ct 1.00"), ("× cos x", "× a", "× x")),
+        ("Values", BLUE, False, (f"{x:.2f}", f"{a:.2f}", f"{x * a:.2f}"), ("sin", "", "multiply")),
+        ("push: tangents", GREEN, False, ("t 1.00", f"t {t_a:.2f}", f"t {slope:.2f}"), ("× cos x", "× a", "× x")),
+        ("pull: cotangents", RED, True, (f"ct {slope:.2f}", f"ct {x:.2f}", "ct 1.00"), ("× cos x", "× a", "× x")),
     ]
     parts = []
     for k, (title, colour, back, values, words) in enumerate(panels):
-        parts.append(f'<g transform="translate({k * 235} 30)">')
+        parts.append(f'<g transform="translate({k * 205} 30)">')
         parts.append(f'<text x="12" y="-8" text-anchor="start" font-weight="600" fill="{colour}">{title}</text>')
         for (begin, end, _), word in zip(STEPS, words, strict=True):
             ends = (PLACES[begin], PLACES[end])
@@ -107,7 +107,7 @@ def concepts() -> None:
         parts += [disc(*PLACES[name], name, value, colour) for name, value in zip(PLACES, values, strict=True)]
         parts.append("</g>")
     head = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="690" height="275" viewBox="0 0 690 275" text-anchor="middle" '
+        '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="275" viewBox="0 0 600 275" text-anchor="middle" '
         "font-size=\"13\" font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif\">"
         '<rect width="100%" height="100%" fill="#ffffff" rx="6"/>'
     )

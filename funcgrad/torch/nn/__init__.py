@@ -13,6 +13,7 @@ from funcgrad.torch.nn.convolution import (
     Fold,
     Unfold,
 )
+from funcgrad.torch.nn.embedding import Embedding, EmbeddingBag
 from funcgrad.torch.nn.linear import Bilinear, Identity, LazyLinear, Linear
 from funcgrad.torch.nn.losses import MSELoss
 from funcgrad.torch.nn.module import Module

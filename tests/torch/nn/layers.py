@@ -103,7 +103,7 @@ def error_of(run: Any, library: Any) -> str:
     try:
         run(library)
     except Exception as error:  # noqa: BLE001 (the error is what is compared)
-        return f"{type(error).__name__}: {str(error)[:30]}"
+        return f"{type(error).__name__}: {str(error)[:20]}"
     return "no error"
 
 

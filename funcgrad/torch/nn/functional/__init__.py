@@ -16,6 +16,7 @@ from funcgrad.torch.nn.functional.convolution import (
     fold,
     unfold,
 )
+from funcgrad.torch.nn.functional.embedding import embedding, embedding_bag
 from funcgrad.torch.nn.functional.linear import bilinear, linear
 from funcgrad.torch.nn.functional.losses import mse_loss
 from funcgrad.torch.nn.functional.padding import pad

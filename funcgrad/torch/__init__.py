@@ -13,6 +13,8 @@ tensor([2., 4.])
     functions_*.py the functions, declared                                  autograd/    backward, hooks, Function, ...
 """
 
+from math import e, inf, nan, pi
+
 import funcgrad.rules
 from funcgrad.torch import (
     autograd,
@@ -23,15 +25,20 @@ from funcgrad.torch import (
     functions_index,
     functions_join,
     functions_linalg,
+    functions_matrices,
     functions_more,
+    functions_rare,
     functions_reduce,
+    functions_scipy,
     functions_shape,
     functions_special,
+    functions_views,
     interop,
     linalg,
     memory,
     printing,
     sampling,
+    settings,
     special,
 )
 from funcgrad.torch import creation as _creation
@@ -92,6 +99,7 @@ for _numpy, _dtype in _dtypes.DTYPES.items():
     globals()[_dtype.name] = _dtype
 for _alias, _name in _dtypes.ALIASES.items():
     globals()[_alias] = globals()[_name]
+newaxis = None
 globals().update(_LEGACY_TYPES)
 globals().update({name: made for name, made in _FUNCTIONS.items() if name not in globals()})
 

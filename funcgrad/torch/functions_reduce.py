@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -98,12 +99,16 @@ def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
 # ---- maximum, minimum, median: all elements, along a dim (values and indices), or of two tensors ------------------------
 
 
-def named_result(name: str) -> Any:
-    """The type of (values, indices)."""
-    made: Any = NamedTuple(name, [("values", Any), ("indices", Any)])
+def named_result(name: str, fields: str = "values indices") -> Any:
+    """The type of results that have names."""
+    made: Any = namedtuple(name, fields)
     made.__module__ = "torch.return_types"
-    made.__repr__ = lambda self: f"torch.return_types.{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
+    made.__repr__ = lambda self: f"torch.return_types.{name}(\n{_fields(self)})"
     return made
+
+
+def _fields(result: Any) -> str:
+    return ",\n".join(f"{name}={value!r}" for name, value in zip(result._fields, result, strict=True))
 
 
 MaxResult, MinResult, MedianResult = named_result("max"), named_result("min"), named_result("median")

@@ -209,12 +209,6 @@ def _unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 declare("unfold", _unfold, where="m")
 
 
-@function("fm")
-def atleast_1d(input: Tensor) -> Tensor:
-    """At least one dim."""
-    return reshape(input, 1) if input.ndim == 0 else input
-
-
 @function("f")
 def numel(input: Tensor) -> int:
     """The number of elements."""

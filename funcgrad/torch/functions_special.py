@@ -50,6 +50,27 @@ for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
 for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
     FFT[_name] = Op(f"fft_{_name}", _transform_many(_name, None), "FftC2CBackward0")
 
+_OPPOSITE: dict[Any, Any] = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _hermitian(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+    """The real transform of half of a Hermitian-symmetric signal."""
+    return _as_single(input, np.fft.irfftn(np.conjugate(input), s, dim, _OPPOSITE[norm]))
+
+
+def _to_hermitian(input: Any, s: Any, dim: Any, norm: Any) -> Any:
+    """The inverse of that: half of a Hermitian-symmetric signal."""
+    return _as_single(input, np.conjugate(np.fft.rfftn(input, s, dim, _OPPOSITE[norm])))
+
+
+for _name, _body in (("hfft", _hermitian), ("ihfft", _to_hermitian)):
+    for _end, _dims in (("2", (-2, -1)), ("n", None)):
+        FFT[_name + _end] = Op(
+            f"fft_{_name}{_end}",
+            lambda input, s=None, dim=_dims, norm=None, _body=_body: _body(input, s, dim, norm),
+            "FftC2RBackward0" if _name == "hfft" else "ConjBackward0",
+        )
+
 
 def _shift(numpy_function: Any) -> Any:
     return lambda input, dim=None: numpy_function(input, dim)

@@ -55,7 +55,7 @@ def refreshed_node(t: Tensor) -> Node | None:
 def check_writable(t: Tensor) -> None:
     """Refuse what PyTorch refuses to write to."""
     value = t.value
-    if isinstance(value, np.ndarray) and any(s == 0 and n > 1 for s, n in zip(value.strides, value.shape, strict=True)):
+    if isinstance(value, np.ndarray) and not value.flags.forc and _overlaps_itself(value):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
             "clone() the tensor before performing the operation."
@@ -72,6 +72,16 @@ def check_writable(t: Tensor) -> None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if t.link is not None and t.link.base is not None:
         _check_view(t)
+
+
+def _overlaps_itself(x: np.ndarray) -> bool:
+    """May two of its elements lie in one place? (As PyTorch asks: does some dim's stride fall short of what lies within?)"""
+    within = x.itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
+        if stride < within:
+            return True
+        within = stride * n
+    return False
 
 
 def _check_view(t: Tensor) -> None:

@@ -21,7 +21,7 @@ from funcgrad.core.trace import Tracer
 from funcgrad.torch import storage
 from funcgrad.torch.modes import MODE, Mode
 from funcgrad.torch.storage import Inference, Shared
-from funcgrad.torch.tape import EAGER, Tape, fused, named, next_order
+from funcgrad.torch.tape import EAGER, Tape, fused, named, next_order, saved_values
 from funcgrad.torch.tensor import Tensor, make_tensor
 
 ndarray = np.ndarray
@@ -228,14 +228,14 @@ def adopted(end: Node, tape: Tape, parents: tuple[Node, ...], title: str) -> Nod
     if end.plan is not None and end.plan is not PICK and all(p in where for p in end.parents):
         mapped = tuple([where[p] for p in end.parents])
         return make_node(next_order(), named(end.plan, title), end.saved, mapped, end.shape, end.dtype)
-    return make_node(next_order(), fused(title), tape, parents, end.shape, end.dtype)
+    return make_node(next_order(), fused(title, tape.keeps()), tape, parents, end.shape, end.dtype)
 
 
 def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) -> Any:
     ends = tape.ends
     if not any(ends):
         return wrapped([x.value if isinstance(x, Tracer) else x for x in out])
-    node = make_node(next_order(), fused(title), tape, parents, len(ends), None)
+    node = make_node(next_order(), fused(title, tape.keeps()), tape, parents, len(ends), None)
     made = []
     for k, (x, end) in enumerate(zip(out, ends, strict=True)):
         if end is None:
@@ -270,13 +270,6 @@ def saved_nothing(function: Any, tensors: list[Any], contents: list[Any], slots:
                 "`torch.no_grad()` instead of `torch.inference_mode()`."
             )
     return out
-
-
-def saved_values(node: Node) -> list[Any]:
-    """What a node has saved, as a list."""
-    saved = node.saved
-    values = saved.values() if type(saved) is dict else getattr(saved, "operands", saved)
-    return list(values) if isinstance(values, (tuple, list, type({}.values()))) else []
 
 
 # ---- views -----------------------------------------------------------------------------------------------------------

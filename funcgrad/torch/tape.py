@@ -12,13 +12,16 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from funcgrad.core.guard import Unguarded
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.reverse import PICK, Node, ReverseTrace, ReverseTracer, make_node, plan_of, sweep
-from funcgrad.core.trace import rebuilt
+from funcgrad.core.trace import Tracer, rebuilt, snapshot
 
 UNGUARDED = Unguarded()
+ndarray = np.ndarray
 
 
 class EagerTracer(ReverseTracer):
@@ -174,6 +177,21 @@ class Tape:
         self.leaves: list[Node] = []
         self.ends: list[Node | None] = []
 
+    def nodes(self) -> list[Node]:
+        """The nodes of the inner tape."""
+        found = dict.fromkeys(end for end in self.ends if end is not None)
+        stack = list(found)
+        while stack:
+            for parent in stack.pop().parents:
+                if parent not in found and parent.plan is not None:
+                    found[parent] = None
+                    stack.append(parent)
+        return list(found)
+
+    def keeps(self) -> bool:
+        """Has its run saved any array?"""
+        return any(isinstance(x, (ndarray, Tracer)) for node in self.nodes() for x in saved_values(node))
+
     def run(self) -> Any:
         """Run the function on an inner trace, and keep its tape."""
         with ReverseTrace(UNGUARDED) as trace:
@@ -181,19 +199,36 @@ class Tape:
             for i in self.slots:
                 leaf = arguments[i] = trace.leaf(arguments[i])
                 self.leaves.append(leaf.node)  # type: ignore[arg-type]
-            out = self.function(arguments)
+            out = _looked_up(self.function(arguments))
             outs = out if isinstance(out, (tuple, list)) else (out,)
             self.ends = [x.node if type(x) is ReverseTracer and x.trace is trace else None for x in outs]
         return out
 
 
+def _looked_up(out: Any) -> Any:
+    """`out`, with views of what was written to since looking anew now: their trace is about to close."""
+    if isinstance(out, (tuple, list)):
+        return rebuilt(out, [_looked_up(x) for x in out])
+    return snapshot(out) if isinstance(out, Tracer) and type(out) is not ReverseTracer else out
+
+
+def saved_values(node: Node) -> list[Any]:
+    """What a node has saved, as a list."""
+    saved = node.saved
+    if type(saved) is Tape:
+        return [x for inner in saved.nodes() for x in saved_values(inner)] if saved.leaves else list(saved.operands)
+    values = saved.values() if type(saved) is dict else saved
+    return list(values) if isinstance(values, (tuple, list, type({}.values()))) else []
+
+
 class FusedPlan(NamedPlan):
-    """The plan of a function that the core runs as several calls."""
+    """The plan of a function that the core runs as several calls. (One whose calls keep nothing keeps nothing to be freed.)"""
 
     __slots__ = ()
 
-    def __init__(self, title: str) -> None:
-        self.title, self.slots, self.keeps, self.layout, self.primitive = title, (), ("operands",), (), None
+    def __init__(self, title: str, keeps: bool) -> None:
+        self.title, self.slots, self.layout, self.primitive = title, (), (), None
+        self.keeps = ("operands",) if keeps else ()
         self.constants, self.lane_save, self.masks = (), "", True
         self.pull = self.pull_masked = pull_fused
 
@@ -214,9 +249,9 @@ def pull_fused(ct: Any, tape: Tape) -> list[Any]:
 
 
 @cache
-def fused(title: str) -> FusedPlan:
+def fused(title: str, keeps: bool = True) -> FusedPlan:
     """The plan of a Fused node of this name."""
-    return FusedPlan(title)
+    return FusedPlan(title, keeps)
 
 
 def _seeds(ct: Any, ends: list[Any]) -> list[tuple[Node, Any]]:

@@ -18,8 +18,8 @@ from funcgrad.core.reverse import PICK, Node, merged, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import modes
 from funcgrad.torch.hooks import EXTRAS
-from funcgrad.torch.ops import saved_values
 from funcgrad.torch.storage import TAINTED, tainted
+from funcgrad.torch.tape import saved_values
 from funcgrad.torch.tensor import Tensor, from_operand, make_tensor
 
 SECOND_TIME = (

@@ -37,7 +37,7 @@ class BlankTracer(Tracer):
         value = self.value
         if isinstance(self, BlankTracer) and not name.startswith("__"):
             return getattr(value, name)
-        return super().__getattr__(name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
 
 def _of_plain(name: str) -> Callable[..., Any]:
@@ -61,6 +61,25 @@ def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
 BlankTracer.__array__ = _array
 for _name in ("__complex__", "__repr__", "__str__", "__format__", "__reduce_ex__", "__reduce__", "item", "tolist", "tobytes"):
     setattr(BlankTracer, _name, _of_plain(_name))
+
+
+def _of_plain_operands(name: str) -> Callable[..., Any]:
+    """An operator; on plain operands, which are many in loops, without the engine."""
+
+    def operator(x: Any, y: Any) -> Any:
+        if type(x) is BlankTracer:
+            y = y.value if type(y) is BlankTracer else y
+            if type(y) is np.ndarray or type(y) in (float, int, np.float64):
+                return BLANK.constant(getattr(x.value, name)(y))
+        return getattr(super(BlankTracer, x), name)(y)
+
+    operator.__name__ = name
+    return operator
+
+
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    setattr(BlankTracer, f"__{_name}__", _of_plain_operands(f"__{_name}__"))
+    setattr(BlankTracer, f"__r{_name}__", _of_plain_operands(f"__r{_name}__"))
 
 
 class BlankTrace(Trace):

@@ -9,10 +9,12 @@ tracer, two traces, a list, a value without a derivative) goes to the general la
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from funcgrad.core.blank import BlankTracer
 from funcgrad.core.catalogue import Function
 from funcgrad.core.methods import LANES
 from funcgrad.core.primitive import Call, Primitive, Spec
@@ -88,6 +90,10 @@ def {name}(x, y):
             y = y.value
             out = {run}
 {record_y}
+    if type(y) is Blank and type(x) is Tracer:
+        return {name}(x, y.value)
+    if type(x) is Blank and type(y) is Tracer:
+        return {name}(x.value, y)
     return general(x, y)
 """
 
@@ -115,7 +121,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
     space: dict[str, Any] = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.__call__,
-        "function": primitive.function, "ndarray": np.ndarray, "Spec": Spec, "new_spec": tuple.__new__,
+        "Blank": BlankTracer, "function": primitive.function, "ndarray": np.ndarray, "Spec": Spec, "new_spec": tuple.__new__,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, space)
@@ -130,17 +136,16 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
 
 _FUNCTION = """\
 def {name}(x):
+    given = x
     if type(x) is Tracer:
         node_x = x.node
         if node_x is not None:
             trace = x.trace
-            value = x.value
-            out = function(value)
-            if type(out) in scalars or type(out) is ndarray and out.base is None and out is not value:
-                save = plan_x.save
-                call = Call((value,), layout, {{}})
+            x = x.value
+            out = function(x)
+            if type(out) in scalars or type(out) is ndarray and out.base is None and out is not x:
 {record_x}
-    return general(x)
+    return general(given)
 """
 
 
@@ -154,16 +159,20 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
     except NonDifferentiableError:  # as bincount, whose derivative is in its second operand
         return primitive
     space = {
-        "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "function": primitive.function,
-        "ndarray": np.ndarray, "scalars": SCALARS, "Call": Call, "layout": layout, "plan_x": plan, "Spec": Spec,
+        "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "plan_x": plan, "Spec": Spec,
+        "function": FASTER.get(primitive.function, primitive.function), "ndarray": np.ndarray, "scalars": SCALARS,
+        "new_spec": tuple.__new__,
     }  # fmt: skip
-    record = _RECORD.format(
-        guard="", slots="x", saved="save(call, out)", origin="node_x", spec="node.spec = Spec(out.shape, out.dtype)"
-    )
+    record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=_NEW_SPEC)
     return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 16)}, primitive, space)
 
 
 SCALARS = frozenset([np.float64, np.float32])
+# What np.sum(x) and the like do in the end with an array that is NumPy's own.
+FASTER: dict[Any, Callable[..., Any]] = {
+    function: partial(ufunc.reduce, axis=None)
+    for function, ufunc in ((np.sum, np.add), (np.prod, np.multiply), (np.max, np.maximum), (np.min, np.minimum))
+}
 
 
 def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:

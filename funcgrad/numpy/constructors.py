@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.core.blank import fresh
 from funcgrad.core.catalogue import CATALOGUE, Constructor
 from funcgrad.core.methods import call_function
-from funcgrad.core.trace import RUNNING, Tracer
+from funcgrad.core.trace import RUNNING, Tracer, concrete
 from funcgrad.numpy.dispatch import named_like, tracer_in
 
 HOME = "funcgrad.numpy"
@@ -81,6 +81,6 @@ hamming, hanning, bartlett, blackman = (made_by(f) for f in (np.hamming, np.hann
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """`a` as an array; a ValueError if there is a NaN or inf in it (shape and dtype as np.asarray gives them)."""
     out = asarray(a, dtype=dtype, order=order)
-    if out.dtype.kind in "fc" and not np.isfinite(out).all():
+    if out.dtype.kind in "fc" and not np.isfinite(concrete(out)).all():
         raise ValueError("array must not contain infs or NaNs")
     return out

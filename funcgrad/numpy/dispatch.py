@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from inspect import cleandoc
 from types import ModuleType
 from typing import Any
@@ -32,10 +32,12 @@ def named_like(made: Any, function: Callable[..., Any], home: str) -> Any:
     """`made`, with the name, the documentation and the signature of a function of NumPy's; `home` is the module that has it."""
     update_wrapper(made, function, assigned=("__name__", "__qualname__"))
     made.__module__ = home
-    made.__doc__ = cleandoc(function.__doc__ or "").partition("\nExamples\n")[0]  # which are NumPy's to test
+    # Without the examples, which are NumPy's to test.
+    made.__doc__ = cleandoc(function.__doc__ or "").partition("\nExamples\n")[0].replace(">>> ", "")
     return made
 
 
+@cache
 def looking(function: Callable[..., Any], home: str) -> Any:
     """`function`, which looks for tracers in lists and keywords too, while a transform runs."""
 

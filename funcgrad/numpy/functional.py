@@ -208,6 +208,7 @@ class PyFunction:
         loop = Loop(self.function, [as_array(x) for x in args], [0] * len(args))
         if not loop.outs:
             return self.ufunc(*(np.empty(x.shape) for x in loop.args))
+        loop.is_tuple = self.ufunc.nout > 1
         outs = [_filled(values, loop.shape) for values in loop.results()]
         outs = [out if out.shape or isinstance(out, Tracer) else out[()] for out in outs]
         return tuple(outs) if loop.is_tuple else outs[0]

@@ -17,7 +17,7 @@ from funcgrad.core.batch import REPEATED, align
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite, constructor, custom, linear, piecewise_constant
 from funcgrad.core.primitive import Call, array_of, holds_tracer
-from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.trace import Tracer, bind, concrete
 from funcgrad.core.ufunc import as_array
 from funcgrad.core.views import is_scalar
 
@@ -94,11 +94,17 @@ def _full(like, shape, fill_value, dtype=None, order: Any = "C", *, device=None)
     return np.broadcast_to(fill_value, shape).astype(dtype or fill_value.dtype)
 
 
+def _same_for_all(length: Any) -> int:
+    """A length, which under vmap has to be that of all examples."""
+    found = np.unique(concrete(length))
+    return max(0, int(found[0] if found.size == 1 else length))
+
+
 def _arange(like, start_or_stop, /, stop=None, step=1, *, dtype=None, device=None):
     start, stop = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     if not holds_tracer([start, stop, step]):
         return built(like, partial(np.arange, start, stop, step, dtype=dtype))
-    out = start + np.arange(max(0, int(np.ceil((stop - start) / step)))) * step
+    out = start + np.arange(_same_for_all(np.ceil((stop - start) / step))) * step
     return out if dtype is None else as_array(out).astype(dtype)
 
 

@@ -1,0 +1,2 @@
+# For editors and type checkers.
+from numpy.fft import *  # noqa: F403

@@ -1,0 +1,2 @@
+# For editors and type checkers.
+from numpy.linalg import *  # noqa: F403

@@ -46,10 +46,14 @@ class Masked:
 
     def add(self, read: Read) -> bool:
         """Add a plain contribution into its own buffers, if they are plain too: did it?"""
-        if type(read.part) is Masked or any(isinstance(x, Tracer) for x in (read.part, self.value, self.live)):
+        part, index = read.part, read.index
+        if type(part) not in _PLAIN or type(self.value) is not ndarray or type(self.live) is not ndarray:
             return False
-        add_at(self.value, read.index, read.part)
-        self.live[read.index] = True
+        if type(part) is ndarray and repeats(index):
+            add_at(self.value, index, part)
+        else:
+            self.value[index] += part
+        self.live[index] = True
         return True
 
     def times(self, partial: Any) -> Masked:
@@ -105,31 +109,45 @@ class Read:
 
 
 _PLAIN = frozenset([np.float64, np.float32, ndarray])
+INTS = frozenset([int, np.int64])
+
+
+def is_element(index: Any) -> bool:
+    """Is this an integer, or a tuple of integers, as loops over elements have them?"""
+    kind = type(index)
+    return kind in INTS or kind is tuple and INTS.issuperset(map(type, index))
 
 
 class Scatter:
     """The sum of many `Read`s, in one buffer: reading x element by element costs O(1) each."""
 
-    __slots__ = ("buffer", "dtype", "elements", "reads", "shape")
+    __slots__ = ("buffer", "dtype", "elements", "places", "reads", "shape")
 
     def __init__(self, read: Read) -> None:
         self.shape, self.dtype = read.shape, read.dtype
         self.buffer: Any = np.zeros(read.shape, read.dtype)
         self.elements: list[int] = []  # what loops read
+        self.places: list[tuple[int, ...]] = []  # and loops over several axes
         self.reads: list[tuple[Any, Any]] = []  # all else: (index, which of its positions are live)
         self.add(read)
 
     def add(self, read: Read) -> None:
         """Add one more contribution; the indices are kept, for the mask."""
         part, live, index = read.part, True, read.index
-        if type(index) is int and type(part) in _PLAIN and type(self.buffer) is ndarray:
-            self.buffer[index] += part
-            self.elements.append(index)
-            return
-        if type(index) is slice and type(part) is ndarray and type(self.buffer) is ndarray:
-            self.buffer[index] += part
-            self.reads.append((index, True))
-            return
+        if type(part) in _PLAIN and type(self.buffer) is ndarray:
+            kind = type(index)
+            if kind in INTS:
+                self.buffer[index] += part
+                self.elements.append(index)
+                return
+            if kind is tuple and len(index) == self.buffer.ndim and INTS.issuperset(map(type, index)):
+                self.buffer[index] += part
+                self.places.append(index)
+                return
+            if kind is slice:
+                self.buffer[index] += part
+                self.reads.append((index, True))
+                return
         if type(part) is Masked:
             part, live = part.value, part.live
         self.reads.append((read.index, live))
@@ -140,6 +158,8 @@ class Scatter:
         live: Any = np.zeros(self.shape, bool)
         if self.elements:
             live[self.elements] = True
+        if self.places:
+            live[tuple(map(list, zip(*self.places)))] = True
         for index, part in self.reads:
             if isinstance(live, Tracer) or holds_tracer((part, index)):
                 part = part.astype(float) if isinstance(part, Tracer) else np.asarray(part, float)

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.core.batch import one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
-from funcgrad.core.cotangent import Read, add_at, repeats
+from funcgrad.core.cotangent import INTS, Read, add_at, repeats
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
@@ -103,15 +103,6 @@ def filled(template: Any, indices: Any) -> Any:
     return tuple(indices[i] if type(i) is Slot else i for i in template)
 
 
-_INTS = frozenset([int, np.int64])
-
-
-def is_element(index: Any) -> bool:
-    """Is this an integer, or a tuple of integers, as loops over elements have them?"""
-    kind = type(index)
-    return kind is int or kind is tuple and _INTS.issuperset(map(type, index))
-
-
 def holds_tracer_index(index: Any) -> bool:
     """Is there a tracer in this index?"""
     kind = type(index)
@@ -135,7 +126,8 @@ DOUBLE = Spec((), np.dtype(np.float64))  # of most elements that are read
 
 def read_item(x: Any, index: Any) -> Any:
     """x[index] as tracers have it: the fast lane for one element, written out like those of lanes.py; else GETITEM."""
-    if type(x) is ReverseTracer and type(index) is int:
+    kind = type(index)
+    if type(x) is ReverseTracer and (kind in INTS or kind is tuple and INTS.issuperset(map(type, index))):
         parent = x.node
         if parent is not None:
             value = x.value[index]
@@ -156,11 +148,16 @@ def read_item(x: Any, index: Any) -> Any:
     return GETITEM(x, index)
 
 
+_BOUNDS = INTS | {type(None)}
+
+
 def kept(index: Any) -> Any:
     """An index that the user can't change later: arrays among it are copied."""
     kind = type(index)
-    if kind is int or kind is slice:
+    if kind in INTS or kind is slice and _BOUNDS.issuperset([type(index.start), type(index.stop), type(index.step)]):
         return index
+    if kind is slice:
+        return slice(*(None if i is None else operator.index(i) for i in (index.start, index.stop, index.step)))
     if kind is tuple:
         return tuple(map(kept, index))
     if kind is np.ndarray:

@@ -9,8 +9,8 @@ import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.indexing import read_item
+from funcgrad.core.loops import assign
 from funcgrad.core.methods import LANES, ArrayMethods
-from funcgrad.core.mutation import assign
 from funcgrad.core.primitive import spec
 from funcgrad.core.trace import Tracer
 from funcgrad.core.views import check_writeable, is_scalar
@@ -19,17 +19,21 @@ from funcgrad.core.views import check_writeable, is_scalar
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
     """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
     check_writeable(x)
-    result_spec = spec(result)
+    result_spec, dtype = spec(result), x.dtype
     if result_spec.shape != x.shape:
         raise ValueError(
             f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape "
             f"{result_spec.shape} (in {name})"
         )
-    if not np.can_cast(result_spec.dtype, x.dtype, "same_kind"):
+    if result_spec.dtype is not dtype and not np.can_cast(result_spec.dtype, dtype, "same_kind"):
         raise TypeError(
-            f"Cannot cast ufunc '{name}' output from {result_spec.dtype!r} to {x.dtype!r} with casting rule 'same_kind'"
+            f"Cannot cast ufunc '{name}' output from {result_spec.dtype!r} to {dtype!r} with casting rule 'same_kind'"
         )
-    assign(x, ..., result)
+    alias = x.alias
+    if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:
+        assign(alias.root, alias.steps[0].index, result)  # `y[i] += v`: straight into y
+    else:
+        assign(x, ..., result)
     return x
 
 
@@ -42,7 +46,9 @@ INPLACE = {
 def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
     def operator(x: Tracer, y: Any) -> Any:
         result = LANES[ufunc](x, y)
-        return result if not x.shape and is_scalar(x) else adopt(x, result, ufunc.__name__)
+        if type(x.value) is np.float64 or not x.shape and is_scalar(x):
+            return result
+        return adopt(x, result, ufunc.__name__)
 
     return operator
 

@@ -5,7 +5,7 @@ the tape already keeps the old content, because a buffer is written in place onl
 reference count tells), and copied before otherwise. So filling an array of n elements costs O(n), and nothing saved is spoiled.
 
 A write to any member of a family of views (views.py) is a write to its root. The rest of what changes arrays in place, such as
-operators, is in inplace.py.
+operators, is in inplace.py; a faster lane for what loops write, in loops.py.
 """
 
 from __future__ import annotations
@@ -20,24 +20,20 @@ from funcgrad.core.batch import REPEATED, BatchTrace
 from funcgrad.core.batch_index import to_batch_index
 from funcgrad.core.cotangent import Masked, select
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
-from funcgrad.core.indexing import is_element
 from funcgrad.core.layout import copied, is_private
 from funcgrad.core.places import Place
 from funcgrad.core.primitive import as_operand
-from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, make_node
+from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
 from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, lower, snapshot
 from funcgrad.core.views import FILLED, Alias, Step, check_writeable, index_in_root, is_scalar, note_write
 
 _new = object.__new__
-_NUMBERS = frozenset([float, int, np.float64, np.float32])
 
 # ---- assignment ------------------------------------------------------------------------------------------------------
 
 
 def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
-    if type(x) is ReverseTracer and is_element(index) and _assign_element(x, index, v):
-        return
     alias = x.alias
     if not x.shape and is_scalar(x):
         raise TypeError(f"'numpy.{x.dtype}' object does not support item assignment")
@@ -129,21 +125,15 @@ def _free_count(x: Tracer) -> int:
     return getrefcount(value)
 
 
-def _free_count_in_cell(x: Tracer) -> int:
-    value = x.value
-    return getrefcount(value)
-
-
-def _measured(count: Callable[[Tracer], int]) -> int:
+def measured(count: Callable[[Tracer], int]) -> int:
+    """The reference count that `count` finds, in a cell, for a value that nobody else holds. (Interpreters differ: so ask.)"""
     x = _new(ReverseTracer)
     x.value = np.ones(3)
     return count(x)
 
 
-# The reference counts, seen in `taken` and in `_assign_element`, of a value that nobody but the cell held. The interpreter is
-# asked, since it differs.
-FREE = _measured(_free_count)
-_FREE_IN_CELL = _measured(_free_count_in_cell)
+# The reference count, seen in `taken`, of a value that nobody but the cell held.
+FREE = measured(_free_count)
 
 
 def put(buffer: Any, place: Place, v: Any) -> Any:
@@ -309,60 +299,3 @@ class _Cell:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-
-
-# ---- one element, as in loops ----------------------------------------------------------------------------------------
-
-
-class _ElementPlan:
-    """The plan of a write of one element; `saved` is its index, and there is an array before."""
-
-    primitive, name = None, "x[index] = v"
-    keeps, masks = (), True
-
-    def __init__(self, *slots: int) -> None:
-        self.slots = slots
-
-    def pull(self, ct: Any, index: Any) -> Any:
-        return self.pull_masked(Masked(ct, None), index)
-
-    def pull_masked(self, ct: Masked, index: Any) -> Any:
-        value, live = ct.value, ct.live
-        has_written = len(self.slots) == 2
-        if not ct.owned or type(value) is not np.ndarray or type(live) is not np.ndarray:
-            return WRITE.pull_masked(ct, (Place((), index), True, has_written or None, None))
-        part = value[index] if has_written and live[index] else None
-        value[index] = 0
-        live[index] = False
-        return (ct, part) if has_written else (ct,)
-
-
-_WRITE_NUMBER, _WRITE_TRACER = _ElementPlan(0), _ElementPlan(0, 1)
-
-
-def _assign_element(x: ReverseTracer, index: Any, v: Any) -> bool:
-    """x[index] = v, if it is a loop's: one element of a plain buffer, in an array that has no views. Was it?"""
-    value, before, alias, trace = x.value, x.node, x.alias, x.trace
-    if before is None or alias is not None and alias is not FILLED or type(value) is not np.ndarray:
-        return False
-    if value.ndim != (1 if type(index) is int else len(index)):
-        return False
-    plan, parents = _WRITE_NUMBER, before
-    if type(v) is ReverseTracer:
-        if v.trace is not trace:
-            return False
-        if v.node is not None:
-            plan, parents = _WRITE_TRACER, (before, v.node)
-        v = v.value
-    if type(v) not in _NUMBERS:
-        return False
-    order = next(trace.order)
-    is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
-    if not is_free or value.base is not None and not is_private(value):
-        value = x.value = copied(value)
-    value[index] = v
-    x.alias = FILLED
-    node = _new(Node)
-    node.order, node.plan, node.saved, node.origin, node.spec = order, plan, index, parents, before.spec
-    x.node = node
-    return True

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.cotangent import repeats
-from funcgrad.core.indexing import is_element, kept, read_item
+from funcgrad.core.cotangent import is_element, repeats
+from funcgrad.core.indexing import kept, read_item
 from funcgrad.core.trace import Tracer
 from funcgrad.core.views import Step
 

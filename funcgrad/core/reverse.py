@@ -6,7 +6,7 @@ takes its part of the tape with it. The sweep visits nodes newest first and lets
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -95,7 +95,9 @@ class ReverseTrace(Trace):
         node = _new(Node)
         node.order, node.plan, node.saved, node.origin = next(self.order), None, None, ()
         node.spec = _new_spec(Spec, (value.shape, value.dtype))
-        return self.wrap(value, node)
+        tracer = _new(self.tracer_type)
+        tracer.trace, tracer.value, tracer.node, tracer.alias = self, value, node, None
+        return tracer
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         if isinstance(primitive, Opaque):
@@ -263,7 +265,10 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
         if node is not None and heap and heap[0][0] < node.order:
             _push(cts, heap, node, ct)
             node = ct = None
-    return {leaf: dense(ct) for leaf, ct in leaves.items()}
+    for leaf, ct in leaves.items():
+        if type(ct) not in PLAIN_PARTS:
+            leaves[leaf] = dense(ct)
+    return leaves
 
 
 def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any) -> Any:
@@ -273,13 +278,14 @@ def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Nod
         _gather(cts, heap, parent, part)
         return None
     if kind is Read:
-        part.spec = parent.spec
-    if kind is Read and parent.plan is None:
-        held = leaves.get(parent)
-        if type(held) is Scatter:  # x[i] of an argument, in a loop
+        held = (leaves if parent.plan is None else cts).get(parent)
+        if type(held) is Scatter:  # x[i] in a loop
             held.add(part)
             return None
-        return Scatter(part) if held is None else part
+        if type(held) is Masked and held.owned and held.add(part):  # x[i] of an array that a loop fills
+            return None
+        part.spec = parent.spec
+        return Scatter(part) if held is None and parent.plan is None else part
     if kind is Masked and part.owned and parent.plan is not None:
         return part  # of a write into this very array
     if kind is Masked and (parent.plan is None or not parent.plan.masks):
@@ -314,7 +320,7 @@ def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, pa
     cts[parent][part.position] = part.ct if held is None else merged(held, part.ct)
 
 
-# The reference count, seen in `merged`, of a cotangent that only the sweep holds; measured below.
+# The reference count, seen in `merged`, of a cotangent that only the sweep holds; measured in owned.py.
 OWNED = [0]
 
 
@@ -343,58 +349,3 @@ def _merged_reads(held: Any, part: Any) -> Any:
     if type(held) is Masked and held.owned and type(part) is Read and held.add(part):
         return held
     return merged(held, Scatter(part) if type(part) is Read else part)
-
-
-def _measure_owned() -> None:
-    """Find the two reference counts by which `scaled` and `merged` know that the sweep alone holds a cotangent.
-
-    They depend on the interpreter, so ask it: sweep a tiny graph with growing limits until the buffer is reused. Where an
-    extra holder can't be told from none (no such counts on this interpreter), nothing is ever overwritten.
-    """
-    for owned, probe in ((kinds.OWNED, _reuses_in_scaled), (OWNED, _reuses_in_merged)):
-        for limit in range(1, 9):
-            owned[0] = limit
-            if probe(None):
-                break
-        holders: list[Any] = []
-        if not probe(None) or probe(holders):
-            owned[0] = 0
-
-
-def _reuses_in_scaled(holders: list[Any] | None) -> bool:
-    """Does the sweep overwrite a cotangent that nobody (or: somebody, `holders`) holds, when it is multiplied by a partial?"""
-    fresh: list[int] = []
-    partial = np.ones(LARGE)
-    leaf = _probe_node(0, None, ())
-    scaling = _probe_node(-1, lambda ct, saved: (kinds.scaled(ct, partial),), (leaf,))
-    source = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (scaling,))
-    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
-
-
-def _reuses_in_merged(holders: list[Any] | None) -> bool:
-    """Does the sweep add in place into a first contribution that nobody (or: somebody, `holders`) holds?"""
-    fresh: list[int] = []
-    leaf = _probe_node(0, None, ())
-    second = _probe_node(-1, lambda ct, saved: (_fresh([], None),), (leaf,))
-    first = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (leaf,))
-    source = _probe_node(-3, lambda ct, saved: (ct, ct), (first, second))
-    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
-
-
-def _fresh(ids: list[int], holders: list[Any] | None) -> Any:
-    array = np.ones(LARGE)
-    ids.append(id(array))
-    if holders is not None:
-        holders.append(array)
-    return array
-
-
-def _probe_node(order: int, pull: Callable[[Any, Any], Any] | None, parents: tuple[Node, ...]) -> Node:
-    plan = None
-    if pull is not None:
-        plan = _new(Plan)
-        plan.pull = pull
-    return make_node(order, plan, None, parents, (LARGE,), np.dtype(float))
-
-
-_measure_owned()

@@ -30,9 +30,14 @@ class Step:
     def __call__(self, x: Any) -> Any:
         return bind(self.primitive, self.call.with_operands([x, *self.call.operands[1:]]))
 
+    @property
+    def index(self) -> Any:
+        """The index, if this step is x[index]; else None."""
+        return self.call.params["index"] if self.primitive.name == "getitem" else None
+
     def is_read_at(self, index: Any) -> bool:
         """Is this step x[index], for a basic index?"""
-        return self.primitive.name == "getitem" and _is_same_index(self.call.params.get("index"), index)
+        return self.primitive.name == "getitem" and _is_same_index(self.index, index)
 
 
 def _is_same_index(mine: Any, index: Any) -> bool:
@@ -59,6 +64,7 @@ class Alias:
 
 
 _UNKNOWN = object()
+FEW = 64  # elements: copied sooner than looked at anew
 
 
 def note_view(base: Any, view: Any, step: Step) -> None:
@@ -81,10 +87,13 @@ def note_view(base: Any, view: Any, step: Step) -> None:
     root = base if alias.root is None else alias.root
     steps = alias.steps if looked is plain else (*alias.steps, step)
     view.alias = Alias(root, steps, read_only=read_only)
-    if root.alias.written:  # what is read of the view must not hold the buffer, which the next write would have to copy
-        make_stale(view, root)
-    else:
+    if not root.alias.written:
         root.alias.views.append(ref(view))
+    elif type(view.value) is np.ndarray and view.value.size <= FEW:
+        view.value, view.node = _detached(view.value), _detached(view.node)
+        root.alias.views.append(ref(view))
+    else:  # what is read of the view must not hold the buffer, which the next write would have to copy
+        make_stale(view, root)
 
 
 def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:

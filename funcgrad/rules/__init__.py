@@ -3,6 +3,7 @@
 from funcgrad.core import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
 from funcgrad.core.inplace import install_mutation
 from funcgrad.core.methods import install_operators
+from funcgrad.core.owned import measure_owned
 from funcgrad.rules import (  # noqa: F401
     assignment,
     at,
@@ -38,3 +39,4 @@ from funcgrad.rules import (  # noqa: F401
 
 install_operators()
 install_mutation()
+measure_owned()

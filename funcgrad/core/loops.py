@@ -1,0 +1,106 @@
+"""Item assignment as loops have it: a basic index of an array, and a number or an array to be put there.
+
+What mutation.py does in general, without its detours: no new Place, and no search for the trace. Where anything is unusual (a
+view, another trace, an index array), the general way is taken.
+"""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.cotangent import INTS, Masked, is_element, select
+from funcgrad.core.indexing import kept
+from funcgrad.core.layout import copied, is_private
+from funcgrad.core.mutation import WRITE, measured
+from funcgrad.core.mutation import assign as assign_in_general
+from funcgrad.core.places import Place
+from funcgrad.core.reverse import Node, ReverseTracer
+from funcgrad.core.trace import Tracer
+from funcgrad.core.views import FILLED, note_write
+
+_new = object.__new__
+_BASIC = frozenset([*INTS, slice])
+_CONTENTS = frozenset([float, int, np.float64, np.float32, np.ndarray])
+
+
+def assign(x: Tracer, index: Any, v: Any) -> None:
+    """x[index] = v."""
+    kind = type(index)
+    is_basic = kind in _BASIC or kind is tuple and _BASIC.issuperset(map(type, index))
+    if not is_basic or type(x) is not ReverseTracer or not _assigned(x, index, v):
+        assign_in_general(x, index, v)
+
+
+def _free_count_in_cell(x: Tracer) -> int:
+    value = x.value
+    return getrefcount(value)
+
+
+# The reference count, seen in `_assigned`, of a value that nobody but the cell holds.
+_FREE_IN_CELL = measured(_free_count_in_cell)
+
+
+def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
+    """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape already. Was it?"""
+    value, before, alias, trace = x.value, x.node, x.alias, x.trace
+    if before is None or type(value) is not np.ndarray:
+        return False
+    if alias is not FILLED and alias is not None and (alias.root is not None or alias.read_only):
+        return False
+    plan, parents = _WRITE_CONSTANT, before
+    if type(v) is ReverseTracer:
+        if v.trace is not trace:
+            return False
+        if v.node is not None:
+            plan, parents = _WRITE_TRACER, (before, v.node)
+        v = v.value
+    if type(v) not in _CONTENTS:
+        return False
+    order = next(trace.order)
+    if alias is not FILLED:
+        note_write(x)
+    is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
+    if not is_free or value.base is not None and not is_private(value):
+        value = x.value = copied(value)
+    value[index] = v
+    node = _new(Node)
+    node.order, node.plan, node.origin, node.spec = order, plan, parents, before.spec
+    node.saved = index if is_element(index) else kept(index)
+    x.node = node
+    return True
+
+
+class _LoopPlan:
+    """The plan of such a write; `saved` is its index, and there is an array before."""
+
+    primitive, name = None, "x[index] = v"
+    keeps, masks = (), True
+
+    def __init__(self, *slots: int) -> None:
+        self.slots = slots
+
+    def pull(self, ct: Any, index: Any) -> Any:
+        return self.pull_masked(Masked(ct, None), index)
+
+    def pull_masked(self, ct: Masked, index: Any) -> Any:
+        value, live = ct.value, ct.live
+        has_written = len(self.slots) == 2
+        if not ct.owned or type(value) is not np.ndarray or type(live) is not np.ndarray:
+            return WRITE.pull_masked(ct, (Place((), index), True, has_written or None, None))
+        part = _part(value[index], live[index]) if has_written else None
+        value[index] = 0
+        live[index] = False
+        return (ct, part) if has_written else (ct,)
+
+
+def _part(part: Any, live: Any) -> Any:
+    """The cotangent of what was written, out of buffers that are about to be written into."""
+    if type(live) is np.bool_:
+        return part if live else None
+    return part.copy() if live.all() else select(live.copy(), part)
+
+
+_WRITE_CONSTANT, _WRITE_TRACER = _LoopPlan(0), _LoopPlan(0, 1)

@@ -1,0 +1,65 @@
+"""How many references to a cotangent the interpreter counts when the sweep alone holds it: then it may be overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core import kinds
+from funcgrad.core.cotangent import LARGE
+from funcgrad.core.kinds import Plan
+from funcgrad.core.reverse import OWNED, Node, make_node, sweep
+
+
+def measure_owned() -> None:
+    """Find the two reference counts by which `scaled` and `merged` know that the sweep alone holds a cotangent.
+
+    They depend on the interpreter, so ask it: sweep a tiny graph with growing limits until the buffer is reused. Where an
+    extra holder can't be told from none (no such counts on this interpreter), nothing is ever overwritten.
+    """
+    for owned, probe in ((kinds.OWNED, _reuses_in_scaled), (OWNED, _reuses_in_merged)):
+        for limit in range(1, 9):
+            owned[0] = limit
+            if probe(None):
+                break
+        holders: list[Any] = []
+        if not probe(None) or probe(holders):
+            owned[0] = 0
+
+
+def _reuses_in_scaled(holders: list[Any] | None) -> bool:
+    """Does the sweep overwrite a cotangent that nobody (or: somebody, `holders`) holds, when it is multiplied by a partial?"""
+    fresh: list[int] = []
+    partial = np.ones(LARGE)
+    leaf = _probe_node(0, None, ())
+    scaling = _probe_node(-1, lambda ct, saved: (kinds.scaled(ct, partial),), (leaf,))
+    source = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (scaling,))
+    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
+
+
+def _reuses_in_merged(holders: list[Any] | None) -> bool:
+    """Does the sweep add in place into a first contribution that nobody (or: somebody, `holders`) holds?"""
+    fresh: list[int] = []
+    leaf = _probe_node(0, None, ())
+    second = _probe_node(-1, lambda ct, saved: (_fresh([], None),), (leaf,))
+    first = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (leaf,))
+    source = _probe_node(-3, lambda ct, saved: (ct, ct), (first, second))
+    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
+
+
+def _fresh(ids: list[int], holders: list[Any] | None) -> Any:
+    array = np.ones(LARGE)
+    ids.append(id(array))
+    if holders is not None:
+        holders.append(array)
+    return array
+
+
+def _probe_node(order: int, pull: Callable[[Any, Any], Any] | None, parents: tuple[Node, ...]) -> Node:
+    plan = None
+    if pull is not None:
+        plan = object.__new__(Plan)
+        plan.pull = pull
+    return make_node(order, plan, None, parents, (LARGE,), np.dtype(float))

@@ -45,8 +45,8 @@ def descent(x: Any) -> Any:
 
 
 def loss(w: Any, x: Any, y: Any) -> Any:
-    """The logistic loss."""
-    return np.mean(np.log1p(np.exp(-y * (x @ w))))
+    """The logistic loss of one example."""
+    return np.log1p(np.exp(-y * (x @ w)))
 
 
 def drawn() -> None:
@@ -57,7 +57,7 @@ def drawn() -> None:
     fg.draw(layer, backward=True)(*args).save(IMAGES / "draw_backward.svg")
     fg.draw(last_state)(np.ones((4, 4)), np.ones((4, 3)), np.ones((20, 3))).save(IMAGES / "draw_folded.svg")
     fg.draw(descent)(np.ones(3)).save(IMAGES / "draw_nested.svg")
-    fg.draw(loss)(np.zeros(2), np.ones((2, 2)), np.ones(2)).save(IMAGES / "readme.svg")
+    fg.draw(loss)(np.zeros(2), np.ones(2), 1.0).save(IMAGES / "readme.svg")
 
 
 # ---- the picture of docs/concepts.md -----------------------------------------------------------------------------------------

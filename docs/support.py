@@ -1,0 +1,149 @@
+"""Writes docs/support.md, the table of what funcgrad knows of NumPy and scipy.special: `python docs/support.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from funcgrad.core.catalogue import CATALOGUE, Constructor, Function, Unsupported, load_late
+from funcgrad.core.kinds import Elementwise
+from funcgrad.core.methods import METHODS, ArrayMethods
+from funcgrad.core.primitive import Primitive
+from funcgrad.core.ufunc import Ufunc
+
+PAGE = Path(__file__).parent / "support.md"
+
+HEAD = """\
+# What is supported
+
+This page is generated from the catalogue by `python docs/support.py`, with NumPy {numpy} and SciPy {scipy}; a test compares the
+two. It lists every public function of `numpy`, `numpy.linalg` and `numpy.fft` that a tracer can reach, the methods and attributes
+of `ndarray`, and the functions of `scipy.special` that have rules. Other versions of NumPy, from 2.0 on, have fewer functions or
+more: a function that funcgrad does not know is refused by name.
+
+| status | meaning |
+|---|---|
+| differentiable | one step, with a rule; `kind` is the verb that declares it ([](adding_a_rule.md)) |
+| composite | written in terms of other functions of this page |
+| constant | constant wherever it is smooth: its derivative is zero |
+| query | answered from shapes, dtypes or values |
+| refused | with an error that says what the note says |
+
+*reverse* and *forward*: the derivative exists in this mode, to every order. *vmap*: a batch is one call for the `whole` of it, or
+one for `each` example.
+
+{counts}
+"""
+COLUMNS = "| function | status | kind | reverse | forward | vmap | note |\n|---|---|---|---|---|---|---|"
+STATUS = {"piecewise constant": "constant"}
+
+
+def public(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    """The functions of a module that are in the catalogue, by name; an alias (np.concat) goes to the name of its function."""
+    found: dict[str, Callable[..., Any]] = {}
+    for name in dir(module):
+        function = getattr(module, name)
+        if name.startswith("_") or not callable(function) or isinstance(function, type):
+            continue
+        try:
+            if function in CATALOGUE:
+                found[name] = function
+        except TypeError:  # not hashable
+            continue
+    return found
+
+
+def row(name: str, made: Function, note: str = "") -> str:
+    """One line of a table."""
+    is_refused = isinstance(made, Unsupported)
+    has_derivative = not is_refused and made.kind not in ("piecewise constant", "query")
+    status = "refused" if is_refused else STATUS.get(made.kind, made.status)
+    mode = "yes" if has_derivative else "zero" if status == "constant" else ""
+    kind = made.kind if has_derivative else ""
+    cells = [f"`{name}`", status, kind, mode, mode, batching(made), note or noted(made)]
+    return "| " + " | ".join(cells) + " |"
+
+
+def batching(made: Function) -> str:
+    """How vmap runs it."""
+    if isinstance(made, Unsupported):
+        return ""
+    return "each" if isinstance(made, Primitive) and made.batch in (None, "one by one") else "whole"
+
+
+def noted(made: Function) -> str:
+    """What else there is to say."""
+    notes = [made.note.rstrip(".")] if made.note else []
+    if isinstance(made, Constructor):
+        notes.append("with `like=`, or as `funcgrad.numpy` has it")
+    if isinstance(made, Primitive) and isinstance(made.rule, Elementwise):
+        names = made.operand_names
+        notes += [f"not differentiated in {text}, which may not be traced" for text in dict.fromkeys(made.rule.unknown.values())]
+        constant = [names[i] for i in sorted(made.rule.ignores)]
+        if constant and len(constant) < len(names):
+            notes.append(f"constant in {', '.join(constant)}")
+    return "; ".join(notes).replace("|", "\\|").replace("\n", " ")
+
+
+def table(module: ModuleType) -> Iterator[str]:
+    """The lines for one module."""
+    functions = public(module)
+    for name, function in sorted(functions.items(), key=lambda item: item[0].lower()):
+        own = getattr(function, "__name__", name)
+        alias = f"the same as `{own}`" if own != name and functions.get(own) is function else ""
+        yield row(name, CATALOGUE[function], alias)
+
+
+def methods() -> Iterator[str]:
+    """The lines for what an ndarray has."""
+    refused = {
+        "view": "use astype, real or imag",
+        "tobytes": "return the value from the function and convert the result",
+        "resize": "write x = np.resize(x, new_shape)",
+    }
+    for name in sorted((n for n in dir(np.ndarray) if not n.startswith("_")), key=str.lower):
+        function = METHODS.get(name)
+        if name in refused:
+            yield f"| `{name}` | refused | {refused[name]} |"
+        elif function is not None:
+            yield f"| `{name}` | as `np.{function.__name__}` | |"
+        elif hasattr(ArrayMethods, name):
+            yield f"| `{name}` | {_of_methods(name)} | |"
+        else:
+            yield f"| `{name}` | refused | it is about memory, or makes plain data |"
+
+
+def _of_methods(name: str) -> str:
+    if name in ("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "device"):
+        return "query"
+    return "changes the array" if name in ("fill", "sort", "partition", "put") else "yes"
+
+
+def counts(functions: list[Function]) -> str:
+    """How many of each status there are."""
+    found = [row("", made).split(" | ")[1] for made in functions]
+    parts = [f"{found.count(status)} {status}" for status in ("differentiable", "composite", "constant", "query", "refused")]
+    ufuncs = sum(isinstance(made, Ufunc) or isinstance(made.function, np.ufunc) for made in functions)
+    return f"Of NumPy's {len(functions)} functions, {ufuncs} of them ufuncs, there are: {', '.join(parts)}."
+
+
+def page() -> str:
+    """The whole page."""
+    load_late()
+    numpys = {f: CATALOGUE[f] for module in (np, np.linalg, np.fft) for f in public(module).values()}
+    head = HEAD.format(numpy=np.__version__, scipy=scipy.__version__, counts=counts(list(numpys.values())))
+    parts = [head]
+    for module in (np, np.linalg, np.fft):
+        parts += [f"## {module.__name__}\n", COLUMNS, *table(module), ""]
+    parts += ["## Methods and attributes of ndarray\n", "| name | a tracer has it | note |\n|---|---|---|", *methods(), ""]
+    parts += ["## scipy.special\n", COLUMNS, *table(scipy.special)]
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

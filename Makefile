@@ -14,10 +14,10 @@ has = $(addprefix $(VENV)/.has-,$(1) $(WITH))
 
 # Two installations into one environment must not run side by side.
 .NOTPARALLEL:
-.PHONY: help demo test lint types docs bench notebooks array-api clean
+.PHONY: help demo examples test lint types docs bench notebooks array-api clean
 
 help:
-	@echo "make demo | test | lint | types | docs | bench | notebooks | array-api SUITE=path | clean"
+	@echo "make demo | examples | test | lint | types | docs | bench | notebooks | array-api SUITE=path | clean"
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "funcgrad needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -30,6 +30,12 @@ $(VENV)/.has-%: pyproject.toml $(VENV)/.created
 
 demo: $(call has,demo)
 	$(BIN)/python examples/demo.py
+
+# The trainings of examples/, in full (some twenty minutes).
+TRAININGS := accumulation digits_cnn functional_digits_cnn characters adding_problem reversing cartpole gan maml functional_maml
+
+examples: $(call has,examples tensorboard)
+	for name in $(TRAININGS); do echo "--- examples/$$name.py"; $(BIN)/python examples/$$name.py || exit 1; done
 
 # Each worker of pytest has a core to itself; threads in BLAS would fight over it.
 test notebooks bench: export OMP_NUM_THREADS := 1

@@ -104,7 +104,12 @@ def _scaled(factor: Any, x: Any) -> Any:
     return x if factor == 1 else factor * x
 
 
-EINSUM = Op("einsum", lambda equation, operands: np.einsum(equation.replace(" ", ""), *dtypes.aligned(operands)), "ViewBackward0")
+def _einsum_node(equation: Any = "", operands: Any = ()) -> str:
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    return "PermuteBackward0" if arrow and inputs != output and sorted(inputs) == sorted(output) else "ViewBackward0"
+
+
+EINSUM = Op("einsum", lambda equation, operands: np.einsum(equation.replace(" ", ""), *dtypes.aligned(operands)), _einsum_node)
 
 
 @function()

@@ -245,13 +245,15 @@ def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
     return False
 
 
-def write_out(out: Any, result: Any) -> Any:
+def write_out(out: Any, result: Any, name: str = "") -> Any:
     """The result of a function, written into what was given as out=."""
     if isinstance(out, tuple):
-        return type(result)._make(map(write_out, out, result)) if hasattr(result, "_make") else tuple(map(write_out, out, result))
+        written = [write_out(o, r, name) for o, r in zip(out, result, strict=True)]
+        return type(result)._make(written) if hasattr(result, "_make") else tuple(written)
     if result.requires_grad or (out.requires_grad and recording()):
         raise RuntimeError(
-            "functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad."
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad."
         )
     if tuple(out.value.shape) != tuple(result.value.shape):
         out.data = make_tensor(dtypes.cast(result.value, out.value.dtype))

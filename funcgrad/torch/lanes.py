@@ -20,7 +20,7 @@ from funcgrad.core.primitive import spec as primitive_spec
 from funcgrad.core.reverse import Node, plan_of
 from funcgrad.torch.modes import MODE
 from funcgrad.torch.ops import Op
-from funcgrad.torch.tape import named, next_order
+from funcgrad.torch.tape import NumberFirstPlan, named, next_order
 from funcgrad.torch.tensor import Tensor
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -216,6 +216,8 @@ def reflected_lane(ufunc: Any, op: Op, reflected: Callable[..., Any]) -> Callabl
         "plain20": _indented(_PLAIN, 20),
         "record_y16": _indented(_record(ufunc, "y", "xy", op.title((), {}), space), 16),
     }
+    if op.name in ("add", "mul"):
+        space["plan_y"] = NumberFirstPlan(space["plan_y"], op.title((), {}))
     made = _compiled(_REFLECTED.replace("def r{name}", "def {name}"), f"r{op.name}", fields, space)
     return _finished(made, op)
 

@@ -45,7 +45,7 @@ class Op:
             return run(self, args, kwargs)
         from funcgrad.torch.inplace import write_out
 
-        return write_out(out, run(self, args, kwargs))
+        return write_out(out, run(self, args, kwargs), self.name)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else _Bound(self, instance)

@@ -142,6 +142,12 @@ class NamedPlan(Plan):
         return value
 
 
+class NumberFirstPlan(NamedPlan):
+    """The plan of `number * tensor`, which PyTorch takes for `tensor * number`."""
+
+    __slots__ = ()
+
+
 def _out_of(node: Node, value: Any) -> Any:
     """The output of `node` as a tracer (or tracers) at that node."""
     if not isinstance(value, (tuple, list)):

@@ -182,7 +182,7 @@ class Tensor:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             if self.__dict__.get("is_inference_tensor") and not mode().inference:
                 raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-            self.node = make_node(next_order(), None, ref(self), (), self.value.shape, self.value.dtype)
+            self.node = make_node(next_order(), None, Leaf(self), (), self.value.shape, self.value.dtype)
         return self
 
     @property
@@ -286,7 +286,7 @@ class Tensor:
         self.value = v.value
         node = self.node
         if node is not None and node.plan is None:
-            node.spec = spec(self.value)
+            node.spec, node.saved = spec(self.value), Leaf(self)
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
         """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's place."""
@@ -305,6 +305,29 @@ class Tensor:
         from funcgrad.torch.hooks import retain
 
         retain(self)
+
+
+class Leaf:
+    """What the node of a leaf knows: its tensor, while somebody holds that, and the memory, which outlives it."""
+
+    __slots__ = ("_link", "_tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor, self._link = ref(tensor), storage.link_of(tensor)
+
+    def __call__(self) -> Tensor | None:
+        """The tensor, if it is still there."""
+        return self._tensor()
+
+    def tensor(self, node: Node) -> Tensor:
+        """The tensor; a new one with the same memory, if it is gone."""
+        found = self._tensor()
+        if found is None:
+            found = make_tensor(self._link.value(), node)
+            found.link = self._link
+            self._link.storage.add(found)
+            self._tensor = ref(found)
+        return found
 
 
 def make_tensor(value: Any, node: Any = None) -> Tensor:

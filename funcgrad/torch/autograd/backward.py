@@ -156,8 +156,11 @@ def _after_accumulation(leaf: Node, tensor: Tensor) -> None:
     if extras is None or leaf.plan is not None:
         return
     for hook in tuple(extras.post_accumulate.values()):
-        if hook(tensor) is not None:
-            raise RuntimeError("hook should return None")
+        result = hook(tensor)
+        if result is not None:
+            raise TypeError(
+                f"expected Variable, but hook returned '{type(result).__name__}': a hook after accumulation returns None"
+            )
     given = to_tuple(tensor.grad_)
     for hook in tuple(extras.after.values()):
         hook((), given)

@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from funcgrad.core.cotangent import Read, dense, fit
-from funcgrad.core.reverse import PICK, Node, merged, sweep
+from funcgrad.core.reverse import PICK, Node, make_node, merged, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import modes
 from funcgrad.torch.hooks import EXTRAS
 from funcgrad.torch.storage import TAINTED, tainted
-from funcgrad.torch.tape import saved_values
+from funcgrad.torch.tape import next_order, saved_values
 from funcgrad.torch.tensor import Tensor, from_operand, make_tensor
 
 SECOND_TIME = (
@@ -258,7 +258,7 @@ def accumulate(tensor: Tensor, ct: Any, create_graph: bool, *, replace: bool = F
         return
     ct = dense(ct)
     if held is None or replace:
-        tensor.grad_ = to_user(own(ct))
+        tensor.grad_ = copied(to_user(own(ct))) if create_graph and not replace else to_user(own(ct))
     elif create_graph and isinstance(ct, Tracer):
         tensor.grad_ = held + to_user(ct)
     elif held.link is None and held.node is None:
@@ -266,6 +266,27 @@ def accumulate(tensor: Tensor, ct: Any, create_graph: bool, *, replace: bool = F
     else:
         with modes.no_grad():
             held.add_(to_user(ct))
+
+
+def copied(gradient: Tensor) -> Tensor:
+    """The first gradient of a leaf, in a graph of its own: PyTorch copies it."""
+    node = gradient.node
+    if node is None or isinstance(gradient.value, Tracer):
+        return gradient
+    return make_tensor(gradient.value, make_node(next_order(), COPY, None, (node,), node.shape, node.dtype))
+
+
+class _Copy:
+    name, keeps, slots, layout, masks = "torch::autograd::CopyBackwards", (), (0,), (), True
+
+    @staticmethod
+    def pull(ct: Any, saved: Any) -> tuple[Any]:
+        return (ct,)
+
+    pull_masked = pull
+
+
+COPY: Any = _Copy()
 
 
 def own(ct: Any) -> Any:

@@ -22,6 +22,7 @@ from funcgrad.torch import modes, storage
 from funcgrad.torch.autograd import engine
 from funcgrad.torch.autograd.dead_ends import dead_end, once_differentiable  # noqa: F401 (a name of this module in PyTorch too)
 from funcgrad.torch.autograd.graph import Node
+from funcgrad.torch.autograd.saved import Packed, hooks_of, packer
 from funcgrad.torch.tape import next_order
 from funcgrad.torch.tensor import Tensor, make_tensor, recording
 
@@ -94,12 +95,12 @@ class _Kept:
 
     def tensor(self, ctx: FunctionCtx) -> Tensor:
         """It again, attached to the graph where that is possible."""
-        plan: Any = ctx.plan
+        plan, content = ctx.plan, self.content.value() if type(self.content) is Packed else self.content
         if self.output is not None:
-            return make_tensor(self.content, _output_node(ctx, self.output, self.content) if ctx._raised else None)
+            return make_tensor(content, _output_node(ctx, self.output, content) if ctx._raised else None)
         if self.input is not None:
-            return make_tensor(self.content, ctx.parents[plan.slots.index(self.input)] if self.input in plan.slots else None)
-        return dead_end(self.content, ctx, "save_for_backward") if ctx._raised else make_tensor(self.content)
+            return make_tensor(content, ctx.parents[plan.slots.index(self.input)] if self.input in plan.slots else None)
+        return dead_end(content, ctx, "save_for_backward") if ctx._raised else make_tensor(content)
 
 
 def _output_node(node: EngineNode, number: int, content: Any) -> EngineNode:
@@ -321,6 +322,12 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
     ctx.order, ctx.parents = next_order(), tuple(nodes[i] for i in slots)
     ctx.spec = Spec(len(outs), None) if many else _spec(outs[0])  # type: ignore[arg-type]
     ctx.saved = tuple(_kept(t, args, outs) for t in ctx._to_save)
+    mode = modes.mode()
+    if mode.saved_hooks and any(kept is not None for kept in ctx.saved):
+        change = packer(*hooks_of(mode))
+        for kept in ctx.saved:
+            if kept is not None:
+                kept.content = change(kept.content)
     ctx._to_save = ()
     for k, o in enumerate(fresh):
         if isinstance(o, Tensor) and o.value.dtype.kind in "fc" and not any(outs[k] is t for t in ctx._not_differentiable):

@@ -7,10 +7,13 @@ from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from funcgrad.core.reverse import PICK
 from funcgrad.core.reverse import Node as EngineNode
 from funcgrad.torch.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
-from funcgrad.torch.tensor import Tensor, from_operand
+from funcgrad.torch.tape import NumberFirstPlan, Tape
+from funcgrad.torch.tensor import Leaf, Tensor, from_operand
 
 
 class Node:
@@ -36,6 +39,8 @@ class Node:
         full: list[tuple[Any, int]] = [(None, 0)] * count
         for slot, edge in zip(slots, edges, strict=True):
             full[slot] = edge
+        if isinstance(plan, NumberFirstPlan):
+            full.reverse()
         return tuple(full[1:] if title(node) == "WhereBackward0" else full)  # the condition has no edge
 
     @property
@@ -53,7 +58,8 @@ class Node:
         """The leaf (of an AccumulateGrad)."""
         if self.engine_node.plan is not None:
             raise AttributeError(f"{self.name()} has no variable: it is not a leaf's AccumulateGrad")
-        return self.engine_node.saved()
+        leaf: Leaf = self.engine_node.saved
+        return leaf.tensor(self.engine_node)
 
     def _sequence_nr(self) -> int:
         return -self.engine_node.order if self.engine_node.plan is not None else 2**64 - 1
@@ -69,6 +75,8 @@ class Node:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_saved_"):
             return saved_value(self.engine_node, name.removeprefix("_saved_"))
+        if name.startswith("_raw_saved_"):
+            return SavedTensor(self.engine_node, name.removeprefix("_raw_saved_"))
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __call__(self, *gradients: Tensor) -> Any:
@@ -158,26 +166,75 @@ def node_object(node: EngineNode) -> Node:
     return found
 
 
-_SAVED = {"x": "self", "y": "other", "out": "result", "a": "self"}
+# PyTorch's names for what the engine saves under NumPy's.
+_SAVED = {
+    "self": ("x", "a"),
+    "self_sym_sizes": ("a",),
+    "result": ("out",),
+    "dim": ("axis",),
+    "keepdim": ("keepdims",),
+    **dict.fromkeys(("other", "exponent", "mat2", "vec", "tensor"), ("y",)),
+}
 
 
-def saved_value(node: EngineNode, name: str) -> Any:
-    """What a node has saved under PyTorch's name for it."""
+def _saved_entries(node: EngineNode, raised: bool) -> dict[str, Any]:
+    """What a node has saved, under the engine's names; with `raised`, as part of the graph."""
     from funcgrad.torch.autograd.engine import FREED, SECOND_TIME
 
     saved = node.saved
     if saved is FREED:
         raise RuntimeError(SECOND_TIME)
     plan: Any = node.plan
-    keeps = plan.keeps if plan is not None else ()
-    raised = getattr(plan, "raised", None)
-    if raised is not None:
-        saved = raised(node)
-    values = dict(zip(keeps, saved, strict=True)) if isinstance(saved, tuple) and len(saved) == len(keeps) else saved
-    for found, value in values.items() if isinstance(values, dict) else ():
-        if name in (found, _SAVED.get(found)):
-            return from_operand(value) if hasattr(value, "dtype") and hasattr(value, "ndim") else value
-    raise AttributeError(f"{title(node)} has saved no {name!r}; it has {', '.join(map(str, values or ())) or 'nothing'}")
+    keeps = getattr(plan, "keeps", ())
+    if raised and hasattr(plan, "raised"):
+        saved = plan.raised(node)
+    if isinstance(saved, tuple) and len(saved) == len(keeps):
+        return dict(zip(keeps, saved, strict=True))
+    if type(saved) is Tape:
+        return dict(zip(("x", "y", "z"), saved.operands, strict=False))
+    return saved if isinstance(saved, dict) else {}
+
+
+def _saved_key(node: EngineNode, name: str, entries: dict[str, Any]) -> str:
+    for key in (name, *_SAVED.get(name, ())):
+        if key in entries:
+            return key
+    raise AttributeError(f"{title(node)} has saved no {name!r}; it has {', '.join(entries) or 'nothing'}")
+
+
+def saved_value(node: EngineNode, name: str) -> Any:
+    """What a node has saved under PyTorch's name for it: a tensor, a number, dims, or a shape."""
+    if title(node) in ("PowBackward0", "PowBackward2") and name == ("exponent" if title(node)[-1] == "0" else "self"):
+        return _power_number(node, name)
+    entries = _saved_entries(node, raised=True)
+    value = entries[_saved_key(node, name, entries)]
+    if name == "self_sym_sizes":
+        return tuple(value.shape)
+    if name == "dim" and title(node).startswith(("Sum", "Mean", "Amax", "Amin", "Logsumexp", "Std", "Var")):
+        return value if isinstance(value, tuple) else (value,)
+    return from_operand(value) if hasattr(value, "dtype") and hasattr(value, "ndim") else value
+
+
+def _power_number(node: EngineNode, name: str) -> Any:
+    """The number in a power of which one part is a tensor."""
+    entries = _saved_entries(node, raised=False)
+    return np.asarray(entries[_saved_key(node, name, entries)]).item()
+
+
+class SavedTensor:
+    """One tensor that a node has saved, which hooks may pack."""
+
+    __slots__ = ("_name", "_node")
+
+    def __init__(self, node: EngineNode, name: str) -> None:
+        self._node, self._name = node, name
+
+    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        """Keep what pack_hook makes of the tensor, and give backward what unpack_hook makes of that."""
+        from funcgrad.torch.autograd.saved import pack_node, packer
+
+        entries = _saved_entries(self._node, raised=False)
+        pack_node(self._node, packer(pack_hook, unpack_hook), _saved_key(self._node, self._name, entries))
 
 
 class GradientEdge(NamedTuple):

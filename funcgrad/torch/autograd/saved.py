@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.core.reverse import PICK, Node
 from funcgrad.torch import modes
 from funcgrad.torch.modes import Mode, ModeManager
-from funcgrad.torch.tape import FusedPlan, NamedPlan
+from funcgrad.torch.tape import NamedPlan, Tape
 from funcgrad.torch.tensor import Tensor, make_tensor
 
 
@@ -45,30 +45,31 @@ class PackedPlan(NamedPlan):
     def raised(self, node: Node) -> Any:
         packed, node.saved = node.saved, unpacked(node.saved)
         try:
-            return NamedPlan.raised(self, node)
+            return self.inner.raised(node)
         finally:
             node.saved = packed
 
 
-def _mapped(saved: Any, change: Callable[[Any], Any]) -> Any:
+def mapped(saved: Any, change: Callable[[Any], Any]) -> Any:
+    """Saved values, each changed. A tape of several calls is left: they are to be run again, on what was packed."""
+    if type(saved) is Tape:
+        return Tape(saved.function, mapped(saved.operands, change), saved.slots)
     if type(saved) is tuple:
-        return tuple(_mapped(x, change) for x in saved)
+        return tuple(mapped(x, change) for x in saved)
     if type(saved) is list:
-        return [_mapped(x, change) for x in saved]
+        return [mapped(x, change) for x in saved]
     if type(saved) is dict:
-        return {k: _mapped(v, change) for k, v in saved.items()}
+        return {k: mapped(v, change) for k, v in saved.items()}
     return change(saved)
 
 
 def unpacked(saved: Any) -> Any:
     """Saved values with what was packed given back."""
-    return _mapped(saved, lambda x: x.value() if type(x) is Packed else x)
+    return mapped(saved, lambda x: x.value() if type(x) is Packed else x)
 
 
-def _pack_node(node: Node, pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> None:
-    plan: Any = node.plan
-    if not isinstance(plan, NamedPlan) or not plan.keeps or isinstance(plan, FusedPlan):
-        return
+def packer(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function that packs what is an array."""
 
     def packed(x: Any) -> Any:
         if not isinstance(x, (np.ndarray, np.generic)):
@@ -76,8 +77,30 @@ def _pack_node(node: Node, pack: Callable[[Any], Any], unpack: Callable[[Any], A
         with modes.no_grad():
             return Packed(pack(make_tensor(x)), unpack)
 
-    node.saved = _mapped(node.saved, packed)
-    node.plan = PackedPlan(plan)
+    return packed
+
+
+def pack_node(node: Node, change: Callable[[Any], Any], only: str | None = None) -> None:
+    """Pack what a node has saved (`only` what it has under this name), from now on."""
+    plan: Any = node.plan
+    if not isinstance(plan, NamedPlan) or not plan.keeps:
+        return
+    if only is None:
+        node.saved = mapped(node.saved, change)
+    elif type(node.saved) is dict:
+        node.saved = {k: change(v) if k == only else v for k, v in node.saved.items()}
+    else:
+        node.saved = tuple(change(v) if k == only else v for k, v in zip(plan.keeps, node.saved, strict=True))
+    if not isinstance(plan, PackedPlan):
+        node.plan = PackedPlan(plan)
+
+
+def hooks_of(mode: Mode) -> Any:
+    """The (pack, unpack) that apply now; RuntimeError where they are disabled."""
+    hooks = mode.saved_hooks[-1]
+    if isinstance(hooks, str):
+        raise RuntimeError(hooks)
+    return hooks
 
 
 def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
@@ -91,10 +114,7 @@ def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
         if mode.anomaly is not None:
             mode.anomaly.note(node, t.value, operands)
         if mode.saved_hooks and not isinstance(node.plan, PackedPlan):
-            hooks = mode.saved_hooks[-1]
-            if isinstance(hooks, str):
-                raise RuntimeError(hooks)
-            _pack_node(node, *hooks)
+            pack_node(node, packer(*hooks_of(mode)))
 
 
 class saved_tensors_hooks(ModeManager):

@@ -13,7 +13,7 @@ order. For a root a dense system is solved.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from funcgrad.errors import ConvergenceError
 from funcgrad.transforms.matrices import jacrev
 from funcgrad.transforms.opaque import Outputs, PullCall, StandIn, flat_call
 from funcgrad.transforms.programs import without_derivatives
+from funcgrad.transforms.progress import shown
 from funcgrad.transforms.transposition import node_of
 
 Flat = Sequence[Any]
@@ -42,6 +43,11 @@ class Limits(NamedTuple):
     rtol: float | None
     atol: float | None
     max_steps: int
+    progress: bool = False
+
+    def steps(self) -> Iterable[int]:
+        """The steps that may be made, with a bar if one was asked for."""
+        return shown(range(self.max_steps), self.name, progress=self.progress)
 
     def allow(self, change: float, x: Flat) -> bool:
         """Is this change of x small enough?"""
@@ -58,7 +64,7 @@ class Limits(NamedTuple):
     def iterated(self, step: Map, x: Flat) -> Flat:
         """x = step(x), until it stays."""
         change = math.inf
-        for _ in range(self.max_steps):
+        for _ in self.steps():
             before, x = x, [without_derivatives(leaf) for leaf in step(x)]
             change = largest([a - b for a, b in zip(x, before, strict=True)])
             if not math.isfinite(change):

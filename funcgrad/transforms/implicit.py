@@ -30,6 +30,7 @@ def fixed_point(
     atol: float | None = None,
     max_steps: int = 1000,
     solver: Solver | None = None,
+    progress: bool = False,
 ) -> Any:
     """The x with `x = f(x, *params)`, by iteration from x0, with its derivatives in `params` and in what `f` closes over.
 
@@ -43,6 +44,7 @@ def fixed_point(
         max_steps: how many iterations to try.
         solver: does the work instead of plain iteration: `solver(g, x0)` returns the solution of x = g(x), where g is
             `f` with plain params. It may be anything; nothing in it is differentiated.
+        progress: show a bar that counts the steps (it needs tqdm).
 
     Returns:
         The solution, with the structure of x0, to any order in forward and reverse mode, and under vmap (where
@@ -56,7 +58,7 @@ def fixed_point(
     >>> float(root_of(9.0)), round(float(fg.grad(root_of)(9.0)), 6)
     (3.0, 0.166667)
     """
-    limits = Limits("fixed_point", rtol, atol, max_steps)
+    limits = Limits("fixed_point", rtol, atol, max_steps, progress)
     return _solved(FixedPoint, f, x0, params, limits, solver, lambda f, x: limits.iterated(f, x))
 
 
@@ -68,13 +70,14 @@ def root(
     atol: float | None = None,
     max_steps: int = 100,
     solver: Solver | None = None,
+    progress: bool = False,
 ) -> Any:
     """The x with `f(x, *params) = 0`, by Newton's method from x0, with its derivatives in `params` and in what `f` closes over.
 
     Args:
         f: the function; it returns a pytree with as many real numbers as x has. Its derivative in x must not be
             singular at the solution. (Jacobians are dense: for up to some thousand unknowns.)
-        x0, params, rtol, atol, max_steps, solver: as for `fixed_point`; the solver finds x with g(x) = 0, and may be
+        x0, params, rtol, atol, max_steps, solver, progress: as for `fixed_point`; the solver finds x with g(x) = 0, and may be
             one of scipy.optimize's. Steps of Newton's method are halved while they make things worse.
 
     Returns:
@@ -89,7 +92,7 @@ def root(
     >>> round(float(cube_root(8.0)), 12), round(float(fg.grad(cube_root)(8.0)), 12)
     (2.0, 0.083333333333)
     """
-    limits = Limits("root", rtol, atol, max_steps)
+    limits = Limits("root", rtol, atol, max_steps, progress)
     return _solved(Root, f, x0, params, limits, solver, lambda f, x: newton(f, x, limits))
 
 
@@ -203,7 +206,7 @@ def newton(f: Map, x: Flat, limits: Limits) -> Flat:
         return r, r
 
     change = np.inf
-    for _ in range(limits.max_steps):
+    for _ in limits.steps():
         jacobian, r = map(without_derivatives, jacrev(twice, has_aux=True)(v))
         try:
             step = -np.linalg.solve(jacobian, r)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from funcgrad.core.cotangent import Masked, dense
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.reverse import sweep
 from funcgrad.core.trace import concrete
-from funcgrad.errors import ArgumentError, NonDifferentiableError, OutputError
+from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import grad, jvp
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
+from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
 from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
 
@@ -34,11 +35,12 @@ class Jacobian(Transformed):
         holomorphic: bool = False,
         allow_int: bool = False,
         chunk_size: int | None = None,
+        progress: bool = False,
     ) -> None:
         super().__init__(fun)
         self.argnums = checked_argnums(argnums, self.transform)
         self.has_aux, self.holomorphic, self.allow_int = has_aux, holomorphic, allow_int
-        self.chunk_size = checked_chunk_size(chunk_size, self.transform)
+        self.chunk_size, self.progress = checked_chunk_size(chunk_size, self.transform), progress
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         where = positions(self.argnums, args, self.transform, self.fun)
@@ -67,20 +69,6 @@ class Jacobian(Transformed):
                 f"{self.transform}: {name_of(self.fun)} returned complex numbers. Pass holomorphic=True (complex inputs), or "
                 "return the real and imaginary parts, for example np.stack([out.real, out.imag])."
             )
-
-
-def checked_chunk_size(chunk_size: int | None, transform: str) -> int | None:
-    """Refuse a chunk that holds nothing."""
-    if chunk_size is not None and (not isinstance(chunk_size, (int, np.integer)) or chunk_size < 1):
-        raise ArgumentError(f"{transform}: chunk_size must be at least 1, not {chunk_size!r}")
-    return chunk_size
-
-
-def chunks(n: int, size: int | None) -> Iterator[slice]:
-    """Slices that cover range(n), `size` at a time."""
-    step = size or max(n, 1)
-    for start in range(0, max(n, 1), step):
-        yield slice(start, min(start + step, n))
 
 
 def is_finite(*results: Any) -> bool:
@@ -115,7 +103,7 @@ class JacRev(Jacobian):
 
     def _swept(self, pullback: Pullback, node: Any, value: Any, *, masked: bool) -> list[Any]:
         parts = []
-        for rows in chunks(value.size, self.chunk_size):
+        for rows in shown(chunks(value.size, self.chunk_size), self.transform, progress=self.progress):
             parts.append(self._chunk(pullback, node, value, rows, masked=masked))
         return [
             tree.map(lambda x, *more: joined([x, *more]).reshape(value.shape + x.shape[1:]), first, *rest)
@@ -181,7 +169,7 @@ class JacFwd(Jacobian):
         sizes = [v.size if v.dtype.kind in "fc" else 0 for values, _ in flat for v in values]
         total = sum(sizes)
         parts, structure, aux, outs = [], tree.LEAF, None, []
-        for rows in chunks(total, self.chunk_size):
+        for rows in shown(chunks(total, self.chunk_size), self.transform, progress=self.progress):
             tangents, outs, structure, aux = self._pushed(fun, flat, sizes, rows, masked=masked)
             parts.append(tangents)
         blocks = []
@@ -243,7 +231,7 @@ class JacFwd(Jacobian):
 
 def jacrev(
     fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
-    allow_int: bool = False, chunk_size: int | None = None,
+    allow_int: bool = False, chunk_size: int | None = None, progress: bool = False,
 ) -> Any:  # fmt: skip
     """The Jacobian by reverse mode: one batched sweep for all outputs. Best for few outputs and many inputs.
 
@@ -254,6 +242,7 @@ def jacrev(
         holomorphic: complex in, complex out, and holomorphic.
         allow_int: integer leaves are allowed, and get float0.
         chunk_size: how many rows to compute at a time, to bound memory; all of them by default.
+        progress: show a bar that counts the chunks (it needs tqdm).
 
     Returns:
         A function that returns the Jacobian: the structure of the output, in each leaf the structure of the argument (a tuple of
@@ -275,13 +264,14 @@ def jacrev(
         "holomorphic": holomorphic,
         "allow_int": allow_int,
         "chunk_size": chunk_size,
+        "progress": progress,
     }
     return (lambda f: JacRev(f, **options)) if fun is None else JacRev(fun, **options)
 
 
 def jacfwd(
     fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: int | None = None, progress: bool = False,
 ) -> Any:  # fmt: skip
     """The Jacobian by forward mode: one batched push for all inputs. Best for few inputs and many outputs.
 
@@ -291,7 +281,13 @@ def jacfwd(
     >>> fg.jacfwd(lambda t: np.stack([t, t * t, t ** 3]))(2.0)
     array([ 1.,  4., 12.])
     """
-    options = {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "chunk_size": chunk_size}
+    options = {
+        "argnums": argnums,
+        "has_aux": has_aux,
+        "holomorphic": holomorphic,
+        "chunk_size": chunk_size,
+        "progress": progress,
+    }
     return (lambda f: JacFwd(f, **options)) if fun is None else JacFwd(fun, **options)
 
 
@@ -306,14 +302,18 @@ class Hessian(Jacobian):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         options = {"has_aux": self.has_aux, "holomorphic": self.holomorphic}
         inner = JacRev(self.fun, self.argnums, **options)
-        return JacFwd(inner, self.argnums, chunk_size=self.chunk_size, **options)(*args, **kwargs)
+        outer = JacFwd(inner, self.argnums, chunk_size=self.chunk_size, progress=self.progress, **options)
+        outer.transform = self.transform  # in messages, and on the bar
+        return outer(*args, **kwargs)
 
 
 def hessian(
     fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
-    chunk_size: int | None = None,
+    chunk_size: int | None = None, progress: bool = False,
 ) -> Any:  # fmt: skip
     """The matrix of second derivatives, forward over reverse: `jacfwd(jacrev(fun))`, batched.
+
+    Arguments and errors are those of `jacrev`.
 
     Returns:
         A function that returns the Hessian: for a scalar output and an array of shape s, an array of shape s + s; for pytrees
@@ -324,7 +324,13 @@ def hessian(
     array([[4., 2.],
            [2., 0.]])
     """
-    options = {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "chunk_size": chunk_size}
+    options = {
+        "argnums": argnums,
+        "has_aux": has_aux,
+        "holomorphic": holomorphic,
+        "chunk_size": chunk_size,
+        "progress": progress,
+    }
     return (lambda f: Hessian(f, **options)) if fun is None else Hessian(fun, **options)
 
 

@@ -11,7 +11,8 @@ from funcgrad import tree
 from funcgrad.errors import ArgumentError, NonDifferentiableError
 from funcgrad.transforms.derivatives import grad, jvp, vjp
 from funcgrad.transforms.leaves import one_for_each
-from funcgrad.transforms.matrices import checked_chunk_size, chunks, hvp, joined
+from funcgrad.transforms.matrices import hvp, joined
+from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
 from funcgrad.transforms.vectorize import vmap
 from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, of_chosen, positions
 
@@ -83,10 +84,12 @@ class HessianDiagonal(Transformed):
 
     transform = "hessian_diagonal"
 
-    def __init__(self, fun: Callable[..., Any], argnums: Any = 0, *, chunk_size: int | None = None) -> None:
+    def __init__(
+        self, fun: Callable[..., Any], argnums: Any = 0, *, chunk_size: int | None = None, progress: bool = False
+    ) -> None:
         super().__init__(fun)
         self.argnums = checked_argnums(argnums, self.transform)
-        self.chunk_size = checked_chunk_size(chunk_size, self.transform)
+        self.chunk_size, self.progress = checked_chunk_size(chunk_size, self.transform), progress
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         where = positions(self.argnums, args, self.transform, self.fun)
@@ -99,7 +102,7 @@ class HessianDiagonal(Transformed):
         fun = of_chosen(self.fun, args, where, kwargs)
         slope = grad(lambda x: fun(*unravel(x)))
         parts = []
-        for rows in chunks(x.size, self.chunk_size):
+        for rows in shown(chunks(x.size, self.chunk_size), self.transform, progress=self.progress):
             directions = np.eye(x.size, dtype=x.dtype)[rows]
             entry = vmap(lambda t, i: jvp(slope, (x,), (t,))[1][i])
             parts.append(entry(directions, np.arange(rows.start, rows.stop)))
@@ -107,7 +110,9 @@ class HessianDiagonal(Transformed):
         return found if isinstance(self.argnums, tuple) else found[0]
 
 
-def hessian_diagonal(fun: Any = None, argnums: int | Sequence[int] = 0, *, chunk_size: int | None = None) -> Any:
+def hessian_diagonal(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, chunk_size: int | None = None, progress: bool = False
+) -> Any:
     """The diagonal of the Hessian of a scalar function: its second derivative in each element.
 
     One batched push through the gradient for all elements; only the diagonal is kept of each product.
@@ -116,6 +121,7 @@ def hessian_diagonal(fun: Any = None, argnums: int | Sequence[int] = 0, *, chunk
         fun: the function, with one number as output.
         argnums: the argument(s) to differentiate in, as in `grad`: real numbers and arrays, or pytrees of them.
         chunk_size: how many elements to compute at a time, to bound memory; all of them by default.
+        progress: show a bar that counts the chunks (it needs tqdm).
 
     Returns:
         A function that returns the diagonal, with the structure, shapes and dtypes of the argument.
@@ -127,5 +133,5 @@ def hessian_diagonal(fun: Any = None, argnums: int | Sequence[int] = 0, *, chunk
     >>> fg.hessian_diagonal(lambda x: np.sum(x) ** 2 + np.sum(x ** 3))(np.array([1.0, 2.0]))
     array([ 8., 14.])
     """
-    options = {"argnums": argnums, "chunk_size": chunk_size}
+    options = {"argnums": argnums, "chunk_size": chunk_size, "progress": progress}
     return (lambda f: HessianDiagonal(f, **options)) if fun is None else HessianDiagonal(fun, **options)

@@ -56,5 +56,7 @@ from funcgrad.torch.nn.pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from funcgrad.torch.nn.recurrent import GRU, LSTM, RNN, RNNBase
+from funcgrad.torch.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 
 from funcgrad.torch.nn import functional, init, utils

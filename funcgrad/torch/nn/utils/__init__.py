@@ -1,4 +1,4 @@
-"""torch.nn.utils: clipping gradients, parameters as one vector."""
+"""torch.nn.utils: clipping gradients, parameters as one vector; sequences of different lengths in `rnn`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from funcgrad.torch.functions_join import cat, stack
 from funcgrad.torch.functions_reduce import norm
 from funcgrad.torch.modes import no_grad
+from funcgrad.torch.nn.utils import rnn  # noqa: F401 (a public name)
 from funcgrad.torch.tensor import Tensor
 
 

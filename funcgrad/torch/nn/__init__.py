@@ -1,7 +1,37 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
 
-from funcgrad.torch.nn.activations import ReLU, Sigmoid, Tanh
+from funcgrad.torch.nn import functional, init, utils
+from funcgrad.torch.nn.activations import (
+    CELU,
+    ELU,
+    GELU,
+    GLU,
+    SELU,
+    Hardshrink,
+    Hardsigmoid,
+    Hardswish,
+    Hardtanh,
+    LeakyReLU,
+    LogSigmoid,
+    LogSoftmax,
+    Mish,
+    PReLU,
+    ReLU,
+    ReLU6,
+    RReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softmax2d,
+    Softmin,
+    Softplus,
+    Softshrink,
+    Softsign,
+    Tanh,
+    Tanhshrink,
+    Threshold,
+)
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, Sequential
 from funcgrad.torch.nn.convolution import (
     Conv1d,
@@ -13,9 +43,32 @@ from funcgrad.torch.nn.convolution import (
     Fold,
     Unfold,
 )
+from funcgrad.torch.nn.distances import CosineSimilarity, PairwiseDistance
 from funcgrad.torch.nn.embedding import Embedding, EmbeddingBag
 from funcgrad.torch.nn.linear import Bilinear, Identity, LazyLinear, Linear
-from funcgrad.torch.nn.losses import MSELoss
+from funcgrad.torch.nn.losses import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CosineEmbeddingLoss,
+    CrossEntropyLoss,
+    CTCLoss,
+    GaussianNLLLoss,
+    HingeEmbeddingLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MarginRankingLoss,
+    MSELoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    NLLLoss,
+    PoissonNLLLoss,
+    SmoothL1Loss,
+    SoftMarginLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.padding import (
     CircularPad1d,
@@ -58,5 +111,3 @@ from funcgrad.torch.nn.pooling import (
 )
 from funcgrad.torch.nn.recurrent import GRU, LSTM, RNN, RNNBase
 from funcgrad.torch.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
-
-from funcgrad.torch.nn import functional, init, utils

@@ -5,7 +5,37 @@ A file declares the kernels to the engine (one node each, under PyTorch's name) 
 modules of the same subject are in the file of the same name beside this package.
 """
 
-from funcgrad.torch.nn.functional.activations import log_softmax, relu, sigmoid, softmax, tanh
+from funcgrad.torch.nn.functional.activations import (
+    celu,
+    elu,
+    gelu,
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    logsigmoid,
+    mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softshrink,
+    softsign,
+    tanh,
+    tanhshrink,
+    threshold,
+)
 from funcgrad.torch.nn.functional.convolution import (
     conv1d,
     conv2d,
@@ -16,9 +46,33 @@ from funcgrad.torch.nn.functional.convolution import (
     fold,
     unfold,
 )
+from funcgrad.torch.nn.functional.ctc import ctc_loss
+from funcgrad.torch.nn.functional.distances import cosine_similarity, normalize, pairwise_distance, pdist
 from funcgrad.torch.nn.functional.embedding import embedding, embedding_bag
 from funcgrad.torch.nn.functional.linear import bilinear, linear
-from funcgrad.torch.nn.functional.losses import mse_loss
+from funcgrad.torch.nn.functional.losses import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    gaussian_nll_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
+from funcgrad.torch.nn.functional.losses_classes import cross_entropy, nll_loss, one_hot
+from funcgrad.torch.nn.functional.losses_margins import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 from funcgrad.torch.nn.functional.padding import pad
 from funcgrad.torch.nn.functional.pooling import (
     adaptive_avg_pool1d,

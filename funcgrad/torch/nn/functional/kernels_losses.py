@@ -1,0 +1,187 @@
+"""Losses, declared to the engine: one node each, from the prediction to the reduced loss, with a pull of its own.
+
+A kernel adds up over the last `rank` axes (0: nothing is added up) and divides by `count`; further axes in front are batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.declare import custom
+from funcgrad.core.primitive import Primitive
+from funcgrad.core.trace import bind
+from funcgrad.torch.kernels import LOG_SOFTMAX, SIGMOID, SOFTMAX
+
+
+def _summed(loss: Any, rank: int) -> Any:
+    return np.sum(loss, axis=tuple(range(-rank, 0))) if rank else loss
+
+
+def _spread(ct: Any, rank: int) -> Any:
+    """A cotangent of the sum, for what was summed."""
+    return np.reshape(ct, (*ct.shape, *(1,) * rank)) if rank else ct
+
+
+def batch_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], size: int) -> Any:
+    """vmap of a kernel that works on its last axes: operands that are the same for all examples get an axis of 1."""
+    return bind(primitive, call.with_operands([x if own else x[None] for x, own in zip(call.operands, batched, strict=True)]))
+
+
+# ---- of classes ------------------------------------------------------------------------------------------------------
+def _picked(x: Any, target: Any) -> Any:
+    """x[..., target]: the element of each row that the target names."""
+    if target.shape != x.shape[:-1]:
+        target = np.broadcast_to(target, x.shape[:-1])
+    rows = x.reshape(-1, x.shape[-1])
+    return rows[np.arange(len(rows)), target.reshape(-1)].reshape(target.shape)
+
+
+def _is_target(x: Any, target: Any) -> Any:
+    """True at the element of each row that the target names."""
+    return np.arange(x.shape[-1]) == target[..., None]
+
+
+def cross_entropy(x: Any, target: Any, scale: Any, rank: int) -> Any:
+    """-scale * log_softmax(x)[target]: logits x (..., C), classes target (...), scale (...)."""
+    shifted = x - np.max(x, axis=-1, keepdims=True)
+    loss = np.log(np.sum(np.exp(shifted), axis=-1)) - _picked(shifted, target)
+    return _summed(np.where(scale == 0, x.dtype.type(0), loss * scale), rank)  # a weight of 0 takes infinite losses out
+
+
+def _cross_entropy_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:
+    return (SOFTMAX(x, axis=-1) - _is_target(x, target)) * (scale * _spread(ct, rank))[..., None]
+
+
+def _cross_entropy_push(t: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:
+    return _summed(np.sum((SOFTMAX(x, axis=-1) - _is_target(x, target)) * t, axis=-1) * scale, rank)
+
+
+CROSS_ENTROPY = custom(
+    cross_entropy,
+    {"x": _cross_entropy_pull, "target": None, "scale": None},
+    operands="x target scale",
+    batch=batch_in_front,
+    name="cross_entropy",
+)
+
+
+def soft_cross_entropy(x: Any, q: Any, rank: int) -> Any:
+    """-sum of q * log_softmax(x) over the last axis: logits x and weights q, both (..., C)."""
+    return _summed(-np.sum(LOG_SOFTMAX.function(x, -1) * q, axis=-1), rank)
+
+
+def _soft_cross_entropy_pulls(ct: Any, x: Any, q: Any, rank: int, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+    ct = _spread(ct, rank)[..., None]
+    return (
+        (SOFTMAX(x, axis=-1) * np.sum(q, axis=-1, keepdims=True) - q) * ct if "x" in wanted else None,
+        -LOG_SOFTMAX(x, axis=-1) * ct if "q" in wanted else None,
+    )
+
+
+SOFT_CROSS_ENTROPY = custom(
+    soft_cross_entropy, joint=_soft_cross_entropy_pulls, operands="x q", batch=batch_in_front, name="cross_entropy"
+)
+
+
+def nll(x: Any, target: Any, scale: Any, rank: int) -> Any:
+    """-scale * x[target]: log-probabilities x (..., C), classes target (...), scale (...)."""
+    return _summed(np.where(scale == 0, x.dtype.type(0), -_picked(x, target) * scale), rank)
+
+
+def _nll_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:
+    return np.where(_is_target(x, target), (-scale * _spread(ct, rank))[..., None], x.dtype.type(0))
+
+
+NLL = custom(
+    nll, {"x": _nll_pull, "target": None, "scale": None}, operands="x target scale", batch=batch_in_front, name="nll_loss"
+)
+
+
+# ---- elementwise -----------------------------------------------------------------------------------------------------
+def _elementwise(
+    name: str, value: Callable[..., Any], slope: Callable[..., Any], slope_y: Callable[..., Any] | None = None
+) -> Primitive:
+    """A loss of x and y and a setting, elementwise and then added up; without `slope_y` it is a loss of x - y."""
+    opposite = slope_y or (lambda x, y, setting: -slope(x, y, setting))
+
+    def function(x: Any, y: Any, rank: int, count: float, setting: Any) -> Any:
+        found = _summed(value(x, y, setting), rank)
+        return found if count == 1 else found / count
+
+    def pulls(ct: Any, x: Any, y: Any, rank: int, count: float, setting: Any, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+        ct = _spread(ct if count == 1 else ct / count, rank)
+        return (
+            slope(x, y, setting) * ct if "x" in wanted else None,
+            opposite(x, y, setting) * ct if "y" in wanted else None,
+        )
+
+    def push(t: Any, x: Any, y: Any, rank: int, count: float, setting: Any) -> Any:
+        terms = [f(x, y, setting) * t[n] for n, f in (("x", slope), ("y", opposite)) if t[n] is not None]
+        return _summed(terms[0] if len(terms) == 1 else terms[0] + terms[1], rank) / count
+
+    return custom(function, joint=pulls, push=push, operands="x y", batch=batch_in_front, name=name)
+
+
+def _log_or_minus_100(x: Any) -> Any:
+    return np.maximum(np.log(x), -100)
+
+
+def _huber(x: Any, y: Any, delta: float) -> Any:
+    gap = np.abs(x - y)
+    return np.where(gap < delta, 0.5 * gap * gap, delta * (gap - 0.5 * delta))
+
+
+def _smooth_l1(x: Any, y: Any, beta: float) -> Any:
+    gap = np.abs(x - y)
+    return np.where(gap < beta, 0.5 * gap * gap / beta, gap - 0.5 * beta)
+
+
+MSE = _elementwise("mse_loss", lambda x, y, _: np.square(x - y), lambda x, y, _: 2 * (x - y))
+L1 = _elementwise("l1_loss", lambda x, y, _: np.abs(x - y), lambda x, y, _: np.sign(x - y))
+HUBER = _elementwise("huber_loss", _huber, lambda x, y, delta: np.clip(x - y, -delta, delta))
+SMOOTH_L1 = _elementwise("smooth_l1_loss", _smooth_l1, lambda x, y, beta: np.clip((x - y) / beta, -1, 1))
+BCE = _elementwise(
+    "binary_cross_entropy",
+    lambda x, y, _: -(y * _log_or_minus_100(x) + (1 - y) * _log_or_minus_100(1 - x)),
+    lambda x, y, _: (x - y) / np.maximum(x * (1 - x), 1e-12),
+    lambda x, y, _: np.log(1 - x) - np.log(x),
+)
+BCE_WITH_LOGITS = _elementwise(
+    "binary_cross_entropy_with_logits",
+    lambda x, y, _: np.maximum(x, 0) - x * y + np.log1p(np.exp(-np.abs(x))),
+    lambda x, y, _: SIGMOID(x) - y,
+    lambda x, y, _: -x,
+)
+SOFT_MARGIN = _elementwise(
+    "soft_margin_loss",
+    lambda x, y, _: np.maximum(-x * y, 0) + np.log1p(np.exp(-np.abs(x * y))),
+    lambda x, y, _: -y * SIGMOID(-x * y),
+    lambda x, y, _: -x * SIGMOID(-x * y),
+)
+
+
+def _y_log_y(y: Any) -> Any:
+    return np.where(y == 0, y.dtype.type(0), y * np.log(y))
+
+
+KL = _elementwise(
+    "kl_div",
+    lambda x, y, _: _y_log_y(y) - y * x,
+    lambda x, y, _: -y,
+    lambda x, y, _: np.where(y > 0, np.log(y) + 1 - x, x.dtype.type(0)),
+)
+KL_OF_LOGS = _elementwise(
+    "kl_div", lambda x, y, _: np.exp(y) * (y - x), lambda x, y, _: -np.exp(y), lambda x, y, _: np.exp(y) * (y - x + 1)
+)
+POISSON = _elementwise(
+    "poisson_nll_loss",
+    lambda x, y, eps: x - y * np.log(x + eps),
+    lambda x, y, eps: 1 - y / (x + eps),
+    lambda x, y, eps: -np.log(x + eps),
+)
+POISSON_OF_LOGS = _elementwise(
+    "poisson_nll_loss", lambda x, y, _: np.exp(x) - y * x, lambda x, y, _: np.exp(x) - y, lambda x, y, _: -x
+)

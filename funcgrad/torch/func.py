@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from funcgrad import tree
+from funcgrad.core.batch import BatchTracer
+from funcgrad.errors import BatchedControlFlowError
+from funcgrad.torch.captured import guarded
 from funcgrad.torch.creation import ones_like
+from funcgrad.torch.randomness import BATCH, CHOICES, Batch
 from funcgrad.torch.tensor import Tensor
 from funcgrad.transforms import derivatives, matrices, vectorize
 
@@ -40,7 +46,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         def of_chosen(*chosen: Any) -> Any:
-            out = func(*_at(args, where, chosen), **kwargs)
+            out = guarded(func)(*_at(args, where, chosen), **kwargs)
             return (_scalar(out[0], "grad_and_value"), out[1]) if has_aux else _scalar(out, "grad_and_value")
 
         found = derivatives.record(of_chosen, [args[i] for i in where], {}, has_aux=has_aux, transform="grad")
@@ -74,7 +80,7 @@ def _conjugated(x: Any) -> Any:
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """(output, vjp_fn), or (output, vjp_fn, aux); vjp_fn gives a tuple (one tensor for a single primal)."""
-    value, pullback, aux = derivatives.record(func, primals, {}, has_aux=has_aux)
+    value, pullback, aux = derivatives.record(guarded(func), primals, {}, has_aux=has_aux)
 
     def vjp_fn(*cts: Any) -> Any:
         given = cts[0] if len(cts) == 1 else cts
@@ -85,7 +91,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
     """(output, tangent), or with aux."""
-    return derivatives.jvp(func, primals, tangents, has_aux=has_aux)
+    return derivatives.jvp(guarded(func), primals, tangents, has_aux=has_aux)
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -95,7 +101,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 def _matrix(transform: Any) -> Any:
     def made(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **_: Any) -> Callable[..., Any]:
-        return transform(func, argnums, has_aux=has_aux)
+        return transform(guarded(func), argnums, has_aux=has_aux)
 
     made.__name__ = transform.__name__
     made.__doc__ = f"funcgrad.{transform.__name__}, on tensors."
@@ -108,9 +114,69 @@ jacrev, jacfwd, hessian = _matrix(matrices.jacrev), _matrix(matrices.jacfwd), _m
 def vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
 ) -> Callable[..., Any]:
-    """A function of batches. (`chunk_size` only limits memory in PyTorch; here all runs at once.)"""
-    mapped = vectorize.vmap(func, in_axes=in_dims, out_axes=out_dims)
-    return lambda *args, **kwargs: mapped(*args, **kwargs)
+    """A function of batches. `randomness` says what random functions give: "error", the "same", or "different" numbers.
+
+    With `chunk_size` so many examples run at once, which saves memory. Raises RuntimeError where the function asks for one value
+    of a batch, as `if x > 0` and x.item() do.
+
+    >>> import funcgrad.torch as torch
+    >>> torch.func.vmap(torch.dot)(torch.ones(3, 2), torch.ones(3, 2))
+    tensor([2., 2., 2.])
+    """
+    if randomness not in CHOICES:
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+    def on_batch(*args: Any, **kwargs: Any) -> Any:
+        traces = [x.trace for x in tree.leaves((args, kwargs)) if isinstance(x, BatchTracer)]
+        trace = max(traces, key=lambda t: t.level)
+        token = BATCH.set(Batch(trace, randomness, BATCH.get()))
+        try:
+            return guarded(func)(*args, **kwargs)
+        finally:
+            BATCH.reset(token)
+
+    mapped = vectorize.vmap(on_batch, in_axes=in_dims, out_axes=out_dims)
+
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return (
+                mapped(*args, **kwargs) if chunk_size is None else _in_chunks(mapped, in_dims, out_dims, chunk_size, args, kwargs)
+            )
+        except BatchedControlFlowError as error:
+            raise RuntimeError(_control_flow(str(error))) from error
+
+    return transformed
+
+
+def _control_flow(error: str) -> str:
+    asked = (
+        "calling .item() on a Tensor" if "x.item()" in error else "attempting to use a Tensor in some data-dependent control flow"
+    )
+    instead = error.replace("np.where", "torch.where").replace("np.take_along_axis", "torch.gather")
+    return f"vmap: It looks like you're {asked}. {instead}"
+
+
+def _in_chunks(mapped: Any, in_dims: Any, out_dims: Any, size: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`mapped`, on so many examples at a time."""
+    leaves, structure = tree.flatten(args)
+    dims = vectorize.broadcast_axes("in_axes", tuple(in_dims) if isinstance(in_dims, list) else in_dims, args)
+    total = next(x.shape[d] for x, d in zip(leaves, dims, strict=True) if d is not None)
+    if size < 1:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {size})")
+    outs = []
+    for start in range(0, total, size):
+        part = [x if d is None else _narrowed(x, d, start, size) for x, d in zip(leaves, dims, strict=True)]
+        outs.append(mapped(*tree.unflatten(structure, part), **kwargs))
+    out_axes = vectorize.broadcast_axes("out_axes", out_dims, outs[0])
+    flat = [tree.flatten(out)[0] for out in outs]
+    joined = [
+        parts[0] if d is None else np.concatenate(parts, d) for parts, d in zip(zip(*flat, strict=True), out_axes, strict=True)
+    ]
+    return tree.unflatten(tree.flatten(outs[0])[1], joined)
+
+
+def _narrowed(x: Any, dim: int, start: int, size: int) -> Any:
+    return x[(*[slice(None)] * (dim % x.ndim), slice(start, start + size))]
 
 
 def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **_: Any) -> Any:

@@ -167,13 +167,13 @@ for _name in ("squeeze", "unsqueeze", "t", "transpose"):
 
 
 # ---- Python's questions ------------------------------------------------------------------------------------------------
-def _item(self: Tensor) -> Any:
+def _item(self: Tensor, asked: str = "x.item()") -> Any:
     """The only element, as a Python number."""
     value = self.value
     if self.numel() != 1:
         raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
     if isinstance(value, Tracer):
-        value = value._question("x.item()")
+        value = value._question(asked)
     return np.asarray(value).item()
 
 
@@ -183,7 +183,7 @@ def _truth(self: Tensor) -> bool:
         raise RuntimeError(
             f"Boolean value of Tensor with {'more than one' if n else 'no'} value{'s' if n == 0 else ''} is ambiguous"
         )
-    return bool(_item(self))
+    return bool(_item(self, "bool(x)"))
 
 
 @function("fm")

@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad.core.mutation import WRITE, Place
 from funcgrad.core.reverse import Node, make_node
 from funcgrad.core.trace import Tracer
-from funcgrad.torch import dtypes, storage
+from funcgrad.torch import captured, dtypes, storage
 from funcgrad.torch.hooks import move_retain
 from funcgrad.torch.modes import mode
 from funcgrad.torch.ops import recorded
@@ -127,6 +127,8 @@ def adopt(t: Tensor, out: Tensor, whole: bool = True) -> Tensor:
 
 def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node | None = None) -> None:
     """Put the content `v`, of node `written`, at `index` of `t`; `whole` is the node of all of `t` then, if that is known."""
+    if isinstance(v, Tracer):
+        captured.note(t if t._base is None else t._base, v)
     if not recording():
         storage.write(t, index, v)
         return

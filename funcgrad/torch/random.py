@@ -14,6 +14,7 @@ from funcgrad.torch.creation import finished
 from funcgrad.torch.data import new_shape
 from funcgrad.torch.generator import Draw, Generator, filled, floating, normal, uniform
 from funcgrad.torch.inplace import write_out
+from funcgrad.torch.randomness import drawn
 from funcgrad.torch.tensor import Tensor, make_tensor, plain
 
 default_generator = Generator()
@@ -92,7 +93,7 @@ def _maker(name: str, draw: Callable[[bool], Draw], refused: str) -> Callable[..
     ) -> Tensor:
         wanted = floating(refused, dtype)
         shape = new_shape(name, size or (named.pop("size"),))
-        value = filled(generator or default_generator, shape, wanted, draw(wanted.kind == "c"))
+        value = drawn(lambda full: filled(generator or default_generator, full, wanted, draw(wanted.kind == "c")), shape)
         made = finished(value, None, requires_grad, device)
         return made if out is None else write_out(out, made)
 
@@ -143,8 +144,9 @@ def randint(
     low, high, shape = int(low), int(high), new_shape("randint", size, sequence=True)
     wanted = np.dtype(np.int64) if dtype is None else dtypes.to_numpy(dtype)
     check_range(low, high, wanted)
-    found = (generator or default_generator).integers(int(np.prod(shape, dtype=int)), low, high)
-    return finished(found.reshape(shape), wanted, requires_grad, device)
+    stream = generator or default_generator
+    found = drawn(lambda full: stream.integers(int(np.prod(full, dtype=int)), low, high).reshape(full), shape)
+    return finished(found, wanted, requires_grad, device)
 
 
 def check_range(low: int, high: int, wanted: np.dtype[Any]) -> None:
@@ -161,7 +163,14 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, d
     """A random permutation of 0, ..., n - 1."""
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    return finished((generator or default_generator).permutation(n), dtype, False, device)
+    stream = generator or default_generator
+    found = drawn(lambda full: _permutations(stream, full), (n,))
+    return finished(found, dtype, False, device)
+
+
+def _permutations(stream: Generator, shape: tuple[int, ...]) -> np.ndarray:
+    rows = [stream.permutation(shape[-1]) for _ in range(math.prod(shape[:-1]))]
+    return np.stack(rows).reshape(shape) if rows else np.empty(shape, int)
 
 
 def rand_like(input: Tensor, **options: Any) -> Tensor:

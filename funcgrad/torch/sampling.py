@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.batch import is_batched
 from funcgrad.core.trace import concrete
-from funcgrad.torch import dtypes
+from funcgrad.torch import dtypes, randomness
 from funcgrad.torch import generator as draws
 from funcgrad.torch.creation import finished
 from funcgrad.torch.data import new_shape
@@ -37,12 +38,21 @@ _SCALED = Op("normal", _scaled, _scaled_node)
 
 def _trials(p: Any, shape: Any, generator: Generator | None) -> np.ndarray:
     """Where a trial of probability `p` (a number, or an array) succeeds."""
-    generator, shape = generator or default_generator, tuple(shape)
-    count = int(np.prod(shape, dtype=int))
+    stream = generator or default_generator
     if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]")
     single = isinstance(p, np.ndarray) and p.dtype != np.float64
-    return generator.uniform(count, np.dtype(np.float32 if single else np.float64)).reshape(shape) < p
+    wanted = np.dtype(np.float32 if single else np.float64)
+    return randomness.drawn(lambda full: stream.uniform(int(np.prod(full, dtype=int)), wanted).reshape(full), tuple(shape)) < p
+
+
+def _probabilities(t: Tensor) -> np.ndarray:
+    """The probabilities that a tensor holds; not inside a vmap, where they differ between the examples."""
+    if is_batched(t.value):
+        raise RuntimeError(
+            "vmap: probabilities that differ between the examples. Write (torch.rand(p.shape) < p).to(p.dtype) instead"
+        )
+    return np.asarray(plain(t))
 
 
 @function("fm")
@@ -50,14 +60,15 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     """1 with the probability that `input` holds (or with probability `p`), else 0."""
     if p is None and input.value.dtype.kind != "f":
         raise NotImplementedError(f'"bernoulli_tensor_cpu_p_" not implemented for {input.dtype}: give floating-point numbers')
-    found = _trials(np.asarray(plain(input)) if p is None else p, input.shape, generator)
+    found = _trials(_probabilities(input) if p is None else p, input.shape, generator)
     return _FORGET(input, make_tensor(found.astype(input.value.dtype)))
 
 
 @function("fm")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
     """`num_samples` indices for each row of `input`, drawn with the (not normalised) probabilities that the row holds."""
-    p = np.asarray(plain(input))
+    randomness.same_for_all("multinomial")
+    p = _probabilities(input)
     if p.dtype.kind != "f" or p.ndim not in (1, 2):
         raise RuntimeError(f"multinomial expects 1 or 2 axes of floating-point numbers, got {input.dtype} of shape {p.shape}")
     if not replacement and num_samples > p.shape[-1]:
@@ -83,15 +94,20 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
     if size is not None:
         _check_std(std)
         wanted = floating("normal_kernel_cpu", options.pop("dtype", None))
-        drawn = filled(generator or default_generator, new_shape("normal", size, sequence=True), wanted, draws.normal(mean, std))
-        return finished(drawn, None, **{"requires_grad": False, **options})
+        shape = new_shape("normal", size, sequence=True)
+        found = randomness.drawn(
+            lambda full: filled(generator or default_generator, full, wanted, draws.normal(mean, std)), shape
+        )
+        return finished(found, None, **{"requires_grad": False, **options})
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
     if not given:
         raise TypeError("normal() needs a tensor as mean or std, or a size")
     _check_std(std)
     shape = np.broadcast_shapes(*[x.shape for x in given])
-    drawn = filled(generator or default_generator, shape, given[0].value.dtype, draws.normal())
-    return _SCALED(mean, std, make_tensor(drawn))
+    found = randomness.drawn(
+        lambda full: filled(generator or default_generator, full, given[0].value.dtype, draws.normal()), shape
+    )
+    return _SCALED(mean, std, make_tensor(found))
 
 
 def _check_std(std: Any) -> None:
@@ -138,8 +154,10 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
 
 # ---- in place --------------------------------------------------------------------------------------------------------
 def _overwrite(t: Tensor, value: np.ndarray, node: str) -> Tensor:
-    """`t`, filled with random numbers: its gradient ends here."""
+    """`t`, filled with random numbers (under vmap the same for all examples): its gradient ends here."""
     check_writable(t)
+    if node != "Bernoulli":  # whose trials were drawn for each example
+        randomness.same_for_all(f"{node.lower()}_")
     op = Op(node.lower(), _FORGET.body, f"{node}Backward{2 if node == 'Bernoulli' else 0}")
     return adopt(t, op(t, make_tensor(value.astype(t.value.dtype))))
 

@@ -1,7 +1,7 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.autograd: backward, grad, Function, hooks, functional transforms, checks."""
 
-from funcgrad.torch.autograd import forward_ad, function, functional, graph, saved
+from funcgrad.torch.autograd import forward_ad, function, functional, graph, profiler, saved
 from funcgrad.torch.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from funcgrad.torch.autograd.backward import backward, grad
 from funcgrad.torch.autograd.function import Function

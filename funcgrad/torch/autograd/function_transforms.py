@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.forward import ForwardTracer
-from funcgrad.core.trace import Tracer
+from funcgrad.core.batch import BatchTrace
+from funcgrad.core.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.trace import Tracer, innermost
 from funcgrad.torch.autograd import engine
 from funcgrad.torch.autograd.forward_ad import is_dual
 from funcgrad.torch.autograd.function import Function, FunctionCtx, _backward_of, _ctx_type, run_forward
+from funcgrad.torch.randomness import BATCH
 from funcgrad.torch.tensor import Tensor, make_tensor
 from funcgrad.transforms.custom import custom_jvp, custom_vjp
 
@@ -26,6 +28,20 @@ def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
         )
     where = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     contents = [args[i].__operand__() for i in where]
+    trace = innermost(contents)
+    if isinstance(trace, BatchTrace):
+        if cls.vmap is not Function.vmap:
+            return _batched(cls, trace, args)
+        if not cls.generate_vmap_rule:
+            raise RuntimeError(
+                f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
+                "vmap staticmethod or set generate_vmap_rule=True."
+            )
+    if isinstance(trace, ForwardTrace) and cls.jvp is Function.jvp:
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+            f" {cls.__name__} has none."
+        )
 
     def on_tensors(values: Any) -> tuple[Any, ...]:
         full = list(args)
@@ -39,11 +55,46 @@ def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
     return tuple(map(make_tensor, out)) if isinstance(out, tuple) else make_tensor(out)
 
 
+class VmapInfo(NamedTuple):
+    """What a Function's vmap is told: the number of examples, and what random numbers are to be."""
+
+    batch_size: int
+    randomness: str
+
+
+def _batched(cls: type[Function], trace: BatchTrace, args: tuple[Any, ...]) -> Any:
+    """The user's own rule for vmap: it sees all examples at once."""
+    if cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. "
+            "Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
+        )
+    batched = [isinstance(x, Tensor) and isinstance(x.value, Tracer) and x.value.trace is trace for x in args]
+    lowered = [make_tensor(x.value.value) if is_batched else x for x, is_batched in zip(args, batched, strict=True)]
+    running = BATCH.get()
+    info = VmapInfo(trace.size, "error" if running is None else running.randomness)
+    out, out_dims = cls.vmap(info, tuple(0 if is_batched else None for is_batched in batched), *lowered)
+    if not isinstance(out, tuple):
+        return _wrapped(trace, out, out_dims)
+    dims = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(out)
+    return tuple(_wrapped(trace, x, dim) for x, dim in zip(out, dims, strict=True))
+
+
+def _wrapped(trace: BatchTrace, out: Any, dim: int | None) -> Any:
+    if dim is None or not isinstance(out, Tensor):
+        return out
+    return make_tensor(trace.wrap(np.moveaxis(out.__operand__(), dim, 0), None))
+
+
 def _with_rule(cls: type[Function], where: list[int], on_tensors: Any, *, pushes: bool) -> Any:
     """The value as a function of contents, with the rule that the user wrote for the direction that is needed."""
 
     def value(*contents: Any) -> Any:
-        return _contents(run_forward(cls, _ctx_type(cls)(), on_tensors(contents), {}))
+        inputs = on_tensors(contents)
+        trace = innermost(contents)
+        if isinstance(trace, ForwardTrace) or (isinstance(trace, BatchTrace) and not cls.generate_vmap_rule):
+            return _contents(apply_traced(cls, inputs))
+        return _contents(run_forward(cls, _ctx_type(cls)(), inputs, {}))
 
     def ready(contents: Any) -> tuple[Any, FunctionCtx]:
         ctx = _ctx_type(cls)()

@@ -31,6 +31,10 @@ import numpy as np
 _OURS = ("<funcgrad", *(os.path.dirname(os.path.abspath(path)) + os.sep for path in (__file__, np.__file__)))
 
 
+# How to get an array into which tracers can be written.
+BEGIN = "begin with np.zeros_like(x), np.zeros(n, like=x) or np.array(a, like=x), or import funcgrad.numpy as np"
+
+
 class FuncgradError(Exception):
     """The common ancestor: `except FuncgradError` catches whatever funcgrad itself refuses."""
 

@@ -22,8 +22,8 @@ from funcgrad.core.layout import repeated
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Opaque, Primitive, spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
-from funcgrad.core.views import FILLED
-from funcgrad.errors import BatchedControlFlowError, user_line
+from funcgrad.core.views import FILLED, is_scalar
+from funcgrad.errors import BEGIN, BatchedControlFlowError, user_line
 
 Strategy = Callable[[Primitive, Call, Sequence[bool], int], Any]
 
@@ -40,13 +40,16 @@ class BatchTracer(Tracer):
         return self.value.shape[1:]
 
     def __float__(self) -> float:
-        return self._question("float(x)")
+        return self._question("float(x)", f"Use NumPy's functions (np.where for `if`); to write x into an array, {BEGIN}")
 
-    def _question(self, what: str) -> Any:
+    def _question(
+        self,
+        what: str,
+        instead: str = "Write np.where(condition, a, b) instead of `if`, index with np.take_along_axis or x[i] instead of int(i)",
+    ) -> Any:
         raise BatchedControlFlowError(
             f"{what} at {user_line()} needs one value, but under vmap x stands for {self.trace.size} examples at once. "
-            "Write np.where(condition, a, b) instead of `if`, index with np.take_along_axis or x[i] instead of int(i), "
-            "or loop over the examples instead of using vmap."
+            f"{instead}, or loop over the examples instead of using vmap."
         )
 
 
@@ -77,8 +80,8 @@ class BatchTrace(Trace):
             return primitive.on_batch(self, lowered, batched)
         strategy = STRATEGIES.get(primitive.batch, primitive.batch) or one_by_one
         out = self._wrapped(strategy(primitive, lowered, batched, self.size))
-        if primitive.gives_array and not out.shape:  # an array without axes, not a scalar
-            out.alias = FILLED
+        if primitive.gives_array and not out.shape and (primitive.gives_array is True or not is_scalar(call.operands[0])):
+            out.alias = FILLED  # an array without axes, not a scalar
         return out
 
     def _wrapped(self, out: Any) -> Any:

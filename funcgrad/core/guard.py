@@ -2,15 +2,56 @@
 
 The user may well write into an array after it was used (`y = x * a; a[0] = 5`). What is saved of a small array is therefore a
 copy: bounded cost, and nobody notices. A large one is made read-only while its trace is open, so that the write is an error
-instead of a wrong gradient; its writeable flag comes back when the trace closes. A trace whose tape outlives the function (vjp)
-copies whatever the size.
+instead of a wrong gradient; its writeable flag comes back when the last trace that has saved it closes. A trace whose tape
+outlives the function (vjp) copies whatever the size.
 """
 
 from __future__ import annotations
 
+from threading import RLock
+
 import numpy as np
 
 SMALL = 1 << 16  # bytes; a copy of this size costs a few microseconds
+
+
+class Locks:
+    """The arrays that are read-only now because traces have saved them, and how many traces that are, in all threads."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, tuple[np.ndarray, int]] = {}
+        self.mutex = RLock()  # a trace may be collected, and close, while another one is here
+
+    def take(self, array: np.ndarray) -> bool:
+        """Lock an array, or count one more holder; False if it is read-only for a reason of the user's own."""
+        with self.mutex:
+            _, count = self.held.get(id(array), (array, 0))
+            if not count and not array.flags.writeable:
+                return False
+            array.flags.writeable = False
+            self.held[id(array)] = array, count + 1
+            return True
+
+    def release(self, arrays: list[np.ndarray]) -> None:
+        """Count one holder less for each of these; what nobody holds any more becomes writeable."""
+        with self.mutex:
+            for array in arrays:
+                self.held[id(array)] = array, self.held[id(array)][1] - 1
+            for array in [array for array, count in self.held.values() if not count]:
+                self._unlock(array)
+
+    def _unlock(self, array: np.ndarray) -> None:
+        """The owner of the memory comes first: a view can't be writeable before. One whose owner is held yet has to wait."""
+        base = array.base
+        if type(base) is np.ndarray and id(base) in self.held:
+            if self.held[id(base)][1]:
+                return
+            self._unlock(base)
+        if self.held.pop(id(array), None) is not None:
+            array.flags.writeable = True
+
+
+LOCKS = Locks()
 
 
 class Guard:
@@ -20,7 +61,7 @@ class Guard:
 
     def __init__(self, limit: float = SMALL) -> None:
         self.limit = limit
-        self.locked: list[np.ndarray] = []
+        self.locked: dict[int, np.ndarray] = {}
 
     def keep(self, x: np.ndarray) -> np.ndarray:
         """What to save of the plain array `x`: a copy, or `x` itself, locked together with the arrays that it looks into."""
@@ -28,17 +69,16 @@ class Guard:
             return x.copy("K")
         array: object = x
         while type(array) is np.ndarray:
-            if array.flags.writeable:
-                self.locked.append(array)
-                array.flags.writeable = False
+            if id(array) not in self.locked and LOCKS.take(array):
+                self.locked[id(array)] = array
             array = array.base
         return x
 
     def release(self) -> None:
-        """Give the writeable flags back, owners first: a view can't be writeable before its base is."""
-        for array in reversed(self.locked):
-            array.flags.writeable = True
-        self.locked.clear()
+        """Let go of all of them."""
+        if self.locked:
+            LOCKS.release(list(self.locked.values()))
+            self.locked.clear()
 
 
 class Unguarded(Guard):

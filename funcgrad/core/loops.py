@@ -17,6 +17,7 @@ from funcgrad.core.layout import copied, is_private
 from funcgrad.core.mutation import WRITE, measured
 from funcgrad.core.mutation import assign as assign_in_general
 from funcgrad.core.places import Place
+from funcgrad.core.primitive import Spec
 from funcgrad.core.reverse import Node, ReverseTracer
 from funcgrad.core.trace import Tracer
 from funcgrad.core.views import FILLED, note_write
@@ -68,6 +69,8 @@ def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
     value[index] = v
     node = _new(Node)
     node.order, node.plan, node.origin, node.spec = order, plan, parents, before.spec
+    if plan is _WRITE_TRACER and parents[1].spec is before.spec:  # the part of `v` need not be like `x`: let the sweep look
+        node.spec = Spec(*before.spec)
     node.saved = index if is_element(index) else kept(index)
     x.node = node
     return True

@@ -8,13 +8,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE, entry
 from funcgrad.core.flat import Flat
-from funcgrad.errors import TracerConversionError, UnsupportedFunctionError, user_line
+from funcgrad.errors import BEGIN, TracerConversionError, UnsupportedFunctionError, user_line
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -202,6 +202,8 @@ class ArrayMethods:
         if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
             to = np.dtype(dtype)
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
+        if np.dtype(dtype).kind == "O":
+            raise conversion_error(self, "x.astype(object)", "Keep the dtype, or use a list of traced elements: x.tolist().")
         if not copy and self.dtype == dtype and order == "K":
             return self
         out = CATALOGUE[astype](self, np.dtype(dtype))
@@ -243,16 +245,6 @@ class ArrayMethods:
     def tobytes(self, *args: Any) -> Any:
         raise conversion_error(self, "x.tobytes()", "Return the value from the function and convert the result.")
 
-    def __getattr__(self, name: str) -> Any:
-        """Only what is found nowhere else comes here, so this costs nothing."""
-        hint = ""
-        if not name.startswith("__") and hasattr(np.ndarray, name):
-            hint = (
-                f" (asked for at {user_line()}): it is about memory, or makes plain data, and a tracer only stands for an array. "
-                "Ask the argument itself, outside the function, or return the value and use it there"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self)
-
     # ---- text --------------------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         return f"{type(self).__name__}({np.array2string(self._text(), separator=', ', prefix=type(self).__name__ + '(')})"
@@ -270,14 +262,12 @@ class ArrayMethods:
 
 
 _INSTEAD_OF_ARRAY = (
-    "To build an array from tracers write np.stack([x, y]) or np.array([x, y], like=x); to fill one step by step, begin with "
-    "np.zeros_like(x) or np.zeros(n, like=x), not with np.zeros(n); to index a plain table a with it, or call a method of one, "
-    "write np.asarray(a, like=x)[x] or np.dot(a, x)."
+    f"To write x into an array, {BEGIN}; to build an array from tracers write np.stack([x, y]) or np.array([x, y], like=x); to "
+    "index a plain table a with it, or call a method of one, write np.asarray(a, like=x)[x] or np.dot(a, x)."
 )
 _INSTEAD_OF_FLOAT = (
     "Use NumPy's function of the same name (np.sin for math.sin), leave float() away, or write "
-    "float(funcgrad.stop_gradient(x)) if the derivative is not meant to count. To write x into an array, begin with "
-    "np.zeros_like(x) or np.zeros(n, like=x), not with np.zeros(n)."
+    f"float(funcgrad.stop_gradient(x)) if the derivative is not meant to count. To write x into an array, {BEGIN}."
 )
 
 
@@ -288,6 +278,22 @@ def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError:
         f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. "
         f"{instead}"
     )
+
+
+class _OfMemory:
+    """An attribute that arrays have and tracers lack. (A `__getattr__` would say it too, but slow down every attribute.)"""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, owner: type) -> NoReturn:
+        hint = (
+            f" (asked for at {user_line()}): it is about memory, or makes plain data, and a tracer only stands for an array. "
+            "Ask the argument itself, outside the function, or return the value and use it there"
+        )
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}{hint}", name=self.name, obj=x)
 
 
 METHODS = {
@@ -315,6 +321,10 @@ def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> A
 
 for _name, _function in METHODS.items():
     setattr(ArrayMethods, _name, _method(_name, _function) if _function else _compress)
+
+for _name in dir(np.ndarray):
+    if not _name.startswith("__") and not hasattr(ArrayMethods, _name):
+        setattr(ArrayMethods, _name, _OfMemory(_name))
 
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
@@ -367,8 +377,15 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(out, ArrayMethods):
         return entry(function)(*args, **kwargs)
     result = entry(function)(*args, **{k: v for k, v in kwargs.items() if k != "out"})
-    CATALOGUE[np.copyto](out, result)
+    CATALOGUE[np.copyto](out, result, "unsafe" if function in CASTING_ANYTHING else "same_kind")
     return out
+
+
+# The functions that NumPy lets write complex results into real arrays (with a ComplexWarning).
+CASTING_ANYTHING = frozenset([
+    np.sum, np.prod, np.mean, np.trace, np.cumsum, np.cumprod, np.nansum, np.nanprod, np.nanmean, np.nancumsum, np.nancumprod,
+    np.take, np.compress, np.choose,
+])  # fmt: skip
 
 
 def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:

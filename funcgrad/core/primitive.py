@@ -19,7 +19,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.catalogue import CATALOGUE, Function
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.views import Step, note_view
-from funcgrad.errors import TracerWriteError, user_line
+from funcgrad.errors import BEGIN, TracerWriteError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.kinds import Rule
@@ -103,7 +103,7 @@ class Primitive(Function):
     `signature` replaces NumPy's own where Python can't see it. `axis` says in what an `axis` parameter counts: the first
     operand ("x"), the output ("out"), or that it is to be left as it is ("as is"). `batch` is the strategy of batch.py for vmap;
     `flattens` says that axis=None means the flattened array there (as in cumsum), not all axes (as in sum). `gives_array`: the
-    result is an array also where it has no axes, not a scalar.
+    result is an array also where it has no axes, not a scalar ("as x": where x is one).
     """
 
     status = "differentiable"
@@ -120,7 +120,7 @@ class Primitive(Function):
         flattens: bool = False,
         name: str | None = None,
         note: str = "",
-        gives_array: bool = False,
+        gives_array: bool | str = False,
     ) -> None:
         super().__init__(function, name)
         self.gives_array = gives_array
@@ -278,8 +278,8 @@ class Opaque(Function):
 def out_refused(name: str) -> TracerWriteError:
     """The error for `out=` beside a tracer."""
     return TracerWriteError(
-        f"np.{name}(..., out=...) at {user_line()}: the result depends on a tracer and can't be written into out=. "
-        f"Write `result = np.{name}(...)` instead."
+        f"np.{name}(..., out=a), or an operator such as `a += x`, at {user_line()} would write a tracer into a plain array and "
+        f"lose its derivative. Write `a = np.{name}(...)` (a = a + x); or, to write into a, {BEGIN}."
     )
 
 

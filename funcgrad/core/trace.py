@@ -70,6 +70,11 @@ class Trace:
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         """For x.trace(): a tracer's attribute of this name is its trace, not ndarray's method."""
         raise UnsupportedFunctionError(f"x.trace() at {user_line()}: a tracer has no such method. Write np.trace(x).")
+        if type(error) is ValueError and str(error) == "Error setting single item of array.":  # here it keeps nothing of that
+            raise TracerWriteError(
+                "`a.flat[i] = x` would write a tracer into a plain array and lose its derivative. "
+                f"To write into an array, {BEGIN}."
+            ) from error
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""

@@ -112,7 +112,7 @@ class Ufunc(Primitive):
             result = CATALOGUE[known[self.function]](positional[1], **{"axis": 0, **options})
         else:
             result = FOLDS[method](*positional, **options)
-        return delivered(result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}")
+        return delivered(result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}", "unsafe")
 
 
 FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": folds.reduceat}

@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.core.layout import one_example
 from funcgrad.core.trace import Tracer, bind, concrete, snapshot
+from funcgrad.errors import TracerWriteError, user_line
 
 # ---- families --------------------------------------------------------------------------------------------------------
 
@@ -52,17 +53,19 @@ class Alias:
     """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the steps to it.
 
     `written` says that the root was written into; `shared`, that this is the one alias of all written arrays without views.
+    `read_only` arrays can't be written to: as in NumPy, or because their memory is that of a plain array (OF_PLAIN).
     """
 
     __slots__ = ("read_only", "root", "shared", "steps", "views", "window", "written")
 
-    def __init__(self, root: Tracer | None, steps: tuple[Step, ...], *, read_only: bool = False) -> None:
+    def __init__(self, root: Tracer | None, steps: tuple[Step, ...], *, read_only: bool | str = False) -> None:
         self.root, self.steps, self.read_only = root, steps, read_only
         self.views: list[Any] = []
         self.written = self.shared = False
         self.window: Any = _UNKNOWN
 
 
+OF_PLAIN = "of a plain array"
 _UNKNOWN = object()
 FEW = 64  # elements: copied sooner than looked at anew
 
@@ -72,7 +75,7 @@ def note_view(base: Any, view: Any, step: Step) -> None:
     if not isinstance(base, Tracer) or base is view or not base.shape and is_scalar(base):
         return
     plain, looked = _before_and_after(base, view, step)
-    read_only = type(looked) is np.ndarray and not looked.flags.writeable
+    read_only: bool | str = type(looked) is np.ndarray and not looked.flags.writeable
     if read_only and not plain.flags.writeable:  # a constant; or a read-only view, and what is made of it stays so
         read_only = base.alias is not None and base.alias.read_only
     if not is_view(looked, plain):
@@ -80,6 +83,8 @@ def note_view(base: Any, view: Any, step: Step) -> None:
             view.alias = Alias(None, (), read_only=True)
         return
     alias = base.alias
+    if alias is not None and alias.read_only:
+        read_only = alias.read_only
     if alias is None or alias.shared:
         written = alias is not None
         alias = base.alias = Alias(None, ())
@@ -98,16 +103,24 @@ def note_view(base: Any, view: Any, step: Step) -> None:
 
 def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:
     """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then look again."""
-    if type(base.value) is np.ndarray and (base.alias is None or base.alias.root is None or not base.alias.root.alias.written):
+    is_scalar_of_each = base.is_batch and not base.shape  # may become a number, where the batch becomes a view
+    is_as_it_lies = base.alias is None or base.alias.root is None or not base.alias.root.alias.written
+    if type(base.value) is np.ndarray and is_as_it_lies and not is_scalar_of_each:
         return base.value, concrete(view)
     plain = plain_view(base)
     return plain, step(plain)
 
 
 def check_writeable(x: Tracer) -> None:
-    """Refuse what NumPy refuses to write to."""
-    if x.alias is not None and x.alias.read_only:
-        raise ValueError("assignment destination is read-only")
+    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, which would not see the write."""
+    if x.alias is None or not x.alias.read_only:
+        return
+    if x.alias.read_only == OF_PLAIN:
+        raise TracerWriteError(
+            f"a write at {user_line()} to what np.asarray(a, like=x) gave would have to change the plain array a, too. "
+            "Begin with np.array(a, like=x), a copy."
+        )
+    raise ValueError("assignment destination is read-only")
 
 
 def plain_view(x: Any) -> Any:

@@ -11,9 +11,9 @@ from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.primitive import as_operand
-from funcgrad.core.trace import Tracer
-from funcgrad.core.views import check_writeable
-from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.views import check_writeable, is_scalar
+from funcgrad.errors import BEGIN, TracerWriteError, UnsupportedFunctionError, user_line
 from funcgrad.rules.indexing import along_axis
 
 
@@ -25,16 +25,15 @@ def _writes(function: Callable[..., Any], body: Callable[..., None], instead: st
         if not isinstance(target, Tracer):
             raise TracerWriteError(
                 f"np.{function.__name__} at {user_line()} would write a tracer into a plain array of shape "
-                f"{np.shape(target)} and lose its derivative. Begin with a tracer (np.zeros_like(x), "
-                f"np.zeros(n, like=x)), or write {instead}."
+                f"{np.shape(target)} and lose its derivative. To write into an array, {BEGIN}; or write {instead}."
             )
+        check_writeable(target)
         body(*args, **kwargs)
 
     composite(function, checked, note="into tracers")
 
 
 def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    check_writeable(dst)
     src = as_operand(src)
     dtype = getattr(src, "dtype", None)
     if dtype is not None and not np.can_cast(dtype, dst.dtype, casting):
@@ -48,7 +47,17 @@ def _repeated(values: Any, size: int) -> Any:
     return np.resize(values if isinstance(values, Tracer) else np.asarray(values), size)
 
 
+def _check_cast(values: Any, to: Any, casting: Any) -> None:
+    """Arrays have to cast to the dtype of `to` by this rule; numbers and lists need only be of the same kind."""
+    is_array = isinstance(values, np.ndarray) or isinstance(values, Tracer) and not (values.shape == () and is_scalar(values))
+    values, casting = concrete(as_operand(values)), casting if is_array else "same_kind"
+    dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
+    if not np.can_cast(dtype, to.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {to.dtype!r} according to the rule {casting!r}")
+
+
 def _putmask(a: Any, mask: Any, values: Any) -> None:
+    _check_cast(values, a, "safe")
     values, mask = as_operand(values), np.reshape(as_operand(mask), a.shape)
     if np.ndim(values) == 0 or np.shape(values) == a.shape:
         a[...] = np.where(mask, values, a)
@@ -57,11 +66,13 @@ def _putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 def _place(arr: Any, mask: Any, vals: Any) -> None:
+    _check_cast(vals, arr, "safe")
     mask = np.asarray(mask, bool).reshape(arr.shape)
     arr[mask] = _repeated(vals, int(np.count_nonzero(mask)))
 
 
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    _check_cast(v, a, "unsafe")
     positions = CATALOGUE[np.take](np.arange(a.size), ind, mode=mode)
     a[np.unravel_index(positions, a.shape)] = _repeated(v, positions.size).reshape(positions.shape)
 

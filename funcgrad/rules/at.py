@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.cotangent import select
+from funcgrad.core.cotangent import copy_for, select
 from funcgrad.core.declare import composite
 from funcgrad.core.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled
 from funcgrad.core.mutation import for_each
@@ -14,7 +14,7 @@ from funcgrad.core.named import Custom
 from funcgrad.core.primitive import Call, as_operand
 from funcgrad.core.trace import Tracer, innermost
 from funcgrad.core.ufunc import Ufunc, as_array
-from funcgrad.errors import TracerWriteError, user_line
+from funcgrad.errors import BEGIN, TracerWriteError, user_line
 
 
 class at:
@@ -128,7 +128,7 @@ class ExtremeAt(AddAt):
 
     def run(self, call: Call) -> Any:
         buffer, part, index = self.spread(call)
-        out = np.array(buffer)
+        out = copy_for(part, buffer)
         self.function.at(out, index, part)
         return out
 
@@ -172,8 +172,8 @@ def _ufunc_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
     """ufunc.at(target, index, values): `target`, a tracer, is updated in place, once for each time that a position comes."""
     if not isinstance(target, Tracer):
         raise TracerWriteError(
-            f"np.{ufunc.name}.at at {user_line()} would write a tracer into a plain array and lose its derivative. Begin with a "
-            "tracer (np.zeros_like(x), np.zeros(n, like=x)), or use funcgrad.at(a)[index].add(v), which gives a new array."
+            f"np.{ufunc.name}.at at {user_line()} would write a tracer into a plain array and lose its derivative. To write into "
+            f"an array, {BEGIN}; or use funcgrad.at(a)[index].add(v), which gives a new array."
         )
     function: Any = ufunc.function
     values = tuple(_cast(as_array(v), target.dtype) for v in values)

@@ -19,7 +19,7 @@ from funcgrad.core.declare import composite, constructor, custom, linear, piecew
 from funcgrad.core.primitive import Call, array_of, holds_tracer
 from funcgrad.core.trace import Tracer, bind, concrete
 from funcgrad.core.ufunc import as_array
-from funcgrad.core.views import is_scalar
+from funcgrad.core.views import OF_PLAIN, Alias, is_scalar, plain_view
 
 
 # ---- like another array ----------------------------------------------------------------------------------------------
@@ -66,25 +66,49 @@ def built(like: Tracer, build: Callable[..., Any]) -> Any:
 
 def _array(like, object, dtype=None, *, copy=True, order: Any = "K", subok=False, ndmin=0, ndmax=0):
     if not holds_tracer(object):
-        return built(like, partial(np.array, object, dtype=dtype, copy=copy, order=order, ndmin=ndmin))
+        build = partial(np.array, object, dtype=dtype, copy=copy, order=order, ndmin=ndmin)
+        return built(like, build) if copy else _of_plain(like, object, build)
     out = array_of(object)
     if dtype is not None and np.dtype(dtype) != out.dtype:
-        out = out.astype(dtype)
-    elif copy and out is object or not out.shape and is_scalar(out):
-        out = np.copy(out)
+        out = out.astype(dtype, order=order or "K")
+    elif copy and out is object or not out.shape and is_scalar(out) or not _lies_in(out, order):
+        if copy is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        out = np.copy(out, order or "K")
     return out.reshape((1,) * (ndmin - out.ndim) + out.shape) if out.ndim < ndmin else out
 
 
+def _of_plain(like: Tracer, plain: Any, build: Callable[..., Any]) -> Any:
+    """The array that `build` makes of plain data. Where they share memory, it can't be written to: `plain` would not see it."""
+    out = built(like, build)
+    if isinstance(out, Tracer) and isinstance(plain, np.ndarray) and np.may_share_memory(build(), plain):
+        out.alias = Alias(None, (), read_only=OF_PLAIN)
+    return out
+
+
+def _lies_in(x: Any, order: str | None) -> bool:
+    """Does `x` lie in memory in this order?"""
+    flags = getattr(plain_view(x), "flags", None)
+    if order not in ("C", "F") or flags is None:
+        return True
+    return flags.c_contiguous if order == "C" else flags.f_contiguous
+
+
 def _asarray(like, a, dtype=None, order=None, *, device=None, copy=None):
-    return _array(like, a, dtype, copy=bool(copy))
+    return _array(like, a, dtype, copy=copy, order=order)
 
 
-def _at_least_1d(like, a, dtype=None, requirements=None):
-    return _array(like, a, dtype, copy=False, ndmin=1)
+def _contiguous(order: str) -> Callable[..., Any]:
+    return lambda like, a, dtype=None: _array(like, a, dtype, copy=None, order=order, ndmin=1)
 
 
 def _require(like, a, dtype=None, requirements=None):
-    return _array(like, a, dtype, copy=False)
+    wanted = {name[0].upper() for name in requirements or ()}  # of C_CONTIGUOUS, FORTRAN, WRITEABLE, ...
+    out = _array(like, a, dtype, copy=None, order="F" if "F" in wanted else "C" if "C" in wanted else "A")
+    alias = out.alias if isinstance(out, Tracer) else None
+    if alias is not None and ("W" in wanted and alias.read_only or "O" in wanted and alias.root is not None):
+        return np.copy(out, "K")
+    return out
 
 
 def _full(like, shape, fill_value, dtype=None, order: Any = "C", *, device=None):
@@ -126,8 +150,8 @@ for _function in (
 constructor(np.array, _array)
 constructor(np.asarray, _asarray)
 constructor(np.asanyarray, _asarray)
-constructor(np.ascontiguousarray, _at_least_1d)
-constructor(np.asfortranarray, _at_least_1d)
+constructor(np.ascontiguousarray, _contiguous("C"))
+constructor(np.asfortranarray, _contiguous("F"))
 constructor(np.require, _require)
 constructor(np.full, _full)
 constructor(np.arange, _arange)

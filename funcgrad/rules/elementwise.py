@@ -142,4 +142,4 @@ piecewise_constant(_angle_of_real, batch="aligned")
 composite(np.angle, _angle)
 
 # ---- copies and casts ------------------------------------------------------------------------------------------------
-linear(astype, lambda ct: ct, moves=True, batch="aligned")
+linear(astype, lambda ct: ct, moves=True, batch="aligned", gives_array="as x")

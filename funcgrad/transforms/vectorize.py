@@ -14,6 +14,7 @@ from funcgrad.core.blank import plain
 from funcgrad.core.layout import together
 from funcgrad.core.trace import Tracer, snapshot
 from funcgrad.errors import ArgumentError
+from funcgrad.transforms.leaves import lower_leaf
 from funcgrad.transforms.wrapping import Transformed, name_of
 
 
@@ -109,7 +110,7 @@ class Vmap(Transformed):
                 f"vmap: {name_of(self.fun)} returned a {type(x).__name__} among its outputs, which can't be stacked; "
                 "return numbers, arrays or pytrees of them, or give out_axes=None for it"
             )
-        x = x if hasattr(x, "dtype") else np.asarray(x)
+        x = lower_leaf(trace, x if hasattr(x, "dtype") else np.asarray(x))
         repeated = np.broadcast_to(x, (trace.size, *x.shape))
         return moved_back(repeated if isinstance(repeated, Tracer) else repeated.copy(), axis, "vmap")
 

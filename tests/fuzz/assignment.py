@@ -94,6 +94,7 @@ class Report:
         self.refused: set[int] = set()
         self.needing: set[int] = set()
         self.statements: Counter[str] = Counter()
+        self.modes: Counter[str] = Counter()
         self.failures: list[tuple[Program, Verdict]] = []
 
     def add(self, program: Program, modes: Sequence[Mode]) -> None:
@@ -103,6 +104,7 @@ class Report:
         for mode in modes:
             verdict = judged(program, mode)
             self.runs += 1
+            self.modes[mode.__name__] += 1
             self.verdicts[verdict.kind] += 1
             if verdict.kind in ("refused", "needs one value"):
                 self.refusals[verdict.text] += 1
@@ -114,6 +116,7 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{self.programs} programs, {self.runs} runs: " + ", ".join(f"{n} {kind}" for kind, n in self.verdicts.most_common())]
         lines.append(f"arrays that differ from NumPy's in the last bits: {len(ROUNDED)}")
+        lines.append(f"runs in each mode: {', '.join(f'{n} {name}' for name, n in self.modes.most_common())}")
         lines.append(f"programs refused: {len(self.refused)} ({len(self.refused) / max(self.programs, 1):.2%})")
         lines.append(f"programs that need one value where vmap has many: {len(self.needing)} ({len(self.needing) / max(self.programs, 1):.2%})")
         lines += [f"  {n:6}  {text}" for text, n in self.refusals.most_common()]
@@ -143,6 +146,8 @@ def main(argv: Sequence[str]) -> int:
             print(described(*report.failures[-1]), flush=True)
             if len(report.failures) >= options.stop_after:
                 break
+        if report.programs % 1000 == 0:
+            print(f"{report.programs} programs", file=sys.stderr, flush=True)
     print(report)
     return 1 if report.failures else 0
 

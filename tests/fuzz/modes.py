@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+import funcgrad.numpy
 from funcgrad import grad, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp, vmap
+from funcgrad.core import guard
 from funcgrad.core.layout import repeated, spread_like
 from tests.fuzz.writing import Program
 
@@ -54,6 +56,14 @@ class Case:
         for v, w in zip(outs, self.weights, strict=True):
             total = total + np.sum((v * w).real) + 0.5 * np.sum((v * v * w).imag if v.dtype.kind == "c" else v * v * w)
         return total
+
+    def check_examples(self) -> None:
+        """Is this a program for each example of a batch? An index that fits one of them may not fit another."""
+        try:
+            for args in _examples(self):
+                self.function(*args)
+        except (ValueError, IndexError) as error:
+            raise Rough from error
 
     @cached_property
     def weights(self) -> list[Any]:
@@ -184,6 +194,7 @@ def _examples(case: Case) -> list[tuple[Any, Any]]:
 
 def _batch(case: Case) -> list[Any]:
     """The arguments of three examples; each lies in memory as it does alone."""
+    case.check_examples()
     batches = []
     for xs in zip(*_examples(case), strict=True):
         batch = spread_like(xs[0], (len(xs),))
@@ -206,6 +217,7 @@ def by_vmap(case: Case) -> None:
 
 def by_vmap_of_the_last_axis(case: Case) -> None:
     """Examples that are scattered in memory are copied together."""
+    case.check_examples()
     args = [np.stack(xs, axis=-1) for xs in zip(*_examples(case), strict=True)]
     found = vmap(case.outs, in_axes=-1, out_axes=-1)(*args)
     expected = [case.outs(*(x[()].copy("C") for x in pair)) for pair in _examples(case)]
@@ -289,6 +301,7 @@ def _by_hessian(first: Any, second: Any) -> Callable[[Case], None]:
                 found += np.sum(np.tensordot(block, other, axes=other.ndim) * t)
         agree(found, _curvature(case), f"{second.__name__} of {first.__name__}", 1e-5)
 
+    mode.__name__ = f"by_{second.__name__}_of_{first.__name__}"
     return mode
 
 
@@ -321,6 +334,7 @@ def _by_levels(inner: Callable[[Callable[[Any], Any], Any, Any], Any], name: str
         agree(found, expected, name, 1e-8)
         agree(jvp(lambda z: slope_in_y(z, y), (x,), (t_x,))[1], expected, f"{name}, pushed", 1e-8)
 
+    mode.__name__ = name
     return mode
 
 
@@ -338,9 +352,57 @@ def by_linearize(case: Case) -> None:
         agree(t, t_expected, "linearize", 1e-9)
 
 
+def by_funcgrad_numpy(case: Case) -> None:
+    """With funcgrad.numpy for NumPy: plain arrays, too, are then new ones of ours."""
+    function = case.program.run_with(funcgrad.numpy)
+    outs, pull = vjp(lambda x, y: function(x, y)[0], *case.program.arguments())
+    same(outs, case.truth[0], "values with funcgrad.numpy")
+    expected = jvp(case.outs, case.program.arguments(), case.directions)[1]
+    agree(along(pull(case.weights_as_cts()), case.directions), along(case.weights, expected), "vjp with funcgrad.numpy", 1e-9)
+
+
+def by_locks(case: Case) -> None:
+    """Small arrays are locked as large ones are: a program that changes one after use must fail, and the others must be right."""
+    limit = guard.Guard.__init__.__defaults__
+    guard.Guard.__init__.__defaults__ = (-1.0,)  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        by_grad(case)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise Rough from error
+    finally:
+        guard.Guard.__init__.__defaults__ = limit  # pyright: ignore[reportAttributeAccessIssue]
+    if guard.LOCKS.held:
+        raise Difference("arrays stay locked")
+
+
+def by_single_precision(case: Case) -> None:
+    """In float32 (or complex64): the values are NumPy's, and the two directions agree up to rounding."""
+    single = {"float64": np.float32, "complex128": np.complex64}[case.program.dtype]
+    args = lambda: [x.astype(single) for x in case.program.arguments()]
+    truth = case.function(*args())[0]
+    directions = [t.astype(single) for t in case.directions]
+    outs, tangents = jvp(case.outs, args(), directions)
+    same_single(outs, truth, "values in single precision")
+    outs, pull = vjp(case.outs, *args())
+    same_single(outs, truth, "values in single precision, under vjp")
+    cts = pull([np.asarray(w, v.dtype) for w, v in zip(case.weights, truth, strict=True)])
+    if [ct.dtype for ct in cts] != [single, single]:
+        raise Difference(f"cotangents of {[ct.dtype for ct in cts]}")
+    agree(along(cts, directions), along(case.weights, tangents), "pushed and pulled in single precision", 1e-3)
+
+
+def same_single(found: Sequence[Any], expected: Sequence[Any], what: str) -> None:
+    """Raise a Difference unless these have one dtype, and agree up to rounding."""
+    for k, (x, y) in enumerate(zip(found, expected, strict=True)):
+        if x.dtype != y.dtype or not close(x, y, 1e-6):
+            raise Difference(f"{what}, array {k}: found {x!r}, expected {y!r}")
+
+
 ALWAYS: list[Callable[[Case], None]] = [by_grad, by_jvp, by_vjp]
 SOMETIMES: list[Callable[[Case], None]] = [
     by_jacrev, by_jacfwd, by_vmap, by_vmap_of_the_last_axis, by_vmap_of_grad, by_grad_of_vmap, by_vmap_of_jvp, by_forward_over_reverse, by_reverse_over_reverse,
     by_reverse_over_forward, by_forward_over_forward, by_jacfwd_of_jacrev, by_jacrev_of_jacrev, by_jacfwd_of_jacfwd, by_jacrev_of_jacfwd,
-    by_vmap_of_vmap, by_grad_in_grad, by_jvp_in_grad, by_linearize,
+    by_vmap_of_vmap, by_grad_in_grad, by_jvp_in_grad, by_linearize, by_funcgrad_numpy, by_locks, by_single_precision,
 ]  # fmt: skip

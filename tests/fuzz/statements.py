@@ -180,7 +180,8 @@ def out(w: Writer) -> str | None:
     return w.rng.choice([
         f"np.add({x}, {y}, out={name})", f"np.multiply({x}, {y}, {name})", f"np.sin({x}, out={name})", f"np.subtract({name}, {y}, out=({name},))",
         f"np.add({x}, {y}, out={name}{where})", f"np.copyto({name}, {x})", f"np.copyto({name}, {x}{where})", f"np.negative({name}, out={name})",
-        f"{w.new()} = np.multiply({x}, {y}, out={name})", f"np.matmul({name}, {name}, out={name})",
+        f"{w.new()} = np.multiply({x}, {y}, out={name})", f"np.matmul({name}, {name}, out={name})", f"np.maximum({name}.real, 0.3, out={name})",
+        f"np.dot({name}, {name}, out={name})", f"np.einsum('...->...', {x} + 0 * {name}, out={name})", f"np.hypot({name}.real, 1.0, out={name}.T.T)",
     ])  # fmt: skip
 
 
@@ -302,6 +303,36 @@ def swap(w: Writer) -> str | None:
     ])  # fmt: skip
 
 
+def whole_numbers(w: Writer) -> str | None:
+    """Integers and booleans beside, and in, arrays of other numbers."""
+    name = w.pick(_ndarray(1))
+    if not name:
+        return None
+    shape = w.env[name].shape
+    ints = np.array([w.rng.randrange(-2, 3) for _ in range(w.env[name].size)]).reshape(shape).tolist()
+    made = w.new()
+    return w.rng.choice([
+        f"{name}[...] = {ints} * np.sign({name}.real)", f"{name} += np.array({ints})", f"{made} = {name} * np.array({ints}).reshape({shape})",
+        f"n = np.array({ints}).reshape({shape})\nn += 1\n{name} *= n\nn[...] = 7", f"{name}[{name}.real > np.array({ints}).reshape({shape})] = 1",
+        f"n = np.zeros_like({name}, dtype=int)\nn[...] = 2\nn[:1] += 1\n{name}[...] = {name} * n", f"{name} -= True", f"{name}[...] = {name}.real > 0",
+        f"n = ({name}.real > {w.number()})\nn[:1] = False\n{name}[n] *= {w.number()}\nn[...] = True", f"{name}[np.int64(0):np.array(1)] = 2",
+    ])  # fmt: skip
+
+
+def places(w: Writer) -> str | None:
+    """All places one after the other; slices that have a name; a function that closes over an array."""
+    name = w.pick(_ndarray(1))
+    if not name:
+        return None
+    e, c = w.expression(()), w.number()
+    return w.rng.choice([
+        f"for place in np.ndindex({name}.shape):\n    {name}[place] *= {c}", f"for place in np.ndindex({name}.shape[0]):\n    {name}[place] = {name}[place] * {c} + {e}",
+        f"part = np.s_[1:]\n{name}[part] = {e}\n{name}[part] -= {c} * {name}[part]", f"part = slice(None, None, -1)\n{name}[part][:1] = {c}",
+        f"k = np.array(0)\n{name}[k:k + 1] = {e}\nk += 1\n{name}[k:] *= {c}", f"{name}[(np.int64(0), ...)[:len({name})]] = {e}",
+        f"def put(k, v):\n    {name}[k] = v\nfor k in range(len({name})):\n    put(k, {name}[-k] * {c})", f"rows = [row for row in {name}]\nrows[-1][...] = {e}" if w.env[name].ndim > 1 else f"np.nan_to_num({name}, copy=False)[:1] += {c}",
+    ])  # fmt: skip
+
+
 def container(w: Writer) -> str | None:
     """Arrays in a list are the arrays themselves."""
     u, v = w.pick(_ndarray()), w.pick(_ndarray())
@@ -344,6 +375,6 @@ STATEMENTS: list[tuple[str, Callable[[Writer], str | None], int]] = [
     ("plain array changed after use", used_plain, 4), ("index variable", index_variable, 1), ("index changed after use", changed_index, 3), ("del", freed, 1),
     ("item", item, 12), ("item, in place", updated_item, 8), ("in place", updated, 8), ("view, in place", updated_view, 6), ("item of a view", chain, 4),
     ("out=", out, 6), ("function that writes", writer, 7), ("plain item", plain_write, 3), ("loop that fills", fill_loop, 3), ("loop over a table", table_loop, 3),
-    ("loop over rows", row_loop, 3), ("if", branch, 2), ("while", while_loop, 1), ("function that changes its arguments", function, 2), ("swap", swap, 3),
+    ("whole numbers", whole_numbers, 3), ("places", places, 3), ("loop over rows", row_loop, 3), ("if", branch, 2), ("while", while_loop, 1), ("function that changes its arguments", function, 2), ("swap", swap, 3),
     ("list of arrays", container, 1), ("scalar", scalar, 3), ("refused by NumPy", failing, 2),
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Arrays = dict[str, Any]
-SHAPES = [(), (1,), (2,), (3,), (4,), (6,), (2, 3), (3, 2), (3, 3), (1, 3), (4, 1), (2, 2, 3), (2, 1, 2), (2, 3, 2)]
+SHAPES = [(), (1,), (2,), (3,), (4,), (6,), (2, 3), (3, 2), (3, 3), (1, 3), (4, 1), (2, 2, 3), (2, 1, 2), (2, 3, 2), (0,), (2, 0)]
 LAYOUTS = ("C", "C", "C", "F", "strided", "turned")
 LARGEST = 20.0  # the largest number that a program may compute: finite differences lose their digits otherwise
 
@@ -56,7 +56,11 @@ class Program(NamedTuple):
     @property
     def function(self) -> Callable[[Any, Any], tuple[list[Any], list[str]]]:
         """The program: what it returns are its arrays, and the kinds of the errors that it met."""
-        space: dict[str, Any] = {"np": np, "kind_of": kind_of}
+        return self.run_with(np)
+
+    def run_with(self, numpy: Any) -> Callable[[Any, Any], tuple[list[Any], list[str]]]:
+        """The program with this module for NumPy."""
+        space: dict[str, Any] = {"np": numpy, "kind_of": kind_of}
         exec(compile(self.source, f"<program {self.seed}>", "exec"), space)
         return space["program"]
 
@@ -270,7 +274,8 @@ class Writer:
             f"np.squeeze({name})", f"np.expand_dims({name}, {self.rng.randint(-1, 0)})", f"{name}.real", f"{name}.imag", f"np.real({name})",
             f"np.flip({name})", f"np.atleast_1d({name})", f"np.atleast_2d({name})", f"np.asarray({name}, like={name})",
             f"np.reshape({name}, {self.shape_of_size(a.size)}, order={self.rng.choice('CFA')!r})", f"{name}.conj()",
-            f"{name}.astype({name}.dtype, copy=False)", f"np.broadcast_to({name}, (2, *{a.shape}))",
+            f"{name}.astype({name}.dtype, copy=False)", f"np.broadcast_to({name}, (2, *{a.shape}))", f"np.ascontiguousarray({name}, like={name})",
+            f"np.asarray({name}, order={self.rng.choice('CFAK')!r}, like={name})", f"np.asfortranarray({name}, like={name})",
         ]  # fmt: skip
         if rank >= 1:
             options += [f"{name}[{self.rng.randrange(a.shape[0])}]" if a.shape[0] else name, f"np.array_split({name}, 2)[{self.rng.randint(0, 1)}]"]

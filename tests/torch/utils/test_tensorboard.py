@@ -324,6 +324,27 @@ def test_every_edge_of_a_graph_leads_to_a_node(tmp_path):
     assert list(nodes["Net/Mul"].input) == ["Net/Split", "input/scale"]
 
 
+def test_a_graph_is_added_as_people_are_used_to(tmp_path, monkeypatch):
+    from funcgrad.torch.utils import tensorboard
+
+    class Affine(nn.Module):
+        def __init__(self):
+            super(Affine, self).__init__()  # noqa: UP008 (as older code writes it)
+            self.w = nn.Parameter(torch.randn(2, 1))
+            self.b = nn.Parameter(torch.zeros(1, 1))
+
+        def forward(self, x):
+            return x @ self.w + self.b
+
+    monkeypatch.chdir(tmp_path)
+    writer = tensorboard.SummaryWriter("./tensorboard")
+    writer.add_graph(Affine(), input_to_model=torch.rand(10, 2))
+    writer.close()
+    edges = {name: list(node.input) for name, node in graph_of(tmp_path / "tensorboard").items()}
+    assert edges["Affine/Add"] == ["Affine/Mm", "Affine/b"]
+    assert edges["Affine/Mm"] == ["input/x", "Affine/w"]
+
+
 def test_a_module_that_runs_twice_has_one_scope(tmp_path):
     shared = nn.Sequential(nn.Tanh())
     with SummaryWriter(tmp_path) as writer:

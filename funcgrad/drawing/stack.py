@@ -33,7 +33,13 @@ class Line(NamedTuple):
     function: str
 
     def __str__(self) -> str:
-        return f"{os.path.basename(self.file)}, line {self.number}, in {self.function}" if self.file else ""
+        return f"{self.name}, line {self.number}, in {self.function}" if self.file else ""
+
+    @property
+    def name(self) -> str:
+        """The file's name; a cell of a notebook has only a number, that nobody knows, for one."""
+        folder, name = os.path.split(self.file)
+        return "cell" if os.path.basename(folder).startswith("ipykernel_") else name
 
     @property
     def text(self) -> str:

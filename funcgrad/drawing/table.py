@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from time import perf_counter
@@ -88,8 +87,8 @@ class Table:
         if len(self.rows) > SHOWN:
             more = f"{len(self.rows) - SHOWN} more; .rows has all of them, .by('line') adds them up"
             lines.insert(SHOWN // 2, f'<tr><td colspan="{len(_HEAD)}" style="text-align:center">{escape(more)}</td></tr>')
-        head = "".join(f'<th style="text-align:{_side(k)}">{name}</th>' for k, name in enumerate(_HEAD))
-        last = "".join(f'<th style="text-align:{_side(k)}">{escape(text)}</th>' for k, text in enumerate(cells(total)))
+        head = "".join(f'<th style="{_look(k)}">{name}</th>' for k, name in enumerate(_HEAD))
+        last = "".join(f'<th style="{_look(k)}">{escape(text)}</th>' for k, text in enumerate(cells(total)))
         return (
             f"<table><caption>{escape(self.title)}: {_plural(total.count)}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{''.join(lines)}</tbody><tfoot><tr>{last}</tr></tfoot></table>"
@@ -107,8 +106,8 @@ def _plural(count: int) -> str:
     return f"{count} operation{'s' * (count != 1)}"
 
 
-def _side(column: int) -> str:
-    return "right" if column in _NUMBERS else "left"
+def _look(column: int) -> str:
+    return f"padding:2px 8px;white-space:nowrap;text-align:{'right' if column in _NUMBERS else 'left'}"
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -121,7 +120,7 @@ def place(line: Line | None) -> str:
     """'model.py:12  h = np.tanh(x @ w)'."""
     if line is None or not line.file:
         return ""
-    return f"{os.path.basename(line.file)}:{line.number}  {shorten(line.text, 48)}".rstrip()
+    return f"{line.name}:{line.number}  {shorten(line.text, 48)}".rstrip()
 
 
 def _html_row(row: Row, total: Row) -> str:
@@ -132,7 +131,8 @@ def _html_row(row: Row, total: Row) -> str:
         percent = 100 * part / whole if whole else 0.0
         bar = f";background:linear-gradient(to left,#93c5fd88 {percent:.1f}%,transparent {percent:.1f}%)" if percent else ""
         tip = f' title="{escape(f"{row.line}: {row.line.text}")}"' if row.line and k == len(_HEAD) - 1 else ""
-        parts.append(f'<td style="padding:2px 8px;text-align:{_side(k)}{bar}"{tip}>{escape(text)}</td>')
+        shown = f"<code>{escape(text)}</code>" if tip else escape(text)
+        parts.append(f'<td style="{_look(k)}{bar}"{tip}>{shown}</td>')
     return f"<tr>{''.join(parts)}</tr>"
 
 

@@ -1,5 +1,6 @@
 """Tables: rows, bytes, sums, and their texts."""
 
+import os
 import re
 import xml.etree.ElementTree as ET
 
@@ -107,3 +108,9 @@ def test_refusals():
         fg.trace(layer)(*LAYER).by("size")
     with pytest.raises(OutputError, match="no floating output of rint depends"):
         fg.trace(np.rint)(1.0)
+
+
+def test_a_cell_of_a_notebook_is_called_so():
+    cell = Line(os.path.join("tmp", "ipykernel_123", "4567.py"), 6, "f")
+    assert str(cell) == "cell, line 6, in f"
+    assert str(cell._replace(file=os.path.join("work", "model.py"))) == "model.py, line 6, in f"

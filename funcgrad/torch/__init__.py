@@ -40,6 +40,7 @@ from funcgrad.torch import (
     sampling,
     settings,
     special,
+    subclasses,
 )
 from funcgrad.torch import creation as _creation
 from funcgrad.torch import dtypes as _dtypes

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.trace import Tracer
+from funcgrad.torch import dtypes
 from funcgrad.torch.data import shape_of
 from funcgrad.torch.registry import declare, function
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.storage import share
+from funcgrad.torch.tensor import Tensor, make_tensor
 
 
 def _view_node(input: Any = None, *rest: Any, **named: Any) -> str:
@@ -38,10 +40,8 @@ declare("reshape_as", lambda input, other: np.reshape(input, other.shape), _view
 
 def _view(self: Tensor, *shape: Any) -> Tensor:
     """The same memory in another shape."""
-    from funcgrad.torch import dtypes
-
     if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
-        raise RuntimeError("view(dtype) would reinterpret bits: use to(dtype)")
+        return _reinterpreted(self, dtypes.to_numpy(shape[0]))
     out = reshape(self, *shape)
     if out._base is None and not isinstance(self.value, Tracer):
         raise RuntimeError(
@@ -49,6 +49,31 @@ def _view(self: Tensor, *shape: Any) -> Tensor:
             "subspaces). Use .reshape(...) instead."
         )
     return out
+
+
+def _reinterpreted(self: Tensor, wanted: np.dtype[Any]) -> Tensor:
+    """The same bytes as elements of another dtype: the last dim grows or shrinks with their size."""
+    old = self.value.dtype
+    if old == wanted:
+        return get_alias(self)
+    if self.requires_grad and (old.kind in "fc") and wanted.kind in "fc":
+        raise RuntimeError(
+            f"view({wanted.name}): the bits of {old.name} read as {wanted.name} have no derivative. Write x.detach().view(dtype) "
+            "or torch.view_as_real and view_as_complex for the parts of complex numbers"
+        )
+    if isinstance(self.value, Tracer):
+        raise RuntimeError("view(dtype) reads bits, which a tensor inside a functional transform does not have")
+    if old.itemsize != wanted.itemsize and (not self.ndim or self.shape[-1] * old.itemsize % wanted.itemsize):
+        raise RuntimeError(
+            f"self.size(-1) must be divisible by {wanted.itemsize // old.itemsize} to view {dtypes.of(old)} as "
+            f"{dtypes.of(wanted)} (different element sizes), but the shape is {list(self.shape)}"
+        )
+    return share(self, make_tensor(self.value.view(wanted)), lambda x: x.view(wanted))
+
+
+def get_alias(self: Tensor) -> Tensor:
+    """The same memory, as another tensor."""
+    return self[...]  # type: ignore[index]
 
 
 Tensor.view = _view  # type: ignore[attr-defined]

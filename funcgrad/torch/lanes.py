@@ -21,7 +21,7 @@ from funcgrad.core.reverse import Node, plan_of
 from funcgrad.torch.modes import MODE
 from funcgrad.torch.ops import Op
 from funcgrad.torch.tape import NumberFirstPlan, named, next_order
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensor import PLAIN, Tensor
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 SCALARS = frozenset([np.float32, np.float64])
@@ -47,7 +47,7 @@ return tensor
 """
 _UNARY = """\
 def {name}(input, *rest, **options):
-    if isinstance(input, Tensor) and not rest and not options and mode() is None:
+    if type(input) in plain_types and not rest and not options and mode() is None:
         x = input.value
         dtype = x.dtype
         if dtype is F32 or dtype is F64:
@@ -62,12 +62,12 @@ def {name}(input, *rest, **options):
 _BINARY = """\
 def {name}(input, other, **options):
     try:
-        if type(input) is Tensor or isinstance(input, Tensor):
+        if type(input) in plain_types:
             if mode() is None and not options:
                 x = input.value
                 dtype = x.dtype
                 kind = type(other)
-                if kind is Tensor or isinstance(other, Tensor):
+                if kind in plain_types:
                     y = other.value
                     if y.dtype is dtype and (dtype is F32 or dtype is F64):
                         out = {run}
@@ -96,7 +96,7 @@ def {name}(input, other, **options):
 _REFLECTED = """\
 def r{name}(input, other):
     kind = type(other)
-    if (kind is float or kind is int) and mode() is None:
+    if (kind is float or kind is int) and mode() is None and type(input) in plain_types:
         y = input.value
         dtype = y.dtype
         if dtype is F32 or dtype is F64:
@@ -135,6 +135,7 @@ def _space(ufunc: Any, op: Op) -> dict[str, Any]:
     return {
         "__name__": "funcgrad.torch.lanes",
         "Tensor": Tensor,
+        "plain_types": PLAIN,
         "Node": Node,
         "new": object.__new__,
         "order": next_order,

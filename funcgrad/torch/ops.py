@@ -22,9 +22,13 @@ from funcgrad.torch import storage
 from funcgrad.torch.modes import MODE, Mode
 from funcgrad.torch.storage import Inference, Shared
 from funcgrad.torch.tape import EAGER, Tape, fused, named, next_order, saved_values
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensor import OVERRIDING, Tensor, make_tensor
+from funcgrad.torch.where import here
 
 ndarray = np.ndarray
+
+
+OVERRIDE: list[Callable[..., Any]] = []  # what subclasses make of operations (subclasses.py), where there are any
 
 
 class Slot(int):
@@ -107,6 +111,10 @@ def run(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensors: list[Any] = []
     places = tuple([placed(x, tensors) for x in args])
     named_places = {k: placed(x, tensors) for k, x in kwargs.items()}
+    if OVERRIDING:
+        found = OVERRIDE[0](op, tensors, args, kwargs)
+        if found is not None:
+            return found[0]
     body = op.body
 
     def function(contents: Any) -> Any:
@@ -228,6 +236,7 @@ def adopted(end: Node, tape: Tape, parents: tuple[Node, ...], title: str) -> Nod
     if end.plan is not None and end.plan is not PICK and all(p in where for p in end.parents):
         mapped = tuple([where[p] for p in end.parents])
         return make_node(next_order(), named(end.plan, title), end.saved, mapped, end.shape, end.dtype)
+    tape.where = here()
     return make_node(next_order(), fused(title, tape.keeps()), tape, parents, end.shape, end.dtype)
 
 
@@ -235,6 +244,7 @@ def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) 
     ends = tape.ends
     if not any(ends):
         return wrapped([x.value if isinstance(x, Tracer) else x for x in out])
+    tape.where = here()
     node = make_node(next_order(), fused(title, tape.keeps()), tape, parents, len(ends), None)
     made = []
     for k, (x, end) in enumerate(zip(out, ends, strict=True)):

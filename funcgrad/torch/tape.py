@@ -19,6 +19,7 @@ from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.reverse import PICK, Node, ReverseTrace, ReverseTracer, make_node, plan_of, sweep
 from funcgrad.core.trace import Tracer, rebuilt, snapshot
+from funcgrad.torch.where import Where, line_of
 
 UNGUARDED = Unguarded()
 ndarray = np.ndarray
@@ -176,10 +177,10 @@ class Tape:
     Without leaves the tape is not there yet: the function is to be run again, on operands that are tracers.
     """
 
-    __slots__ = ("ends", "function", "leaves", "operands", "slots")
+    __slots__ = ("ends", "function", "leaves", "operands", "slots", "where")
 
-    def __init__(self, function: Callable[..., Any], operands: list[Any], slots: tuple[int, ...]) -> None:
-        self.function, self.operands, self.slots = function, operands, slots
+    def __init__(self, function: Callable[..., Any], operands: list[Any], slots: tuple[int, ...], where: Where = None) -> None:
+        self.function, self.operands, self.slots, self.where = function, operands, slots, where
         self.leaves: list[Node] = []
         self.ends: list[Node | None] = []
 
@@ -243,14 +244,18 @@ class FusedPlan(NamedPlan):
         operands = list(tape.operands)
         for slot, parent in zip(tape.slots, node.parents, strict=True):
             operands[slot] = EAGER.wrap(operands[slot], parent)
-        return Tape(tape.function, operands, tape.slots)
+        return Tape(tape.function, operands, tape.slots, tape.where)
 
 
 def pull_fused(ct: Any, tape: Tape) -> list[Any]:
     """Sweep the inner tape."""
     if not tape.leaves:
         tape.run()
-    found = sweep(_seeds(ct, tape.ends))
+    try:
+        found = sweep(_seeds(ct, tape.ends))
+    except Exception as error:
+        error.add_note(f"The operation was called at {line_of(tape.where)}.")
+        raise
     return [found.get(leaf) for leaf in tape.leaves]
 
 

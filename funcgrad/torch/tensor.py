@@ -31,6 +31,11 @@ NON_LEAF_GRAD = (
     "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
 )
 
+ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
+USE_DETACH = (
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+)
+
 
 class Tensor:
     """An array with PyTorch's interface, which remembers how it was computed if it requires grad.
@@ -55,6 +60,13 @@ class Tensor:
         made = _new(cls)
         made.value, made.node = legacy_content(args, dtypes.default()), None
         return made
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith("funcgrad.") or any(base in PLAIN and base is not Tensor for base in cls.__mro__):
+            PLAIN.add(cls)
+        else:
+            OVERRIDING.append(cls)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("link", "grad_"):
@@ -150,18 +162,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        if not self.is_leaf and wanted != self.requires_grad:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables."
-                + (
-                    ""
-                    if wanted
-                    else " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
-                    "var_no_grad = var.detach()."
-                )
-            )
         if not self.is_leaf:
-            raise RuntimeError("you can only change requires_grad flags of leaf variables.")
+            raise RuntimeError(ONLY_LEAVES if wanted else ONLY_LEAVES + USE_DETACH)
         self.requires_grad_(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -169,11 +171,7 @@ class Tensor:
         node = self.node
         if node is not None and node.plan is not None:
             if not requires_grad:
-                raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
-                    "a subgraph "
-                    "that doesn't require differentiation use var_no_grad = var.detach()."
-                )
+                raise RuntimeError(ONLY_LEAVES + USE_DETACH)
             return self
         if not requires_grad:
             self.node = None
@@ -255,7 +253,9 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """The same memory and version counter, outside the graph."""
-        return storage.share(self, make_tensor(self.value))
+        made = storage.share(self, make_tensor(self.value))
+        made.__class__ = Tensor if type(self) in PLAIN else type(self)
+        return made
 
     def detach_(self) -> Tensor:
         """Leave the graph: this tensor becomes a leaf that does not require grad."""
@@ -305,6 +305,10 @@ class Tensor:
         from funcgrad.torch.hooks import retain
 
         retain(self)
+
+
+PLAIN: set[type] = {Tensor}  # Tensor and the library's own subclasses: operations on them give plain tensors
+OVERRIDING: list[type] = []  # the user's subclasses (subclasses.py)
 
 
 class Leaf:

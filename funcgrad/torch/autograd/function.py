@@ -25,6 +25,7 @@ from funcgrad.torch.autograd.graph import Node
 from funcgrad.torch.autograd.saved import Packed, hooks_of, packer
 from funcgrad.torch.tape import next_order
 from funcgrad.torch.tensor import Tensor, make_tensor, recording
+from funcgrad.torch.where import here, line_of
 
 
 class FunctionCtx(EngineNode, Node):
@@ -119,7 +120,7 @@ class FunctionPlan:
         self.name = f"{cls.__name__}Backward"
         self.keeps = ("saved_tensors",) if ctx._to_save else ()
         self.outs = [(o.value.shape, o.value.dtype) if isinstance(o, Tensor) else None for o in outs]
-        self.ctx = ref(ctx)
+        self.ctx, self.where = ref(ctx), here()
 
     def raised(self, node: Any) -> Any:
         """The next pull is to be recorded."""
@@ -140,10 +141,13 @@ class FunctionPlan:
                 ctx.__dict__[k] = dead_end(v.value, ctx, f"ctx.{k}")
             try:
                 result = _backward_of(self.cls)(ctx, *given)
+                return self._checked(ctx, result, raised)
+            except Exception as error:
+                error.add_note(f"{self.cls.__name__} was applied at {line_of(self.where)}.")
+                raise
             finally:
                 ctx.__dict__.update(kept)
                 ctx._raised = False
-            return self._checked(ctx, result, raised)
 
     def pull_masked(self, ct: Any, saved: Any) -> list[Any]:
         """The same: a user's backward sees plain zeros."""

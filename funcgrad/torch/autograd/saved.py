@@ -53,7 +53,7 @@ class PackedPlan(NamedPlan):
 def mapped(saved: Any, change: Callable[[Any], Any]) -> Any:
     """Saved values, each changed. A tape of several calls is left: they are to be run again, on what was packed."""
     if type(saved) is Tape:
-        return Tape(saved.function, mapped(saved.operands, change), saved.slots)
+        return Tape(saved.function, mapped(saved.operands, change), saved.slots, saved.where)
     if type(saved) is tuple:
         return tuple(mapped(x, change) for x in saved)
     if type(saved) is list:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
+from funcgrad.drawing.stack import Line
 from funcgrad.errors import ArgumentError, OutputError
 from tests.drawing.models import LAYER, MODELS, RECURRENT, assigning, layer, recurrent
 

@@ -58,10 +58,10 @@ class Named(Rule):
         plan.constants = tuple(i for i, name in enumerate(owners) if name in plan.keeps and i not in slots)
         plan.save = self._saver(primitive, call, needed)
         positions = [(owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots]
-        plan.pull = self._puller(primitive, needed, wanted, positions)
+        plan.pull = self._puller(primitive, call, needed, wanted, positions)
         plan.masks = self.moves or self.reach is not None
-        if len(owners) <= 2 and owners == ["x", "y"][: len(owners)]:
-            plan.lane_save = _lane_save(needed)
+        if len(owners) <= 2 and not primitive.lists:
+            plan.lane_save = _lane_save(needed, owners)
         plan.pull_masked = lambda ct, saved: self._pulled_masked(ct, saved, wanted, positions)
         return plan
 
@@ -80,13 +80,23 @@ class Named(Rule):
                     "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
                 )
 
-    def _puller(self, primitive: Primitive, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
+    def _puller(self, primitive: Primitive, call: Call, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
         """The pull; where every formula takes all that is saved, without sorting it out."""
         general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)  # noqa: E731
         if self._joint_for(wanted) is not None or primitive.lists or any(set(self.names[name]) != set(needed) for name in wanted):
             return general
-        formulas = [self.pulls[name] for name in wanted]
-        return lambda ct, saved: general(ct, saved) if type(ct) is list else [f(ct, **saved) for f in formulas]  # type: ignore[misc]
+        present = dict(call.layout)
+        if all(name in present or name == "out" for name in needed):
+            take, given = "".join(f"    {name} = saved[{name!r}]\n" for name in needed), [f"{name}={name}" for name in needed]
+        else:  # what is not among the parameters of a call is not saved
+            take, given = "", ["**saved"]
+        parts = [f"pull_{name}(ct, {', '.join(given)})" for name in wanted]
+        several = "    if type(ct) is list:\n        return general(ct, saved)\n"
+        source = f"def pull(ct, saved):\n{several}{take}    return ({', '.join(parts)},)\n"
+        space: dict[str, Any] = {f"pull_{name}": self.pulls[name] for name in wanted}
+        space["general"] = general
+        exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
+        return space["pull"]
 
     def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
         """The names to save, and whether the Spec is enough."""
@@ -152,9 +162,11 @@ class Named(Rule):
         raise NotImplementedError
 
 
-def _lane_save(needed: dict[str, bool]) -> str:
-    """What to save, as source for a lane, in which the operands are x and y (with node_x and node_y)."""
-    return "{" + ", ".join(f"'{n}': node_{n}.spec" if spec_only else f"'{n}': {n}" for n, spec_only in needed.items()) + "}"
+def _lane_save(needed: dict[str, bool], owners: list[str]) -> str:
+    """What to save, as source for a lane, in which operands are x and y (with node_x and node_y), and nothing else is given."""
+    letters = dict(zip(owners, "xy")) | {"out": "out"}
+    items = [(n, letters[n], spec_only) for n, spec_only in needed.items() if n in letters]
+    return "{" + ", ".join(f"'{n}': " + (f"node_{letter}.spec" if spec_only else letter) for n, letter, spec_only in items) + "}"
 
 
 def _owners(call: Call) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from funcgrad.core.declare import elementwise
 from funcgrad.core.kinds import Partial
 from funcgrad.core.lanes import PLAIN
-from funcgrad.core.trace import Tracer
+from funcgrad.core.trace import Tracer, is_foreign
 
 
 def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
@@ -65,14 +65,14 @@ def _tanh_slope(x: Any, y: Any) -> Any:
     """1 - y*y for y = tanh(x), where few digits cancel; else 4 e / (1 + e)**2 with e = exp(-2|x|)."""
     out = 1 - y * y
     # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 1e-4 in single.
-    if type(out) is np.ndarray and out.dtype.kind == "f":  # of hot loops: `out` is ours, and nothing can overflow
-        bad = out < 1e-3
-        if np.count_nonzero(bad):
-            e = np.exp(-2 * abs(x[bad]))
-            out[bad] = 4 * e / ((1 + e) * (1 + e))
-        return out
-    size = abs(out) if out.dtype.kind == "c" else out
-    return repaired(out, size < 1e-3, _sech2, x)
+    if type(out) is not np.ndarray or out.dtype.kind != "f":
+        return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-3, _sech2, x)
+    # Of hot loops: `out` is ours, and nothing can overflow. What argmin finds is NaN if there is any.
+    if out.size and not out.item(out.argmin()) >= 1e-3:
+        (places,) = (out < 1e-3).ravel().nonzero()
+        e = np.exp(-2 * abs(x.take(places)))
+        out.put(places, 4 * e / ((1 + e) * (1 + e)))
+    return out
 
 
 def _sech2(x: Any) -> Any:
@@ -113,6 +113,9 @@ gap = own(_gap, 1, -1)
 # They are split into two factors each, which neither overflow nor cancel. A zero in a complex number keeps its sign: it
 # tells the sides of a branch cut apart, and 1 + z would lose it (Kahan, Branch cuts for complex elementary functions).
 def _complex(real: Any, imag: Any) -> Any:
+    if is_foreign(real):
+        upper = real + 1j * abs(imag)  # in which a zero has lost its sign
+        return np.where(np.signbit(imag), np.conjugate(upper), upper)
     out = np.empty(real.shape, np.result_type(real, np.complex64))
     out.real, out.imag = real, imag
     return out[()]
@@ -252,7 +255,7 @@ def _i0_derivative(x: Any, n: int) -> Any:
     Opposite angles make a cosh or sinh, so all terms have one sign and nothing cancels. The trapezoidal rule with N
     angles errs by about I_N(x)/I_0(x) < exp(-N**2 / (2 |x|)) (Trefethen and Weideman, SIAM Review 56, 2014).
     """
-    largest = min(float(np.max(abs(x), initial=0)), 800.0) if x.size else 0.0
+    largest = int(np.fmin(np.max(abs(x), initial=0), 800)) + 1
     quarter = 8 + n // 4 + math.ceil(math.sqrt(80 * largest) / 4)
     wave = np.sinh if n % 2 else np.cosh
     out = np.zeros_like(x)

@@ -12,21 +12,23 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.forward import ForwardTrace
+from funcgrad.core.lanes import SCALARS
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.leaves import (
+    Argument,
+    argument_gradient,
     argument_leaves,
     aux_split,
     fitted_direction,
     float0,
-    gradients,
     hides_tracer,
     lower_leaf,
     lowered,
     one_for_each,
     own,
-    traced,
+    trace_argument,
 )
 from funcgrad.transforms.recording import output_value, record
 from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, positions
@@ -61,14 +63,11 @@ class ValueAndGrad(Transformed):
         where = positions(self.argnums, args, self.transform, self.fun)
         aux: Any = None
         traced_args = list(args)
-        arguments = []
+        arguments: list[Argument] = []
         with ReverseTrace() as trace:
             for i in where:
-                values, structure = argument_leaves(args[i], self.transform, i, allow_int=self.allow_int)
-                leaves, nodes = traced(trace, values)
-                traced_args[i] = tree.unflatten(structure, leaves)
-                arguments.append((values, nodes, structure))
-                del leaves
+                traced_args[i], argument = trace_argument(trace, args[i], self.transform, i, allow_int=self.allow_int)
+                arguments.append(argument)
             self._check_inputs(arguments)
             out = self.fun(*traced_args, **kwargs)
             if self.has_aux:
@@ -79,15 +78,15 @@ class ValueAndGrad(Transformed):
         seeds = iter([] if node is None else [(node, out.dtype.type(1))])
         del node
         cts = sweep(seeds)
-        found = [tree.unflatten(structure, gradients(cts, nodes, values)) for values, nodes, structure in arguments]
+        found = [argument_gradient(cts, argument) for argument in arguments]
         result = tuple(found) if isinstance(self.argnums, tuple) else found[0]
         return ((out, aux), result) if self.has_aux else (out, result)
 
-    def _check_inputs(self, arguments: list[Any]) -> None:
+    def _check_inputs(self, arguments: list[Argument]) -> None:
         if not self.holomorphic:
             return
-        for values, _, _ in arguments:
-            for value in values:
+        for argument in arguments:
+            for value in argument.values:
                 if value.dtype.kind != "c":
                     raise NonDifferentiableError(
                         f"{self.transform} with holomorphic=True needs complex inputs, but one has dtype {value.dtype}. "
@@ -96,6 +95,8 @@ class ValueAndGrad(Transformed):
 
     def _end(self, trace: ReverseTrace, out: Any) -> tuple[Node | None, Any]:
         """The node and the value of the output, which must be one number."""
+        if type(out) is trace.tracer_type and out.trace is trace and type(out.value) in SCALARS and not self.holomorphic:
+            return out.node, out.value  # the common case
         name = name_of(self.fun)
         node = None
         if hasattr(out, "__operand__"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from sys import getrefcount
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableErro
 
 # The dtype of the "derivative" with respect to an integer: it holds nothing.
 float0 = np.dtype([("float0", np.void, 0)])
+_new_argument = tuple.__new__  # of a named tuple, in half the time
 
 _PROMOTED: dict[type, Callable[[Any], Any]] = {float: np.float64, int: np.float64, complex: np.complex128}
 
@@ -83,6 +84,35 @@ def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[
     return leaves, nodes
 
 
+class Argument(NamedTuple):
+    """An argument that is differentiated in: its leaves, their nodes, and its structure."""
+
+    values: Sequence[Any]
+    nodes: Sequence[Node | None]
+    structure: tree.Structure
+
+
+def trace_argument(trace: ReverseTrace, arg: Any, transform: str, number: int, *, allow_int: bool) -> tuple[Any, Argument]:
+    """An argument with tracers for leaves, and what it takes to find its gradient."""
+    if type(arg) is np.ndarray and arg.dtype.kind == "f":  # the common case, without a walk
+        leaf = trace.leaf(arg)
+        return leaf, _new_argument(Argument, ((arg,), (leaf.node,), tree.LEAF))
+    values, structure = argument_leaves(arg, transform, number, allow_int=allow_int)
+    leaves, nodes = traced(trace, values)
+    return tree.unflatten(structure, leaves), Argument(values, nodes, structure)
+
+
+def argument_gradient(cts: dict[Node, Any], argument: Argument) -> Any:
+    """The gradient for an argument, a pytree like it."""
+    values, nodes, structure = argument
+    if structure is not tree.LEAF:
+        return tree.unflatten(structure, [gradient(cts, node, value) for node, value in zip(nodes, values)])
+    ct = cts.pop(nodes[0], None)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    if type(ct) is np.ndarray and ct.base is None and getrefcount(ct) <= _ALONE and ct.flags.writeable:
+        return ct  # what `own` would say, for less
+    return gradient(cts, nodes[0], values[0]) if ct is None else own(ct)
+
+
 def lowered(trace: Trace, out: Any) -> Any:
     """An output (a pytree) with the tracers of this trace replaced by their values."""
     if type(out) is trace.tracer_type:
@@ -134,20 +164,6 @@ def _described(x: Any) -> str:
     if hasattr(x, "shape"):
         return f"an array of shape {x.shape}"
     return f"a {type(x).__name__}"
-
-
-def gradients(cts: dict[Node, Any], nodes: Sequence[Node | None], values: Sequence[Any]) -> list[Any]:
-    """The gradients for the leaves of one argument."""
-    found = []
-    for node, value in zip(nodes, values):
-        ct = cts.pop(node, None) if node is not None else None
-        if type(ct) is np.ndarray and ct.base is None and getrefcount(ct) <= _ALONE and ct.flags.writeable:
-            found.append(ct)  # what `own` would say, for less
-        elif ct is not None:
-            found.append(own(ct))
-        else:
-            found.append(gradient(cts, node, value))
-    return found
 
 
 def gradient(cts: dict[Node, Any], node: Node | None, value: Any) -> Any:

@@ -84,19 +84,26 @@ def _is_int(a: Any) -> bool:
 
 def positions(argnums: int | tuple[int, ...], args: Sequence[Any], transform: str, fun: Any) -> tuple[int, ...]:
     """The positions that `argnums` names among `args`, counted from 0."""
-    if type(argnums) is int and 0 <= argnums < len(args):
-        return (argnums,)
+    found = _counted(argnums, len(args))
+    if isinstance(found, tuple):
+        return found
+    if found is None:
+        raise ArgumentError(f"{transform}: argnums={argnums!r} names an argument twice")
+    raise ArgumentError(
+        f"{transform}: argnums={argnums!r} asks for positional argument {found}, but {name_of(fun)} was called "
+        f"with {len(args)} positional argument{'s' * (len(args) != 1)}; pass what is differentiated by position"
+    )
+
+
+@functools.lru_cache
+def _counted(argnums: int | tuple[int, ...], n: int) -> tuple[int, ...] | int | None:
+    """The positions among `n` arguments, counted from 0; the number that is none of them; None if one is named twice."""
     found = []
     for a in argnums if isinstance(argnums, tuple) else (argnums,):
-        if not -len(args) <= a < len(args):
-            raise ArgumentError(
-                f"{transform}: argnums={argnums!r} asks for positional argument {a}, but {name_of(fun)} was called "
-                f"with {len(args)} positional argument{'s' * (len(args) != 1)}; pass what is differentiated by position"
-            )
-        found.append(a % len(args))
-    if len(set(found)) < len(found):
-        raise ArgumentError(f"{transform}: argnums={argnums!r} names an argument twice")
-    return tuple(found)
+        if not -n <= a < n:
+            return a
+        found.append(a % n)
+    return tuple(found) if len(set(found)) == len(found) else None
 
 
 def of_chosen(fun: Callable[..., Any], args: Sequence[Any], where: Sequence[int], kwargs: dict[str, Any]) -> Callable[..., Any]:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 
 from funcgrad.core.methods import ArrayMethods
-from funcgrad.errors import EscapedTracerError, TracerError, UnsupportedFunctionError, user_line
+from funcgrad.core.tracebacks import shorten
+from funcgrad.errors import BEGIN, EscapedTracerError, TracerError, TracerWriteError, UnsupportedFunctionError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.primitive import Call, Opaque, Primitive
@@ -63,18 +64,21 @@ class Trace:
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
         RUNNING.set(self.outer)
         self.close()
-        hidden = error and error.__cause__
+        if error is None:
+            return
+        shorten(error)
+        hidden = error.__cause__
         if isinstance(hidden, TracerError) and str(error).startswith("setting an array element with a sequence"):
             raise hidden  # NumPy says this, which helps nobody, instead of what it was told
-
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """For x.trace(): a tracer's attribute of this name is its trace, not ndarray's method."""
-        raise UnsupportedFunctionError(f"x.trace() at {user_line()}: a tracer has no such method. Write np.trace(x).")
         if type(error) is ValueError and str(error) == "Error setting single item of array.":  # here it keeps nothing of that
             raise TracerWriteError(
                 "`a.flat[i] = x` would write a tracer into a plain array and lose its derivative. "
                 f"To write into an array, {BEGIN}."
             ) from error
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """For x.trace(): a tracer's attribute of this name is its trace, not ndarray's method."""
+        raise UnsupportedFunctionError(f"x.trace() at {user_line()}: a tracer has no such method. Write np.trace(x).")
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""
@@ -178,6 +182,11 @@ def lower(trace: Trace, x: Any) -> Any:
     if isinstance(x, Tracer):
         return x.value if x.trace is trace else snapshot(x)
     return x
+
+
+def is_foreign(x: Any) -> bool:
+    """Is this an array of another library (CuPy, Dask, ...), that speaks NumPy's protocols? Nothing makes it an ndarray."""
+    return hasattr(x, "__array_function__") and not isinstance(x, (np.ndarray, Tracer))
 
 
 def concrete(x: Any) -> Any:

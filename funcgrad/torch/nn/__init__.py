@@ -1,7 +1,6 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
 
-from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.activations import (
     CELU,
     ELU,
@@ -32,6 +31,7 @@ from funcgrad.torch.nn.activations import (
     Tanhshrink,
     Threshold,
 )
+from funcgrad.torch.nn.attention import MultiheadAttention
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList, Sequential
 from funcgrad.torch.nn.convolution import (
     Conv1d,
@@ -111,3 +111,5 @@ from funcgrad.torch.nn.pooling import (
 )
 from funcgrad.torch.nn.recurrent import GRU, LSTM, RNN, RNNBase
 from funcgrad.torch.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
+
+from funcgrad.torch.nn import functional, init, utils

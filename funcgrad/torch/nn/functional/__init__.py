@@ -36,6 +36,7 @@ from funcgrad.torch.nn.functional.activations import (
     tanhshrink,
     threshold,
 )
+from funcgrad.torch.nn.functional.attention import scaled_dot_product_attention
 from funcgrad.torch.nn.functional.convolution import (
     conv1d,
     conv2d,

@@ -108,5 +108,10 @@ def user_line() -> str:
     frame = user_frame()
     if frame is None:
         return "an unknown line"
-    name = os.path.basename(frame.f_code.co_filename)
-    return f"{name}, line {frame.f_lineno}, in {frame.f_code.co_name}"
+    return f"{short_name(frame.f_code.co_filename)}, line {frame.f_lineno}, in {frame.f_code.co_name}"
+
+
+def short_name(path: str) -> str:
+    """The name of a file without its folder. A cell of a notebook has only a number, that nobody knows, for one."""
+    folder, name = os.path.split(path)
+    return "cell" if os.path.basename(folder).startswith("ipykernel_") else name

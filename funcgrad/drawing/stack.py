@@ -7,7 +7,6 @@ held, until the next call shows that they have ended.
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 from funcgrad.core.forward import transposed_pull
 from funcgrad.core.reverse import sweep
-from funcgrad.errors import user_frame
+from funcgrad.errors import short_name, user_frame
 from funcgrad.transforms.checkpointing import Checkpoint
 from funcgrad.transforms.custom import CustomFunction
 from funcgrad.transforms.derivatives import jvp, vjp
@@ -37,9 +36,8 @@ class Line(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file's name; a cell of a notebook has only a number, that nobody knows, for one."""
-        folder, name = os.path.split(self.file)
-        return "cell" if os.path.basename(folder).startswith("ipykernel_") else name
+        """The file's name."""
+        return short_name(self.file)
 
     @property
     def text(self) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from types import CodeType
 from typing import TypeAlias
 
-from funcgrad.errors import user_frame
+from funcgrad.errors import short_name, user_frame
 
 Where: TypeAlias = "tuple[CodeType, int] | None"
 
@@ -23,4 +22,4 @@ def line_of(where: Where) -> str:
         return "an unknown line"
     code, instruction = where
     lines = (line for start, end, line in code.co_lines() if start <= instruction < end)
-    return f"{os.path.basename(code.co_filename)}, line {next(lines, None)}, in {code.co_name}"
+    return f"{short_name(code.co_filename)}, line {next(lines, None)}, in {code.co_name}"

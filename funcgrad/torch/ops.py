@@ -19,11 +19,11 @@ from funcgrad.core.forward import ForwardTracer
 from funcgrad.core.reverse import PICK, Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer
 from funcgrad.torch import storage
+from funcgrad.torch.locations import here
 from funcgrad.torch.modes import MODE, Mode
 from funcgrad.torch.storage import Inference, Shared
 from funcgrad.torch.tape import EAGER, Tape, fused, named, next_order, saved_values
 from funcgrad.torch.tensor import OVERRIDING, Tensor, make_tensor
-from funcgrad.torch.where import here
 
 ndarray = np.ndarray
 

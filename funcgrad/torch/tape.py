@@ -19,7 +19,7 @@ from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.reverse import PICK, Node, ReverseTrace, ReverseTracer, make_node, plan_of, sweep
 from funcgrad.core.trace import Tracer, rebuilt, snapshot
-from funcgrad.torch.where import Where, line_of
+from funcgrad.torch.locations import Where, line_of
 
 UNGUARDED = Unguarded()
 ndarray = np.ndarray

@@ -23,9 +23,9 @@ from funcgrad.torch.autograd import engine
 from funcgrad.torch.autograd.dead_ends import dead_end, once_differentiable  # noqa: F401 (a name of this module in PyTorch too)
 from funcgrad.torch.autograd.graph import Node
 from funcgrad.torch.autograd.saved import Packed, hooks_of, packer
+from funcgrad.torch.locations import here, line_of
 from funcgrad.torch.tape import next_order
 from funcgrad.torch.tensor import Tensor, make_tensor, recording
-from funcgrad.torch.where import here, line_of
 
 
 class FunctionCtx(EngineNode, Node):

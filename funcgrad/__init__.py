@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from funcgrad import drawing as drawing
     from funcgrad import extend as extend
     from funcgrad import numpy as numpy
+    from funcgrad import optim as optim
     from funcgrad import testing as testing
     from funcgrad.drawing import draw, trace
     from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
@@ -75,7 +76,7 @@ __all__ = [
 LATE["scipy.special"] = "funcgrad.scipy.special"
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
-_MODULES = ("debug", "drawing", "extend", "numpy", "testing")
+_MODULES = ("debug", "drawing", "extend", "numpy", "optim", "testing")
 _LAZY = {
     "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",
     "custom_gradient": "transforms.custom", "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",

@@ -150,10 +150,10 @@ TAINTED: dict[int, Taint] = {}
 
 def taint(array: Any, version: Version, node: Any) -> None:
     """Remember that `array`, which somebody still holds, is no longer what its tensor holds."""
-    key = id(array)
+    key, pop = id(array), TAINTED.pop
     made = TAINTED[key] = Taint(version, node)
     if isinstance(array, ndarray):
-        made.held = ref(array, lambda _: TAINTED.pop(key, None))
+        made.held = ref(array, lambda _: pop(key, None))
     else:  # a NumPy scalar, which knows no weak references: it is kept as long as its tensor
         made.held = array
         finalize(version, TAINTED.pop, key, None)
@@ -201,6 +201,47 @@ def write(tensor: Any, index: Any, v: Any) -> None:
             storage.array = array
     link.version.count += 1
     tensor.value = link.value()
+
+
+def borrowed(tensor: Any, *, counted: bool = True) -> ndarray:
+    """The memory of `tensor` for a caller that overwrites it and then calls `returned`: nobody else holds it.
+
+    A view gets a copy, which `returned` writes to where it belongs. Without `counted`, a tensor that shares its memory with none
+    keeps its version.
+    """
+    if not counted and tensor.link is None:
+        array = tensor.value
+        tensor.value = None
+        free = type(array) is ndarray and getrefcount(array) <= _FREE and array.base is None and array.flags.writeable
+        tensor.value = array
+        if free:
+            return array
+    link = link_of(tensor)
+    if link.steps:
+        return np.array(tensor.value)
+    storage, node = link.storage, tensor.node
+    storage.forget_values()
+    array = storage.array
+    storage.array = None
+    held = getrefcount(array) > _FREE
+    if type(array) is Shared:
+        target = array.view(ndarray)
+    else:
+        if held:
+            taint(array, link.version, node)
+        if held or type(array) is not ndarray or array.base is not None or not array.flags.writeable:
+            array = np.array(array, order="K")
+        target = array
+    storage.array = array
+    link.version.count += 1
+    tensor.value = link.value()
+    return target
+
+
+def returned(tensor: Any, array: ndarray) -> None:
+    """The memory that `borrowed` gave has been overwritten."""
+    if tensor.link is not None and tensor.link.steps:
+        write(tensor, ..., array)
 
 
 def _written(array: Any, place: Place, v: Any, held: bool) -> Any:

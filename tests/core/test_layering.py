@@ -20,7 +20,7 @@ LAYERS = [
     {"rules"},
     {"transforms"},
     {"testing", "debug", "drawing", "extend"},
-    {"numpy", "scipy"},
+    {"numpy", "scipy", "optim"},
     {"torch"},
 ]
 # The package's own namespace is no layer: it gathers the public names of all.

@@ -1,51 +1,88 @@
-"""Optimizer: parameter groups, state, and steps."""
+"""Optimizer: the base of all optimizers. Parameter groups, state, hooks; groups.py checks groups, checkpoints.py saves them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import functools
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from funcgrad.torch.modes import enable_grad, no_grad
+from funcgrad.torch.hooks import RemovableHandle
+from funcgrad.torch.optim import checkpoints, groups
 from funcgrad.torch.tensor import Tensor
+
+Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+GLOBAL_PRE_HOOKS: OrderedDict[int, Any] = OrderedDict()
+GLOBAL_POST_HOOKS: OrderedDict[int, Any] = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) before each step of any optimizer."""
+    return RemovableHandle(GLOBAL_PRE_HOOKS, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) after each step of any optimizer."""
+    return RemovableHandle(GLOBAL_POST_HOOKS, hook)
 
 
 class Optimizer:
-    """Base of the optimizers: `update(param, gradient, state, group)` is what a subclass defines."""
+    """The base of the optimizers; one of your own defines `step`.
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    `params` is an iterable of tensors, of (name, tensor) pairs, or of dicts with "params" and settings of their own;
+    `defaults` are the settings of groups that do not give them. Raises TypeError and ValueError for what can't be optimized.
+    """
+
+    _optimizer_step_pre_hooks: OrderedDict[int, Any]
+    _optimizer_step_post_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
+
+    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                f"{type(params).__name__}"
+                f"{type(params).__name__}: write [{type(params).__name__.lower()}]"
             )
         self.defaults = defaults
+        self._prepare()
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        groups = list(params)
-        if not groups:
+        given: list[Any] = list(params)
+        if not given:
             raise ValueError("optimizer got an empty parameter list")
-        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
-            self.add_param_group(dict(group))
+        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+            self.add_param_group(group if not isinstance(group, dict) else dict(group))
+
+    def _prepare(self) -> None:
+        for name in _hook_places():
+            self.__dict__.setdefault(name, OrderedDict())
+        cls: Any = type(self)
+        if not getattr(cls.step, "hooked", False):
+            cls.step = with_hooks(cls.step)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
+
+    def __repr__(self) -> str:
+        parts = []
+        for i, group in enumerate(self.param_groups):
+            lines = [f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"]
+            parts.append(f"\nParameter Group {i}\n{''.join(lines)}")
+        return f"{type(self).__name__} ({''.join(parts)})"
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Add parameters with settings of their own."""
-        given = param_group["params"]
-        param_group["params"] = [given] if isinstance(given, Tensor) else [p[1] if isinstance(p, tuple) else p for p in given]
-        for p in param_group["params"]:
-            if not isinstance(p, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
-            if not p.is_leaf and not p.retains_grad:
-                raise ValueError("can't optimize a non-leaf Tensor")
-        for name, value in self.defaults.items():
-            param_group.setdefault(name, value)
-        known = {id(p) for group in self.param_groups for p in group["params"]}
-        if known & {id(p) for p in param_group["params"]}:
-            raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append(param_group)
+        """Add parameters, with settings of their own."""
+        self.param_groups.append(groups.checked(param_group, self.defaults, self.param_groups))
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients."""
+        """Forget the gradients; with set_to_none=False, fill them with zeros."""
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:
@@ -55,45 +92,83 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update the parameters from their gradients; `closure` computes the loss anew."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad_ is not None:
-                        self.update(p, p.grad_, self.state[p], group)
-        return loss
-
-    def update(self, param: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Update one parameter in place."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__}.step: an optimizer has to define how it steps")
 
     def state_dict(self) -> dict[str, Any]:
-        """State and settings, with parameters by number."""
-        numbers = {id(p): i for i, p in enumerate(p for g in self.param_groups for p in g["params"])}
-        groups = [{**g, "params": [numbers[id(p)] for p in g["params"]]} for g in self.param_groups]
-        return {"state": {numbers[id(p)]: dict(s) for p, s in self.state.items()}, "param_groups": groups}
+        """State and settings, with parameters by number: {"state": {0: ...}, "param_groups": [...]}."""
+        for hook in tuple(self._optimizer_state_dict_pre_hooks.values()):
+            hook(self)
+        made = checkpoints.packed(self.state, self.param_groups)
+        for hook in tuple(self._optimizer_state_dict_post_hooks.values()):
+            found = hook(self, made)
+            made = made if found is None else found
+        return made
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over state and settings."""
-        saved = state_dict["param_groups"]
-        if len(saved) != len(self.param_groups):
-            raise ValueError("loaded state dict has a different number of parameter groups")
-        ordered = [p for g in self.param_groups for p in g["params"]]
-        for group, given in zip(self.param_groups, saved, strict=True):
-            if len(group["params"]) != len(given["params"]):
-                raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
-            group.update({k: v for k, v in given.items() if k != "params"})
-        self.state = defaultdict(dict, {ordered[i]: dict(s) for i, s in state_dict["state"].items()})
+        """Take over state and settings; arrays of NumPy are taken as tensors."""
+        state_dict = dict(state_dict)
+        for hook in tuple(self._optimizer_load_state_dict_pre_hooks.values()):
+            found = hook(self, state_dict)
+            state_dict = state_dict if found is None else found
+        state, param_groups = checkpoints.unpacked(state_dict, self.param_groups)
+        self.__setstate__({"state": state, "param_groups": param_groups})
+        for hook in tuple(self._optimizer_load_state_dict_post_hooks.values()):
+            hook(self)
 
-    def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
-        for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines += [f"    {k}: {group[k]}" for k in sorted(group) if k != "params"]
-        return "\n".join([*lines, ")"])
+    # ---- hooks -------------------------------------------------------------------------------------------------------
+    def _register(self, place: str, hook: Any, prepend: bool = False) -> RemovableHandle:
+        hooks = self.__dict__[place]
+        handle = RemovableHandle(hooks, hook)
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        return handle
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) before each step; it may return new (args, kwargs)."""
+        return self._register("_optimizer_step_pre_hooks", hook)
+
+    def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) after each step."""
+        return self._register("_optimizer_step_post_hooks", hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) before state_dict()."""
+        return self._register("_optimizer_state_dict_pre_hooks", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) on what state_dict() is about to return; it may return another one."""
+        return self._register("_optimizer_state_dict_post_hooks", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) before load_state_dict; it may return another one."""
+        return self._register("_optimizer_load_state_dict_pre_hooks", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) after load_state_dict."""
+        return self._register("_optimizer_load_state_dict_post_hooks", hook, prepend)
 
 
-Params = Iterable[Any]
+def _hook_places() -> list[str]:
+    return [name for name in Optimizer.__annotations__ if name.endswith("_hooks")]
+
+
+def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """`step` of a class of optimizers, with the hooks before and after it; it also notes that there was a step."""
+
+    @functools.wraps(step)
+    def hooked(*args: Any, **kwargs: Any) -> Any:
+        self = args[0]
+        for hook in (*GLOBAL_PRE_HOOKS.values(), *self._optimizer_step_pre_hooks.values()):
+            found = hook(self, args, kwargs)
+            if found is not None:
+                if not (isinstance(found, tuple) and len(found) == 2):
+                    raise RuntimeError(f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {found}.")
+                args, kwargs = found
+        out = step(*args, **kwargs)
+        self.__dict__["_opt_called"] = True
+        for hook in (*self._optimizer_step_post_hooks.values(), *GLOBAL_POST_HOOKS.values()):
+            hook(self, args, kwargs)
+        return out
+
+    hooked.hooked = True  # type: ignore[attr-defined]
+    return hooked

@@ -1,0 +1,73 @@
+"""One leaf updated by a rule: in blocks of the processor's cache and in place, or as one formula on tracers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.optim.arithmetic import TEMPORARIES, Anew, InPlace
+
+# kernel(arithmetic, x, y, slots, k) -> (x, *slots): the parameter, its gradient, its state, the numbers of this step.
+Kernel = Callable[[Any, Any, Any, tuple[Any, ...], Any], tuple[Any, ...]]
+
+# A block of all arrays is to fit into the caches next to the processor, and to be so long that calls cost little beside it.
+BLOCKS_BYTES, LONGEST_BYTES = 1 << 19, 1 << 18
+_scratch = threading.local()
+
+
+def scratch_for(dtype: np.dtype[Any]) -> list[np.ndarray]:
+    """This thread's scratch for blocks of a real dtype, allocated once."""
+    held = _scratch.__dict__
+    found = held.get(dtype.char)
+    if found is None:
+        found = held[dtype.char] = [np.empty(LONGEST_BYTES // dtype.itemsize, dtype) for _ in range(1 + TEMPORARIES)]
+    return found
+
+
+def update_in_place(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> None:
+    """Write the next values into the arrays `x` and `slots`; all have one shape and dtype. Complex is two reals."""
+    arrays, real = (x, y, *slots), x.real.dtype
+    scratch = scratch_for(real)
+    block = BLOCKS_BYTES // ((1 + len(arrays)) * real.itemsize)
+    if all(array.flags.c_contiguous for array in arrays):
+        rows = [array.reshape(-1).view(real) for array in arrays]
+        size = len(rows[0])
+        for start in range(0, size, block):
+            parts = rows if size <= block else [row[start : start + block] for row in rows]
+            _run(kernel, scratch, parts, k)
+        return
+    access: Any = [["readwrite"], ["readonly"], *[["readwrite"]] * len(slots)]
+    blocks = np.nditer(
+        arrays,
+        flags=["external_loop", "buffered", "zerosize_ok"],
+        op_flags=access,
+        order="K",
+        buffersize=block * real.itemsize // x.dtype.itemsize,
+    )
+    with blocks:
+        for parts in blocks:
+            _run(kernel, scratch, [part.view(real) for part in parts], k)
+
+
+def _run(kernel: Kernel, scratch: list[np.ndarray], parts: list[np.ndarray], k: Any) -> None:
+    size = len(parts[0])
+    kernel(InPlace([array[:size] for array in scratch]), parts[0], parts[1], tuple(parts[2:]), k)
+
+
+def updated(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> tuple[Any, ...]:
+    """The next values of `x` and `slots`, which may be tracers and are left alone; each has the dtype that it had."""
+    given = (x, *slots)
+    if x.dtype.kind == "c":
+        parts = [kernel(Anew(), part(x), part(y), tuple(map(part, slots)), k) for part in (np.real, np.imag)]
+        made: tuple[Any, ...] = tuple(re + 1j * im for re, im in zip(*parts))
+    else:
+        made = kernel(Anew(), x, y, slots, k)
+    return tuple(new if new.dtype == old.dtype else new.astype(old.dtype) for new, old in zip(made, given))
+
+
+def is_plain(x: Any) -> bool:
+    """Is it an array (or a number) that can be computed with in place?"""
+    return isinstance(x, (np.ndarray, np.generic, int, float, complex))

@@ -184,7 +184,16 @@ def batched_getitem(primitive: Primitive, call: Call, batched: Sequence[bool], s
     if len(batched) == 1 and isinstance(call.params["index"], (int, slice)):
         return x[:, call.params["index"]]
     found = _batch_index(call, batched, size, x_batched=batched[0])
-    return one_by_one(primitive, call, batched, size) if found is None else found.arranged(primitive(x, found.index))
+    if found is None:
+        return one_by_one(primitive, call, batched, size)
+    out = found.arranged(primitive(x, found.index))
+    return out if _is_basic(call.params["index"]) or out.ndim < 3 or not out.size else as_alone(out, _alone(call, batched))
+
+
+def _alone(call: Call, batched: Sequence[bool]) -> Any:
+    """What NumPy makes of this call for the first example."""
+    x, *indices = (one_example(o)[0] if is_batched else one_example(o) for o, is_batched in zip(call.operands, batched))
+    return x[filled(call.params["index"], indices)]
 
 
 def batched_add_at(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:

@@ -57,6 +57,17 @@ def together(x: Any) -> Any:
     return x if reach <= abs(plain.strides[0]) else x.copy("C")
 
 
+def as_alone(x: Any, alone: np.ndarray) -> Any:
+    """`x`, a batch (array or tracer) of which each example has its axes in memory in the order that they have in `alone`."""
+    long = [k for k, n in enumerate(alone.shape) if n > 1]
+    wanted = sorted(long, key=lambda k: -alone.strides[k])
+    plain = one_example(x)
+    if not plain.size or wanted == sorted(long, key=lambda k: -plain.strides[1 + k]):
+        return x
+    order = (0, *(1 + k for k in wanted), *(1 + k for k in range(alone.ndim) if k not in long))
+    return np.transpose(np.transpose(x, order).copy("C"), tuple(np.argsort(order).tolist()))
+
+
 def one_example(x: Any) -> Any:
     """The plain value beneath `x`, a tracer or array; under vmap, one example of it (zeros, if there is none)."""
     value = concrete(x)

@@ -159,7 +159,7 @@ def _onto(subscripts: str, i: int, shape: tuple[int, ...], shapes: tuple[tuple[i
     found: dict[str, int] = {}
     for letters, lengths in zip(others, shapes):
         for c, n in zip(letters, lengths):
-            found[c] = max(n, found.get(c, 1))
+            found[c] = n if n != 1 else found.get(c, 1)
     kept = "".join(dict.fromkeys(c for c, n in zip(term, shape) if c in found and n != 1))
     apart = tuple(found[c] if c in kept and term.index(c) == axis else 1 for axis, c in enumerate(term))
     return _Onto(

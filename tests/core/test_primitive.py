@@ -179,7 +179,7 @@ def test_specs() -> None:
     ],
 )
 def test_out_beside_a_tracer_is_refused_with_the_line(call: Any) -> None:
-    with pytest.raises(TracerWriteError, match=r"out=\.\.\.\) at test_primitive\.py, line \d+.*result = np\."):
+    with pytest.raises(TracerWriteError, match=r"out=a\).*at test_primitive\.py, line \d+.*a = np\..*zeros_like"):
         of(call)
 
 

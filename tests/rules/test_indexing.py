@@ -270,7 +270,7 @@ def test_the_method_trace_says_what_to_write() -> None:
 
 def test_out_says_what_to_write() -> None:
     for call in (lambda x: np.take(x, [0], out=np.ones(1)), lambda x: np.compress([True], x, out=np.ones(1))):
-        with pytest.raises(TracerWriteError, match=r"result = np\."):
+        with pytest.raises(TracerWriteError, match=r"a = np\..*zeros_like"):
             grad(lambda x, call=call: np.sum(call(x)))(np.ones(2))
 
 

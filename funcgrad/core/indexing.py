@@ -12,6 +12,7 @@ from funcgrad.core.batch import one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
 from funcgrad.core.cotangent import INTS, Read, add_at, repeats
+from funcgrad.core.layout import as_alone, one_example
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node

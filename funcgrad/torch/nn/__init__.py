@@ -1,6 +1,7 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
 
+from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.activations import (
     CELU,
     ELU,
@@ -44,6 +45,7 @@ from funcgrad.torch.nn.convolution import (
     Unfold,
 )
 from funcgrad.torch.nn.distances import CosineSimilarity, PairwiseDistance
+from funcgrad.torch.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from funcgrad.torch.nn.embedding import Embedding, EmbeddingBag
 from funcgrad.torch.nn.linear import Bilinear, Identity, LazyLinear, Linear
 from funcgrad.torch.nn.losses import (
@@ -70,6 +72,18 @@ from funcgrad.torch.nn.losses import (
     TripletMarginWithDistanceLoss,
 )
 from funcgrad.torch.nn.module import Module
+from funcgrad.torch.nn.normalization import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+    LayerNorm,
+    LocalResponseNorm,
+    RMSNorm,
+)
 from funcgrad.torch.nn.padding import (
     CircularPad1d,
     CircularPad2d,
@@ -111,5 +125,3 @@ from funcgrad.torch.nn.pooling import (
 )
 from funcgrad.torch.nn.recurrent import GRU, LSTM, RNN, RNNBase
 from funcgrad.torch.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
-
-from funcgrad.torch.nn import functional, init, utils

@@ -49,6 +49,7 @@ from funcgrad.torch.nn.functional.convolution import (
 )
 from funcgrad.torch.nn.functional.ctc import ctc_loss
 from funcgrad.torch.nn.functional.distances import cosine_similarity, normalize, pairwise_distance, pdist
+from funcgrad.torch.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from funcgrad.torch.nn.functional.embedding import embedding, embedding_bag
 from funcgrad.torch.nn.functional.linear import bilinear, linear
 from funcgrad.torch.nn.functional.losses import (
@@ -73,6 +74,14 @@ from funcgrad.torch.nn.functional.losses_margins import (
     soft_margin_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
+)
+from funcgrad.torch.nn.functional.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
 )
 from funcgrad.torch.nn.functional.padding import pad
 from funcgrad.torch.nn.functional.pooling import (

@@ -20,7 +20,7 @@ import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.primitive import holds_tracer
-from funcgrad.core.trace import Tracer
+from funcgrad.core.trace import Tracer, is_foreign
 
 ndarray = np.ndarray
 LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
@@ -125,7 +125,7 @@ class Scatter:
 
     def __init__(self, read: Read) -> None:
         self.shape, self.dtype = read.shape, read.dtype
-        self.buffer: Any = np.zeros(read.shape, read.dtype)
+        self.buffer: Any = buffer_for(read.part, read.shape, read.dtype)
         self.elements: list[int] = []  # what loops read
         self.places: list[tuple[int, ...]] = []  # and loops over several axes
         self.reads: list[tuple[Any, Any]] = []  # all else: (index, which of its positions are live)
@@ -161,9 +161,9 @@ class Scatter:
         if self.places:
             live[tuple(map(list, zip(*self.places)))] = True
         for index, part in self.reads:
-            if isinstance(live, Tracer) or holds_tracer((part, index)):
-                part = part.astype(float) if isinstance(part, Tracer) else np.asarray(part, float)
-                live = np.logical_or(live, add_at(np.zeros(self.shape), index, part) != 0)
+            if isinstance(live, Tracer) or holds_tracer((part, index)) or is_foreign(part) or is_foreign(live):
+                part = part.astype(float) if hasattr(part, "astype") else np.asarray(part, float)
+                live = np.logical_or(live, add_at(buffer_for(part, self.shape, float), index, part) != 0)
             elif part is True or not repeats(index):
                 live[index] |= part
             else:  # one reading of a position may be live, another not
@@ -173,13 +173,27 @@ class Scatter:
         return Masked(self.buffer, live, owned=True)
 
 
+def buffer_for(part: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros to add up parts in: of the same kind of array as `part`, if that is one of another library."""
+    if type(part) is Masked:
+        part = part.value
+    return np.zeros_like(part, shape=shape, dtype=dtype) if is_foreign(part) else np.zeros(shape, dtype)
+
+
+def copy_for(part: Any, buffer: Any, dtype: Any = None) -> Any:
+    """A copy of `buffer`, to write parts like `part` into."""
+    if is_foreign(part) or is_foreign(buffer):
+        return buffer_for(part if is_foreign(part) else buffer, buffer.shape, dtype or buffer.dtype) + buffer
+    return np.array(buffer, dtype)
+
+
 def add_at(buffer: Any, index: Any, part: Any) -> Any:
     """`buffer` with `part` added at `index` (repeated indices add up): in place where both are plain."""
     if isinstance(buffer, Tracer) or holds_tracer((part, index)):
         return CATALOGUE[add_at](buffer, part, index)
     if not repeats(index):
         buffer[index] += part
-    elif np.size(part) < LARGE or not buffer.flags.c_contiguous:
+    elif np.size(part) < LARGE or type(buffer) is not ndarray or not buffer.flags.c_contiguous:
         np.add.at(buffer, index, part)
     else:  # np.add.at is ten times faster along one axis
         positions = np.arange(buffer.size).reshape(buffer.shape)[index]

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.core.batch import one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
-from funcgrad.core.cotangent import INTS, Read, add_at, repeats
+from funcgrad.core.cotangent import INTS, Read, add_at, copy_for, repeats
 from funcgrad.core.layout import as_alone, one_example
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
@@ -252,7 +252,7 @@ class AddAt(Primitive):
 
     def run(self, call: Call) -> Any:
         buffer, part, index = self.spread(call)
-        return add_at(np.array(buffer, dtype=np.result_type(buffer, part)), index, part)
+        return add_at(copy_for(part, buffer, np.result_type(buffer, part)), index, part)
 
     def spread(self, call: Call) -> tuple[Any, Any, Any]:
         """The buffer, the part in the shape of buffer[index], and the index. (ufunc.at of NumPy 2.4 misreads a part that has

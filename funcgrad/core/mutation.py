@@ -18,13 +18,13 @@ import numpy as np
 
 from funcgrad.core.batch import REPEATED, BatchTrace
 from funcgrad.core.batch_index import to_batch_index
-from funcgrad.core.cotangent import Masked, select
+from funcgrad.core.cotangent import Masked, buffer_for, select
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.layout import copied, is_private
 from funcgrad.core.places import Place
 from funcgrad.core.primitive import as_operand
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
-from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, lower, snapshot
+from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, is_foreign, lower, snapshot
 from funcgrad.core.views import FILLED, Alias, Step, check_writeable, index_in_root, is_scalar, note_write
 
 _new = object.__new__
@@ -116,7 +116,7 @@ def taken(x: Any, field: str) -> Any:
     if isinstance(value, Tracer):
         is_root = value.alias is None or value.alias is FILLED
         return value if is_root and getrefcount(value) <= FREE else snapshot(value)
-    return np.array(value)
+    return value.copy() if is_foreign(value) else np.array(value)
 
 
 def _free_count(x: Tracer) -> int:
@@ -185,7 +185,7 @@ def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
     if x.node is None and t_v is None:
         return
     if x.node is None:
-        x.node = np.zeros(x.value.shape, x.value.dtype)
+        x.node = buffer_for(x.value, x.value.shape, x.value.dtype)
     elif type(x.node) is Masked:
         x.node = x.node.value
     overwrite(x, "node", place, 0 if t_v is None else t_v.value if type(t_v) is Masked else t_v)

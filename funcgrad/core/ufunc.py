@@ -13,7 +13,7 @@ from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.kinds import OPERANDS, Rule
 from funcgrad.core.methods import astype
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
-from funcgrad.core.trace import Tracer
+from funcgrad.core.trace import Tracer, is_foreign
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
 # ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
@@ -131,6 +131,6 @@ def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind") -> A
 def as_array(x: Any) -> Any:
     """`x` as an array or tracer."""
     x = as_operand(x)
-    return x if isinstance(x, Tracer) else np.asarray(x)
+    return x if isinstance(x, Tracer) or is_foreign(x) else np.asarray(x)
 
 

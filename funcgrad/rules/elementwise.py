@@ -13,6 +13,7 @@ import numpy as np
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite, custom, elementwise, linear, piecewise_constant
 from funcgrad.core.methods import astype
+from funcgrad.core.trace import is_foreign
 from funcgrad.rules.slopes import (
     angle_slope,
     arccosh_slope,
@@ -87,6 +88,8 @@ elementwise(np.arctanh, lambda x: arctanh_slope(x))
 # ---- complex numbers: real-linear functions --------------------------------------------------------------------------
 def _turned(x):
     """-1j * x for real x, with a real part that is 0 also where x is infinite."""
+    if is_foreign(x):
+        return -1j * x
     out = np.zeros(x.shape, np.result_type(x, np.complex64))
     out.imag = -x
     return out[()]

@@ -14,6 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
+from funcgrad.core.trace import is_foreign
 from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.rules.shapes import shifted
 
@@ -64,7 +65,8 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     x = as_operand(filt)
     if not set(trim.lower()) <= set("fb"):
         raise ValueError(f"np.trim_zeros at {user_line()}: trim is 'f', 'b' or 'fb', not {trim!r}")
-    live = np.argwhere(np.asarray(x != 0))
+    mask = x != 0
+    live = np.argwhere(mask if is_foreign(mask) else np.asarray(mask))
     # Of nothing but zeros, NumPy keeps nothing.
     first, last = (live.min(axis=0), live.max(axis=0) + 1) if live.size else (np.array(x.shape), np.zeros(x.ndim, int))
     axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)

@@ -18,7 +18,7 @@ from funcgrad.core.catalogue import register
 from funcgrad.core.declare import composite, linear
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, as_operand
-from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.trace import Tracer, bind, is_foreign
 from funcgrad.core.views import plain_view
 
 # ---- how these functions meet a batch --------------------------------------------------------------------------------
@@ -105,7 +105,8 @@ class Reshape(Primitive):
 
 def _example(x: Any) -> Any:
     """The plain value beneath `x`, with its layout in memory; under vmap, one example of it."""
-    return np.asarray(plain_view(x) if isinstance(x, Tracer) else x)
+    x = plain_view(x) if isinstance(x, Tracer) else x
+    return np.empty(x.shape, x.dtype) if is_foreign(x) else np.asarray(x)
 
 
 def _reshaped_back(ct: Any, a: Any, order: Any = "C") -> Any:

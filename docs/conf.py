@@ -61,8 +61,9 @@ def _returns(found):
 
 def _raises(found):
     words = " ".join(found[1].split())
-    parts = re.split(r"(?:^|(?<=\. ))(?=\w+(?:Error|Warning)\b[^.:]*: )", words)
-    return "".join(f":raises {part.strip()}\n" for part in parts if part)
+    named = r"\w+(?:Error|Warning)\b[^.:]*: "
+    parts = [part.strip() for part in re.split(rf"(?:^|(?<=\. ))(?={named})", words) if part]
+    return "".join(f":raises{' ' if re.match(named, part) else ': '}{part}\n" for part in parts)
 
 
 def math_visitor(display):

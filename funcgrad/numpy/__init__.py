@@ -14,6 +14,8 @@ outside of transforms.
 >>> grad(f)(3.0), type(np.zeros(3)).__name__
 (np.float64(7.0), 'ndarray')
 
+Its parts::
+
     dispatch.py        functions of lists and keywords that hold tracers
     constructors.py    new arrays, into which tracers can be written
     concatenators.py   r_, c_, mgrid, ogrid

@@ -116,33 +116,29 @@ class MultiheadAttention(Module):
         if single:
             query, key, value = (x.unsqueeze(axis) for x in (query, key, value))
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-        heads = Heads(self.num_heads, axis, self.add_zero_attn, need_weights)
-        batch, steps = query.shape[axis], query.shape[1 - axis]
-        seen = key.shape[1 - axis]
-        more = int(self.bias_k is not None) + self.add_zero_attn
-        mask = self._mask(attn_mask, key_padding_mask, batch, steps, seen, more, query.value.dtype)
-        keep = None
-        if self.training and self.dropout:
-            keep = kept((batch, self.num_heads, steps, seen + more), self.dropout, query.value.dtype)
-        separate = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
-        found = MULTI_HEAD(
-            query,
-            None if same else key,
-            None if same else value,
-            separate if self.in_proj_weight is None else (self.in_proj_weight,),
-            self.in_proj_bias,
-            (self.bias_k, self.bias_v),
-            (self.out_proj.weight, self.out_proj.bias),
-            mask,
-            keep,
-            heads,
-        )
+        masks = (attn_mask, key_padding_mask)
+        found, keep = self._run(query, None if same else key, None if same else value, masks, need_weights)
         out, weights = found if need_weights else (found, None)
         if weights is not None:
             weights = weights if keep is None else weights * keep
             weights = weights.mean(1) if average_attn_weights else weights
             weights = weights.squeeze(0) if single else weights
         return out.squeeze(axis) if single else out, weights
+
+    def _run(self, query: Any, key: Any, value: Any, masks: Any, need_weights: bool) -> tuple[Any, Tensor | None]:
+        """The output (with the weights, if wanted), and what dropout multiplied the weights by."""
+        axis = 0 if self.batch_first else 1
+        batch, steps, seen = query.shape[axis], query.shape[1 - axis], (query if key is None else key).shape[1 - axis]
+        more = int(self.bias_k is not None) + self.add_zero_attn
+        dtype, keep = query.value.dtype, None
+        mask = self._mask(masks[0], masks[1], batch, steps, seen, more, dtype)
+        if self.training and self.dropout:
+            keep = kept((batch, self.num_heads, steps, seen + more), self.dropout, dtype)
+        separate = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        weights = separate if self.in_proj_weight is None else (self.in_proj_weight,)
+        extra, end = (self.bias_k, self.bias_v), (self.out_proj.weight, self.out_proj.bias)
+        heads = Heads(self.num_heads, axis, self.add_zero_attn, need_weights)
+        return MULTI_HEAD(query, key, value, weights, self.in_proj_bias, extra, end, mask, keep, heads), keep
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, key_padding_mask: Any) -> None:
         if query.ndim not in (2, 3):

@@ -43,7 +43,10 @@ def _places(n: int, before: int, after: int, mode: str) -> Any:
     at = np.arange(-before, n + after)
     if mode == "replicate":
         return np.clip(at, 0, n - 1)
-    return at % n if mode == "circular" else (n - 1) - np.abs((n - 1) - np.abs(at))
+    if mode == "reflect":
+        return (n - 1) - np.abs((n - 1) - np.abs(at))
+    first = max(-before, 0)  # what is taken away does not come back at the other end
+    return first + (at - first) % (n - first - max(-after, 0))
 
 
 def _pad(input: Any, margins: Margins, mode: str, value: Any) -> Any:

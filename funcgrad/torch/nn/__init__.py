@@ -125,3 +125,13 @@ from funcgrad.torch.nn.pooling import (
 )
 from funcgrad.torch.nn.recurrent import GRU, LSTM, RNN, RNNBase
 from funcgrad.torch.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
+from funcgrad.torch.nn.shape import (
+    ChannelShuffle,
+    Flatten,
+    PixelShuffle,
+    PixelUnshuffle,
+    Unflatten,
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+)

@@ -107,3 +107,4 @@ from funcgrad.torch.nn.functional.pooling import (
     max_unpool2d,
     max_unpool3d,
 )
+from funcgrad.torch.nn.functional.resampling import channel_shuffle, interpolate, pixel_shuffle, pixel_unshuffle, upsample

@@ -226,7 +226,8 @@ def _instance_norm(input: Any, weight: Any, bias: Any, eps: float, tracked: bool
     out, mean, var = NORMALIZE(
         input, _by_channel(weight, rank), _by_channel(bias, rank), eps=eps, axes=tuple(range(2 - rank, 0)), centered=True
     )
-    return out, *(None if s is None else s.mean(0) for s in _statistics(mean, var, input.shape[:2], tracked))
+    means, variances = _statistics(mean, var, input.shape[:2], tracked)
+    return (out, means.mean(0), variances.mean(0)) if tracked else (out, None, None)
 
 
 _INSTANCE_NORM = Op("instance_norm", _instance_norm, "ViewBackward0")

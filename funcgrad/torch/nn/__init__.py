@@ -1,7 +1,6 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
 
-from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.activations import (
     CELU,
     ELU,
@@ -135,3 +134,7 @@ from funcgrad.torch.nn.shape import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from funcgrad.torch.nn.transformer import Transformer, TransformerDecoder, TransformerEncoder
+from funcgrad.torch.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
+
+from funcgrad.torch.nn import functional, init, utils

@@ -1,5 +1,7 @@
 """Sphinx's configuration: `make docs` writes docs/_build/html."""
 
+import importlib
+import inspect
 import re
 import shutil
 from pathlib import Path
@@ -15,7 +17,7 @@ project_copyright = "funcgrad contributors"
 version = release = funcgrad.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build", "figures.md"]  # performance.md includes the figures
+exclude_patterns = ["_build", "figures.md", "generated"]  # included by other pages
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # notebooks are committed with their output
@@ -34,6 +36,10 @@ html_static_path = ["static"]
 html_css_files = ["funcgrad.css"]
 
 HERE = Path(__file__).parent
+TORCH = (
+    "torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.utils", "torch.optim", "torch.optim.lr_scheduler",
+    "torch.autograd", "torch.func", "torch.linalg", "torch.fft", "torch.special", "torch.utils.data",
+)  # fmt: skip
 
 
 def copy_notebooks(app):
@@ -44,6 +50,33 @@ def copy_notebooks(app):
 def point_to_copies(app, name, source):
     """The pages link to ../notebooks/, and these to ../docs/, as in the repository."""
     source[0] = source[0].replace("](../notebooks/", "](notebooks/").replace("](../docs/", "](../")
+
+
+def list_torch_names(app):
+    """What docs/torch_names.md includes: the names of each namespace, with the first lines of their docstrings."""
+    (HERE / "generated").mkdir(exist_ok=True)
+    text = "".join(_names_of(importlib.import_module(f"funcgrad.{space}")) for space in TORCH)
+    (HERE / "generated" / "torch_names.md").write_text(text, encoding="utf-8")
+
+
+def _names_of(module):
+    rows = [f"## {module.__name__.removeprefix('funcgrad.')}\n", "| name | |\n|---|---|"]
+    for name in sorted(vars(module), key=str.lower):
+        thing = getattr(module, name)
+        if not name.startswith("_") and not inspect.ismodule(thing) and _is_ours(thing):
+            rows.append(f"| `{name}` | {_first_line(thing)} |")
+    return "\n".join(rows) + "\n\n"
+
+
+def _is_ours(thing):
+    return not isinstance(thing, (dict, list, set)) and getattr(thing, "__module__", "funcgrad").startswith("funcgrad")
+
+
+def _first_line(thing):
+    """The first line of its docstring, as Markdown; nothing for a value, whose docstring is that of its class."""
+    if not (inspect.isclass(thing) or callable(thing)):
+        return ""
+    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
 
 
 def results_as_prose(app, what, name, obj, options, lines):
@@ -79,5 +112,6 @@ def math_visitor(display):
 def setup(app):
     app.add_html_math_renderer("mathml", math_visitor("inline"), math_visitor("block"))
     app.connect("builder-inited", copy_notebooks)
+    app.connect("builder-inited", list_torch_names)
     app.connect("source-read", point_to_copies)
     app.connect("autodoc-process-docstring", results_as_prose, priority=100)  # before napoleon

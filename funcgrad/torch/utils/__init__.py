@@ -1,4 +1,4 @@
 # ruff: noqa: F401 (these are the public names)
-"""torch.utils: checkpoint, ..."""
+"""torch.utils: checkpoint, data, ..."""
 
-from funcgrad.torch.utils import checkpoint
+from funcgrad.torch.utils import checkpoint, data

@@ -137,7 +137,7 @@ PROGRAMS = [
     "s = L.StepLR(o, 2)\no.step()\ns.step(5)\nprint(s.get_last_lr())",
     "s = L.OneCycleLR(o, 0.1, total_steps=2)\nfor _ in range(4): o.step(); s.step()",
     "s = L.CosineAnnealingWarmRestarts(o, 3, 2)\nfor e in (0.5, 4.25, 11): s.step(e); print('%.12f' % s.get_last_lr()[0])",
-    "o = torch.optim.SGD([w], lr=torch.tensor(0.5)); s = L.ExponentialLR(o, 0.5); o.step(); s.step(); print(o.param_groups[0]['lr'])",
+    "o = torch.optim.SGD([w], lr=torch.tensor(0.5))\ns = L.ExponentialLR(o, 0.5)\no.step(); s.step(); print(o)",
 ]
 
 

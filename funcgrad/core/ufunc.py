@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ REDUCTIONS = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
     np.fmax: np.nanmax, np.fmin: np.nanmin, np.logical_and: np.all, np.logical_or: np.any,
 }  # fmt: skip
+ARITHMETIC = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv}
+_NUMBERS = frozenset([np.float64, np.complex128, float, complex, int])
 ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
@@ -45,6 +48,13 @@ class Ufunc(Primitive):
         if len(args) != len(self.layout):
             raise TypeError(f"np.{self.name} takes {len(self.layout)} operands, but {len(args)} were given at {user_line()}")
         return Call([as_operand(x) for x in args], self.layout, {})
+
+    def run(self, call: Call) -> Any:
+        """The ufunc; of complex numbers the operator, as people write it: it rounds products otherwise than the ufunc does."""
+        operate = ARITHMETIC.get(self.function)
+        if operate is None or np.complex128 not in map(type, call.operands) or not _NUMBERS.issuperset(map(type, call.operands)):
+            return super().run(call)
+        return operate(*call.operands)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == len(self.layout):

@@ -400,10 +400,9 @@ def same_single(found: Sequence[Any], expected: Sequence[Any], what: str) -> Non
             raise Difference(f"{what}, array {k}: found {x!r}, expected {y!r}")
 
 
-ALWAYS: list[Callable[[Case], None]] = [by_grad, by_jvp, by_vjp]
-SOMETIMES: list[Callable[[Case], None]] = [
-    by_jacrev, by_jacfwd, by_vmap, by_vmap_of_the_last_axis, by_vmap_of_grad, by_grad_of_vmap, by_vmap_of_jvp, by_vmap_of_vmap,
-    by_linearize, by_funcgrad_numpy, by_locks, by_single_precision,
+FIRST_ORDER: list[Callable[[Case], None]] = [
+    by_jvp, by_vjp, by_jvp, by_vjp, by_jacrev, by_jacfwd, by_vmap, by_vmap_of_the_last_axis, by_vmap_of_grad, by_grad_of_vmap,
+    by_vmap_of_jvp, by_vmap_of_vmap, by_linearize, by_funcgrad_numpy, by_locks, by_single_precision,
 ]  # fmt: skip
 SECOND_ORDER: list[Callable[[Case], None]] = [
     by_forward_over_reverse, by_reverse_over_reverse, by_reverse_over_forward, by_forward_over_forward, by_jacfwd_of_jacrev,

@@ -11,6 +11,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
@@ -33,18 +34,12 @@ class Program(NamedTuple):
 
     def arguments(self, step: float = 0.0) -> tuple[Any, Any]:
         """New arguments, moved by `step` along `directions`."""
-        rng = np.random.default_rng(self.seed)
-        points = [self._drawn(rng, shape) for shape in self.shapes]
-        return tuple(laid_out(p + step * d, self.layout) for p, d in zip(points, self.directions(), strict=True))  # type: ignore[return-value]
+        points, directions = drawn(self.seed, self.shapes, self.dtype), drawn(self.seed + 1, self.shapes, self.dtype)
+        return tuple(laid_out(p + step * d, self.layout) for p, d in zip(points, directions, strict=True))  # type: ignore[return-value]
 
     def directions(self) -> tuple[Any, Any]:
         """A direction for each argument."""
-        rng = np.random.default_rng(self.seed + 1)
-        return tuple(self._drawn(rng, shape) for shape in self.shapes)  # type: ignore[return-value]
-
-    def _drawn(self, rng: Any, shape: tuple[int, ...]) -> Any:
-        drawn = np.asarray(rng.uniform(-1, 1, shape))
-        return drawn + 1j * rng.uniform(-1, 1, shape) if self.dtype == "complex128" else drawn
+        return tuple(x.copy() for x in drawn(self.seed + 1, self.shapes, self.dtype))  # type: ignore[return-value]
 
     @property
     def source(self) -> str:
@@ -67,6 +62,14 @@ class Program(NamedTuple):
     def without(self, k: int) -> Program:
         """The program without its k-th statement."""
         return self._replace(statements=self.statements[:k] + self.statements[k + 1 :])
+
+
+@lru_cache(maxsize=8)
+def drawn(seed: int, shapes: tuple[tuple[int, ...], ...], dtype: str) -> list[Any]:
+    """Random arrays of these shapes."""
+    rng = np.random.default_rng(seed)
+    parts = [[np.asarray(rng.uniform(-1, 1, shape)) for _ in range(2)] for shape in shapes]
+    return [real + 1j * imag if dtype == "complex128" else real for real, imag in parts]
 
 
 def laid_out(x: Any, layout: str) -> Any:

@@ -30,8 +30,8 @@ def tracer_in(items: Any) -> Tracer | None:
 
 def named_like(made: Any, function: Callable[..., Any], home: str) -> Any:
     """`made`, with the name, the documentation and the signature of a function of NumPy's; `home` is the module that has it."""
-    update_wrapper(made, function, assigned=("__name__", "__qualname__"))
-    made.__module__ = home
+    update_wrapper(made, function, assigned=("__name__",))
+    made.__module__, made.__qualname__ = home, made.__name__
     # Without the examples, which are NumPy's to test.
     made.__doc__ = cleandoc(function.__doc__ or "").partition("\nExamples\n")[0].replace(">>> ", "")
     return made

@@ -24,7 +24,10 @@ def _taken(condition: Any) -> Any:
     return condition if getattr(condition, "dtype", None) is BOOL else np.not_equal(condition, 0)
 
 
-selection(np.where, None, _taken, lambda condition: np.logical_not(condition), operands="condition x y", gives_array=True)
+selection(
+    np.where, None, _taken, lambda condition: np.logical_not(condition),
+    operands="condition x y", signature="condition, x=None, y=None, /", gives_array=True,
+)  # fmt: skip
 
 
 def _share(taken: Any, ties: Any) -> Any:

@@ -40,7 +40,11 @@ def _full_like(a, fill_value, dtype=None, order: Any = "K", subok=True, shape=No
     return out
 
 
-piecewise_constant(np.zeros_like, np.ones_like, np.empty_like, batch=_batched_like, gives_array=True)
+piecewise_constant(np.zeros_like, np.ones_like, batch=_batched_like, gives_array=True)
+piecewise_constant(
+    np.empty_like, batch=_batched_like, gives_array=True,
+    signature="prototype, /, dtype=None, order='K', subok=True, shape=None, *, device=None",
+)  # fmt: skip
 composite(np.full_like, _full_like)
 
 

@@ -76,7 +76,8 @@ for _function in (np.save, np.savez, np.savez_compressed, np.savetxt):
     )
 
 # ---- bits, dates and strings -----------------------------------------------------------------------------------------
-piecewise_constant(np.packbits, np.unpackbits)
+piecewise_constant(np.packbits, signature="a, /, axis=None, bitorder='big'")
+piecewise_constant(np.unpackbits, signature="a, /, axis=None, count=None, bitorder='big'")
 for _function in (np.busday_count, np.busday_offset, np.is_busday, np.datetime_as_string):
     unsupported(_function, "it is about dates, and a tracer holds numbers")
 # The ufuncs of np.strings have no loops for numbers.

@@ -151,6 +151,6 @@ def test_primitives_have_numpys_parameters() -> None:
         try:
             numpys = inspect.signature(function)
         except ValueError:
-            continue
+            continue  # NumPy before 2.4 does not tell
         ours, theirs = list(made.signature.parameters), list(numpys.parameters)
-        assert set(ours) >= set(theirs) - {"like", "subok", "args", "kwargs"}, made.name
+        assert set(ours) >= set(theirs) - {"like", "subok", "args", "kwargs", "newshape"}, made.name

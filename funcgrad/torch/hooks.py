@@ -36,16 +36,12 @@ class Extras:
 EXTRAS: dict[int, Extras] = {}
 
 
-def _forget(key: int) -> None:
-    EXTRAS.pop(key, None)
-
-
 def extras_of(node: Node) -> Extras:
     """The extras of a node, made when they are first needed."""
     found = EXTRAS.get(id(node))
     if found is None:
-        key = id(node)
-        found = EXTRAS[key] = Extras(node, lambda _: _forget(key))
+        key, pop = id(node), EXTRAS.pop
+        found = EXTRAS[key] = Extras(node, lambda _: pop(key, None))
     return found
 
 

@@ -28,6 +28,7 @@ from funcgrad.transforms.leaves import (
     lowered,
     one_for_each,
     own,
+    returned,
     trace_argument,
 )
 from funcgrad.transforms.recording import output_value, record
@@ -80,6 +81,7 @@ class ValueAndGrad(Transformed):
         cts = sweep(seeds)
         found = [argument_gradient(cts, argument) for argument in arguments]
         result = tuple(found) if isinstance(self.argnums, tuple) else found[0]
+        out = returned(out) if isinstance(out, Tracer) else out
         return ((out, aux), result) if self.has_aux else (out, result)
 
     def _check_inputs(self, arguments: list[Argument]) -> None:
@@ -307,7 +309,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
             aux = lowered(trace, aux)
         outs, structure = tree.flatten(out)
         pairs = [_unpaired(trace, o, fun) for o in outs]
-    value = tree.unflatten(structure, [v for v, _ in pairs])
+    value = tree.unflatten(structure, [returned(v) for v, _ in pairs])
     tangent = tree.unflatten(structure, [t for _, t in pairs])
     return (value, tangent, aux) if has_aux else (value, tangent)
 

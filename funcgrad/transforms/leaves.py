@@ -143,6 +143,11 @@ def handed_out(trace: Trace, x: Any) -> Any:
     return value.copy("K") if value is not x and type(value) is np.ndarray else value
 
 
+def returned(value: Any) -> Any:
+    """A value as its caller gets it: a tracer of a trace that never closes as its client shows it (a tensor)."""
+    return value.trace.handed_out(value) if isinstance(value, Tracer) else value
+
+
 def hides_tracer(x: Any) -> bool:
     """Does this object array hold a tracer?"""
     return any(isinstance(item, Tracer) for item in np.ravel(x))

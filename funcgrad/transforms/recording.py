@@ -21,6 +21,7 @@ from funcgrad.transforms.leaves import (
     fitted_direction,
     gradient,
     handed_out,
+    returned,
     traced,
 )
 from funcgrad.transforms.wrapping import check_function, name_of
@@ -82,7 +83,7 @@ def record(
         nodes = [o.node if isinstance(o, Tracer) and o.trace is trace else None for o in outs]
         outs = [output_value(handed_out(trace, o), fun, transform) for o in outs]
     pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure)
-    return tree.unflatten(structure, outs), pullback, aux
+    return tree.unflatten(structure, [returned(o) for o in outs]), pullback, aux
 
 
 def output_value(x: Any, fun: Callable[..., Any], transform: str) -> Any:

@@ -14,7 +14,7 @@ from funcgrad.core.blank import plain
 from funcgrad.core.layout import together
 from funcgrad.core.trace import Tracer, snapshot
 from funcgrad.errors import ArgumentError
-from funcgrad.transforms.leaves import lower_leaf
+from funcgrad.transforms.leaves import lower_leaf, returned
 from funcgrad.transforms.wrapping import Transformed, name_of
 
 
@@ -125,10 +125,10 @@ def to_front(x: Any, axis: int) -> Any:
 def moved_back(value: Any, axis: int, transform: str) -> Any:
     """A stacked result with the batch axis where `out_axes` wants it."""
     if axis == 0:
-        return snapshot(value) if isinstance(value, Tracer) else value
+        return returned(value)
     if not -value.ndim <= axis < value.ndim:
         raise ArgumentError(f"{transform}: out_axes={axis} for an output with {value.ndim} axes (the batch included)")
-    return np.moveaxis(value, 0, axis)
+    return returned(np.moveaxis(value, 0, axis))
 
 
 def check_axes(name: str, axes: Any) -> None:

@@ -61,3 +61,25 @@ def test_gradients_flow_through_a_transform_to_a_tensor() -> None:
     assert inner.item() == 12
     inner.backward()
     assert w.grad.item() == 6
+
+
+CLOSED_OVER = {
+    "value_and_grad": lambda f, x: fg.value_and_grad(lambda x: np.sum(f(x)))(x)[0],
+    "vjp": lambda f, x: fg.vjp(f, x)[0].sum(),
+    "jvp": lambda f, x: fg.jvp(f, (x,), (x,))[0].sum(),
+    "linearize": lambda f, x: fg.linearize(f, x)[0].sum(),
+    "vmap": lambda f, x: fg.vmap(lambda r: np.sum(f(r)))(np.stack([x, x])).sum() / 2,
+    "vmap to another axis": lambda f, x: fg.vmap(f, out_axes=1)(np.stack([x, x])).sum() / 2,
+    "jacobian": lambda f, x: (fg.jacobian(f)(x) @ x).sum(),
+    "grad": lambda f, x: (fg.grad(lambda x: np.sum(f(x)))(x) * x).sum(),
+}
+
+
+@pytest.mark.parametrize("transform", CLOSED_OVER)
+def test_values_of_functions_that_close_over_a_tensor_are_tensors(transform: str) -> None:
+    t = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    found = CLOSED_OVER[transform](lambda x: x * t, np.array([3.0, 4.0]))
+    assert isinstance(found, torch.Tensor)
+    assert found.item() == 11
+    found.backward()
+    assert t.grad.tolist() == [3, 4]

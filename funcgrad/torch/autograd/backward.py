@@ -267,7 +267,8 @@ def _batched(outs: tuple[Any, ...], given: tuple[Any, ...], nodes: list[Node], k
             found = _captured(seeds_of(outs, fresh, create_graph), nodes, keep=True, create_graph=create_graph)
         return [engine.dense(found[n]) if found[n] is not None else np.zeros(n.shape, n.dtype) for n in nodes]
 
-    return dict(zip(nodes, vmap(one)(*[g.__operand__() for g in given]), strict=True))
+    found = vmap(one)(*[g.__operand__() for g in given])
+    return dict(zip(nodes, [x.__operand__() if isinstance(x, Tensor) else x for x in found], strict=True))
 
 
 def _result(i: int, x: Any, ct: Any, unused_allowed: bool, materialize: bool) -> Any:

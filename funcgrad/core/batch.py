@@ -39,6 +39,9 @@ class BatchTracer(Tracer):
     def shape(self) -> tuple[int, ...]:
         return self.value.shape[1:]
 
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, {self.trace.size} examples)"
+
     def __float__(self) -> float:
         return self._question("float(x)", f"Use NumPy's functions (np.where for `if`); to write x into an array, {BEGIN}")
 

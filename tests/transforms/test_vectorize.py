@@ -244,3 +244,9 @@ def test_the_users_own_error_comes_through() -> None:
 def test_a_size_of_no_batch(axis_size: Any) -> None:
     with pytest.raises(ArgumentError, match="axis_size must be an int"):
         vmap(lambda x: x, axis_size=axis_size)
+
+
+def test_a_tracer_shows_all_examples_and_says_how_many():
+    seen = []
+    vmap(lambda x: seen.append((str(x), repr(x))) or x)(np.arange(4.0).reshape(2, 2))
+    assert seen == [("[[0. 1.]\n [2. 3.]]", "BatchTracer([[0., 1.],\n             [2., 3.]], 2 examples)")]

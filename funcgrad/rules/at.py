@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ class at:
 
     x: an array or tracer of any shape. `index` is anything that NumPy takes as x[index]; v broadcasts to the shape of
     x[index]. The result has the shape and dtype of x. Where an index names a position twice, `set` keeps the last value
-    (also for the gradient), and `add`, `multiply`, `min`, `max` take all of them, as np.add.at and the like do.
+    (also for the gradient), and the others (`add`, `subtract`, `multiply`, `divide`, `power`, `min`, `max`, `apply`) take all
+    of them, one after the other, as np.add.at and the like do. `get` reads.
 
-    Raises IndexError where NumPy does, and TypeError if v can't be cast to the dtype of x.
+    Raises IndexError where NumPy does, and TypeError if v can't be cast to the dtype of x (or would make it another one, as
+    dividing integers does).
 
     >>> import numpy as np
     >>> from funcgrad import at, grad
@@ -33,6 +36,8 @@ class at:
     array([1., 5., 3.])
     >>> grad(lambda v: np.sum(at(x)[[0, 0]].multiply(v)))(np.array([5.0, 7.0]))
     array([7., 5.])
+    >>> at(x)[1:].apply(np.square)
+    array([1., 4., 9.])
     """
 
     __slots__ = ("x",)
@@ -67,15 +72,36 @@ class Elements:
         """x with v added at index."""
         return ADD_AT(self.x, self._cast(v), self.index)
 
+    def subtract(self, v: Any) -> Any:
+        """x with v subtracted at index."""
+        return ADD_AT(self.x, -self._cast(v), self.index)
+
     def multiply(self, v: Any) -> Any:
         """x multiplied by v at index."""
+        return self._one_by_one(np.multiply, self._cast(v))
+
+    def divide(self, v: Any) -> Any:
+        """x divided by v at index."""
+        return self._one_by_one(np.divide, self._cast(v))
+
+    def power(self, v: Any) -> Any:
+        """x to the power v at index."""
+        return self._one_by_one(np.power, self._cast(v))
+
+    def apply(self, function: Callable[[Any], Any]) -> Any:
+        """x with function(x[index]) at index; `function` acts on each element by itself."""
+        return self._one_by_one(function)
+
+    def _one_by_one(self, function: Callable[..., Any], *values: Any) -> Any:
+        """x with function(x, *values) at index, as often at each position as it is named."""
         positions = GETITEM(np.arange(self.x.size).reshape(self.x.shape), self.index)
-        v = np.broadcast_to(self._cast(v), positions.shape).reshape(-1)
+        values = tuple(np.broadcast_to(v, positions.shape).reshape(-1) for v in values)
         positions = positions.reshape(-1)
         out = self.x.reshape(-1)
         for chosen in _rounds(positions):
             elements = Elements(out, positions[chosen])
-            out = elements.set(elements.get() * v[chosen])
+            new = function(elements.get(), *(v[chosen] for v in values))
+            out = elements.set(Elements(out, ...)._cast(new))
         return out.reshape(self.x.shape)
 
     def min(self, v: Any) -> Any:

@@ -181,3 +181,36 @@ def test_errors_are_numpys(name: str) -> None:
             updated(name, slice(None))(x, np.ones(2))
         with pytest.raises(ValueError, match="broadcast"):
             vjp(updated(name, slice(None)), np.ones(3), np.ones(2))
+
+
+MORE = {"subtract": np.subtract, "divide": np.divide, "power": np.power}
+
+
+@pytest.mark.parametrize("name", MORE)
+@pytest.mark.parametrize("index", ["column", "mask", "repeated", "pairs"])
+def test_the_other_operations(name: str, index: str) -> None:
+    rng = np.random.default_rng(0)
+    where, shape = INDICES[index]
+    x, v = rng.uniform(0.5, 1.5, (3, 4)), rng.uniform(0.5, 1.5, shape)
+    expected = np.array(x)
+    MORE[name].at(expected, where, v)
+    np.testing.assert_allclose(updated(name, where)(x, v), expected, rtol=1e-15)
+    np.testing.assert_allclose(vjp(updated(name, where), x, v)[0], expected, rtol=1e-15)
+    check_grads(updated(name, where), (x, v), 2)
+
+
+def test_a_function_is_applied_as_often_as_a_position_is_named() -> None:
+    x = np.array([0.3, 0.7, 1.1])
+    expected = np.array(x)
+    np.sin.at(expected, [0, 0, 2])
+    f = lambda x: at(x)[[0, 0, 2]].apply(np.sin)
+    np.testing.assert_array_equal(f(x), expected)
+    check_grads(f, (x,), 2)
+    np.testing.assert_allclose(np.diag(jacfwd(f)(x)), [np.cos(0.3) * np.cos(np.sin(0.3)), 1.0, np.cos(1.1)])
+    np.testing.assert_allclose(vmap(f)(np.stack([x, 2 * x])), [f(x), f(2 * x)])
+    np.testing.assert_array_equal(at(x)[1:].apply(lambda v: 0.0), [0.3, 0.0, 0.0])
+
+
+def test_results_that_do_not_fit_the_dtype_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"float64 can't be cast to int64.*at\(x\.astype\(float64\)\)"):
+        at(np.array([4, 6]))[0].divide(2)

@@ -86,7 +86,22 @@ def select(live: Any, ct: Any) -> Masked:
     """`ct` where `live`, zero by structure elsewhere: what a branch that was not taken contributes."""
     if not hasattr(live, "shape"):  # where=True
         live = np.asarray(live, bool)
-    return Masked(np.where(live, ct, 0), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)))
+    return Masked(_where(live, ct), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)))
+
+
+_BITS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
+_BOOL = np.dtype(bool)
+
+
+def _where(live: Any, ct: Any) -> Any:
+    """np.where(live, ct, 0). On many plain elements it is ten times faster to clear bits, with a mask of ones or zeros each."""
+    is_plain = type(ct) is ndarray and type(live) is ndarray and live.dtype is _BOOL and ct.dtype in _BITS
+    if not is_plain or live.size < LARGE:
+        return np.where(live, ct, 0)
+    bits = _BITS[ct.dtype]
+    ones = live.view(np.int8).astype(bits)
+    np.negative(ones, out=ones)
+    return np.bitwise_and(ones, ct.view(bits), out=ones if ones.shape == ct.shape else None).view(ct.dtype)
 
 
 class Read:

@@ -63,11 +63,13 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
 # ---- sech(x)**2, the slope of tanh -----------------------------------------------------------------------------------
 def _tanh_slope(x: Any, y: Any) -> Any:
     """1 - y*y for y = tanh(x), where few digits cancel; else 4 e / (1 + e)**2 with e = exp(-2|x|)."""
-    out = 1 - y * y
+    out = y * y
     # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 1e-4 in single.
     if type(out) is not np.ndarray or out.dtype.kind != "f":
+        out = 1 - out
         return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-3, _sech2, x)
     # Of hot loops: `out` is ours, and nothing can overflow. What argmin finds is NaN if there is any.
+    np.subtract(1, out, out=out)
     if out.size and not out.item(out.argmin()) >= 1e-3:
         (places,) = (out < 1e-3).ravel().nonzero()
         e = np.exp(-2 * abs(x.take(places)))

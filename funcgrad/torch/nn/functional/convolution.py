@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from funcgrad.torch import dtypes
@@ -82,12 +84,53 @@ def _margins(padding: Any, geometry: Geometry) -> Geometry:
         if any(s != 1 for s in geometry.stride):
             raise RuntimeError("padding='same' is not supported for strided convolutions")
         total = [r - 1 for r in geometry.reach]
-        return geometry._replace(before=tuple(t // 2 for t in total), after=tuple(t - t // 2 for t in total))
+        return replace(geometry, before=tuple(t // 2 for t in total), after=tuple(t - t // 2 for t in total))
     if isinstance(padding, str):
         raise RuntimeError(f"Invalid padding string: '{padding}': write 'same', 'valid' or numbers")
     each = spread_out(padding, rank, "padding")
     _positive(padding=each)
-    return geometry._replace(before=each, after=each)
+    return replace(geometry, before=each, after=each)
+
+
+@lru_cache(256)
+def _of_windows(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Geometry:
+    """The geometry of a convolution. Raises RuntimeError for settings without windows."""
+    rank = len(size)
+    none = (0,) * rank
+    steps, gaps = spread_out(stride, rank, "stride"), spread_out(dilation, rank, "dilation")
+    _positive(stride=steps, dilation=gaps)
+    geometry = _margins(padding, Geometry(size, kernel, steps, gaps, none, none, groups))
+    if any(r > n for r, n in zip(geometry.reach, geometry.padded, strict=True)):
+        sizes = [" x ".join(map(str, each)) for each in (geometry.padded, geometry.reach)]
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({sizes[0]}). Kernel size: ({sizes[1]}). Kernel size can't be "
+            "greater than actual input size"
+        )
+    return geometry
+
+
+@lru_cache(256)
+def _of_transpose(
+    shape: Any, kernel: Any, stride: Any, padding: Any, output_padding: Any, dilation: Any, groups: int
+) -> Geometry:
+    """The geometry of a transposed convolution of an input of this shape. Raises RuntimeError for settings without output."""
+    settings = {"stride": stride, "dilation": dilation, "padding": padding, "output_padding": output_padding}
+    steps, gaps, margin, more = (spread_out(x, len(shape), name) for name, x in settings.items())
+    _positive(stride=steps, dilation=gaps, padding=margin, output_padding=more)
+    if any(m >= max(s, d) for m, s, d in zip(more, steps, gaps, strict=True)):
+        raise RuntimeError(
+            f"output padding must be smaller than either stride or dilation, but got output_padding: {more}, stride: "
+            f"{steps}, dilation: {gaps}"
+        )
+    each = zip(shape, kernel, steps, gaps, margin, more, strict=True)
+    size = tuple((n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, k, s, d, p, m in each)
+    if min(size) < 1:
+        raise RuntimeError(f"Given input size per channel: {shape}. Calculated output size: {size}. Output size is too small")
+    return Geometry(size, kernel, steps, gaps, margin, margin, groups)
+
+
+def _hashable(x: Any) -> Any:
+    return tuple(x) if isinstance(x, list) else x
 
 
 def _convolution(rank: int) -> Callable[..., Tensor]:
@@ -102,18 +145,8 @@ def _convolution(rank: int) -> Callable[..., Tensor]:
     ) -> Tensor:
         _checked_shapes(f"conv{rank}d", rank, input, weight, bias, groups, False)
         _checked_dtypes(input, weight, bias)
-        none = (0,) * rank
-        steps, gaps = spread_out(stride, rank, "stride"), spread_out(dilation, rank, "dilation")
-        _positive(stride=steps, dilation=gaps)
-        shape = tuple(input.value.shape)
-        geometry = Geometry(shape[-rank:], tuple(weight.value.shape[2:]), steps, gaps, none, none, groups)
-        geometry = _margins(padding, geometry)
-        if any(r > n for r, n in zip(geometry.reach, geometry.padded, strict=True)):
-            sizes = [" x ".join(map(str, each)) for each in (geometry.padded, geometry.reach)]
-            raise RuntimeError(
-                f"Calculated padded input size per channel: ({sizes[0]}). Kernel size: ({sizes[1]}). Kernel size can't be "
-                "greater than actual input size"
-            )
+        size, kernel = tuple(input.value.shape)[-rank:], tuple(weight.value.shape[2:])
+        geometry = _of_windows(size, kernel, _hashable(stride), _hashable(padding), _hashable(dilation), groups)
         return _on_batch(_FORWARD, input, weight, bias, geometry)
 
     return _described(
@@ -137,21 +170,9 @@ def _conv_transposed(rank: int) -> Callable[..., Tensor]:
     ) -> Tensor:
         _checked_shapes(f"conv_transpose{rank}d", rank, input, weight, bias, groups, True)
         _checked_dtypes(input, weight, bias)
-        settings = (stride, dilation, padding, output_padding)
-        names = ("stride", "dilation", "padding", "output_padding")
-        steps, gaps, margin, more = (spread_out(x, rank, name) for x, name in zip(settings, names, strict=True))
-        _positive(stride=steps, dilation=gaps, padding=margin, output_padding=more)
-        if any(m >= max(s, d) for m, s, d in zip(more, steps, gaps, strict=True)):
-            raise RuntimeError(
-                f"output padding must be smaller than either stride or dilation, but got output_padding: {more}, stride: "
-                f"{steps}, dilation: {gaps}"
-            )
-        kernel, shape = tuple(weight.value.shape[2:]), tuple(input.value.shape)[-rank:]
-        each = zip(shape, kernel, steps, gaps, margin, more, strict=True)
-        size = tuple((n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, k, s, d, p, m in each)
-        if min(size) < 1:
-            raise RuntimeError(f"Given input size per channel: {shape}. Calculated output size: {size}. Output size is too small")
-        return _on_batch(_TRANSPOSED, input, weight, bias, Geometry(size, kernel, steps, gaps, margin, margin, groups))
+        shape, kernel = tuple(input.value.shape)[-rank:], tuple(weight.value.shape[2:])
+        settings = [_hashable(x) for x in (stride, padding, output_padding, dilation)]
+        return _on_batch(_TRANSPOSED, input, weight, bias, _of_transpose(shape, kernel, *settings, groups))
 
     return _described(
         conv_transpose,

@@ -10,7 +10,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,8 @@ Sizes = tuple[int, ...]
 CHUNK = 1 << 19  # elements of the matrix of windows that is made at a time: what fits into the cache
 
 
-class Geometry(NamedTuple):
+@dataclass(frozen=True)
+class Geometry:
     """How the windows of a convolution lie in its input; one number for each spatial axis."""
 
     size: Sizes  # of the input, without padding
@@ -32,36 +35,61 @@ class Geometry(NamedTuple):
     after: Sizes
     groups: int
 
-    @property
+    @cached_property
     def padded(self) -> Sizes:
         """The size of the input with its padding."""
         return tuple(map(sum, zip(self.before, self.size, self.after, strict=True)))
 
-    @property
+    @cached_property
     def reach(self) -> Sizes:
         """How many elements a window spans."""
         return tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
 
-    @property
+    @cached_property
     def out(self) -> Sizes:
         """How many windows there are."""
         return tuple((n - r) // s + 1 for n, r, s in zip(self.padded, self.reach, self.stride, strict=True))
 
-    def positions(self) -> Iterator[tuple[Sizes, tuple[slice, ...]]]:
+    @cached_property
+    def inside(self) -> tuple[slice, ...]:
+        """Where the input lies in itself with its padding (channels last)."""
+        return (slice(None), *(slice(b, b + n) for b, n in zip(self.before, self.size, strict=True)))
+
+    @cached_property
+    def positions(self) -> list[tuple[Sizes, tuple[slice, ...]]]:
         """Each position in a window, and the slices of a padded input (channels last) that it takes in all windows."""
+        found = []
         for k in itertools.product(*map(range, self.kernel)):
             steps = zip(k, self.dilation, self.stride, self.out, strict=True)
-            yield k, (slice(None), *(slice(i * d, i * d + s * (m - 1) + 1, s) for i, d, s, m in steps))
+            found.append((k, (slice(None), *(slice(i * d, i * d + s * (m - 1) + 1, s) for i, d, s, m in steps))))
+        return found
+
+    @cached_property
+    def turned(self) -> Geometry | None:
+        """Where windows lie at every element: the correlation with the flipped kernel that spreads. None, if it is none."""
+        if any(s != 1 for s in self.stride):
+            return None
+        before = tuple(r - 1 - b for r, b in zip(self.reach, self.before, strict=True))
+        after = tuple(r - 1 - a for r, a in zip(self.reach, self.after, strict=True))
+        return None if min(*before, *after) < 0 else replace(self, size=self.out, before=before, after=after)
+
+    def grouped(self, more: int) -> Geometry:
+        """With so many times as many groups."""
+        return replace(self, groups=self.groups * more)
 
 
 def channels_last(x: Any) -> Any:
     """(N, C, *S) as (N, *S, C), contiguous."""
-    return np.ascontiguousarray(np.moveaxis(x, 1, -1))
+    return np.ascontiguousarray(_last(x))
 
 
 def channels_first(x: Any) -> Any:
     """(N, *S, C) as (N, C, *S), contiguous."""
-    return np.ascontiguousarray(np.moveaxis(x, -1, 1))
+    return np.ascontiguousarray(x.transpose(0, x.ndim - 1, *range(1, x.ndim - 1)))
+
+
+def _last(x: Any) -> Any:
+    return x.transpose(0, *range(2, x.ndim), 1)  # np.moveaxis takes ten times as long
 
 
 def padded_last(x: Any, geometry: Geometry) -> Any:
@@ -69,12 +97,8 @@ def padded_last(x: Any, geometry: Geometry) -> Any:
     if not any(geometry.before) and not any(geometry.after):
         return channels_last(x)
     made = np.zeros((x.shape[0], *geometry.padded, x.shape[1]), x.dtype)
-    made[_inside(geometry)] = np.moveaxis(x, 1, -1)
+    made[geometry.inside] = _last(x)
     return made
-
-
-def _inside(geometry: Geometry) -> tuple[slice, ...]:
-    return (slice(None), *(slice(b, b + n) for b, n in zip(geometry.before, geometry.size, strict=True)))
 
 
 def windows(x: Any, geometry: Geometry) -> Any:
@@ -103,7 +127,7 @@ def _grouped(y: Any, groups: int) -> Any:
 def _matrices(weight: Any, groups: int) -> Any:
     """A weight (O, C/groups, *kernel) as a matrix for each group: (groups, kernel*C/groups, O/groups)."""
     split = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
-    last = np.moveaxis(np.moveaxis(split, 2, -1), 1, -1)
+    last = split.transpose(0, *range(3, split.ndim), 2, 1)
     return last.reshape(groups, -1, last.shape[-1])
 
 
@@ -124,7 +148,7 @@ def correlate(x: Any, weight: Any, geometry: Geometry) -> Any:
     dtype = np.result_type(x, weight)
     if _is_depthwise(weight.shape, geometry.groups):
         y = np.zeros((len(x), *geometry.out, len(weight)), dtype)
-        for k, where in geometry.positions():
+        for k, where in geometry.positions:
             y += found[where] * weight[(slice(None), 0, *k)]
         return channels_first(y)
     matrices = _matrices(weight, geometry.groups)
@@ -136,34 +160,22 @@ def correlate(x: Any, weight: Any, geometry: Geometry) -> Any:
 
 def spread(y: Any, weight: Any, geometry: Geometry) -> Any:
     """x (N, C, *size), from y (N, O, *out) and weight: the transpose of `correlate`."""
-    turned = _turned(geometry)
-    if turned is not None:
-        return correlate(y, _flipped(weight, geometry.groups), turned)
+    if geometry.turned is not None:
+        return correlate(y, _flipped(weight, geometry.groups), geometry.turned)
     groups = geometry.groups
     x = np.zeros((len(y), *geometry.padded, weight.shape[1] * groups), np.result_type(y, weight))
     last = channels_last(y)
     if _is_depthwise(weight.shape, groups):
-        for k, where in geometry.positions():
+        for k, where in geometry.positions:
             x[where] += last * weight[(slice(None), 0, *k)]
-        return channels_first(x[_inside(geometry)])
+        return channels_first(x[geometry.inside])
     split = weight.reshape(groups, len(weight) // groups, *weight.shape[1:])
     for chunk in _chunks(len(y), geometry, x.shape[-1]):
         rows, part = _grouped(last[chunk], groups), x[chunk]
-        for k, where in geometry.positions():
+        for k, where in geometry.positions:
             found = np.matmul(rows, np.ascontiguousarray(split[(..., *k)]))
             part[where] += np.moveaxis(found, 0, 1).reshape(len(part), *geometry.out, -1)
-    return channels_first(x[_inside(geometry)])
-
-
-def _turned(geometry: Geometry) -> Geometry | None:
-    """Where windows lie at every element: the correlation with the flipped kernel that spreads. None, if it is none."""
-    if any(s != 1 for s in geometry.stride):
-        return None
-    before = tuple(r - 1 - b for r, b in zip(geometry.reach, geometry.before, strict=True))
-    after = tuple(r - 1 - a for r, a in zip(geometry.reach, geometry.after, strict=True))
-    if min(*before, *after) < 0:
-        return None
-    return geometry._replace(size=geometry.out, before=before, after=after)
+    return channels_first(x[geometry.inside])
 
 
 def _flipped(weight: Any, groups: int) -> Any:
@@ -179,14 +191,15 @@ def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
     dtype, shape = np.result_type(x, y), (y.shape[1], x.shape[1] // groups, *geometry.kernel)
     if _is_depthwise(shape, groups):
         weight = np.empty(shape, dtype)
-        for k, where in geometry.positions():
+        for k, where in geometry.positions:
             weight[(slice(None), 0, *k)] = np.einsum("nc,nc->c", found[where].reshape(-1, groups), last.reshape(-1, groups))
         return weight
     total = np.zeros((groups, math.prod(geometry.kernel) * shape[1], shape[0] // groups), dtype)
     for chunk in _chunks(len(x), geometry, x.shape[1]):
         total += _rows(found[chunk], geometry).swapaxes(1, 2) @ _grouped(last[chunk], groups)
     split = total.reshape(groups, *geometry.kernel, shape[1], -1)
-    return np.ascontiguousarray(np.moveaxis(np.moveaxis(split, -1, 1), -1, 2).reshape(shape))
+    rank = len(geometry.kernel)
+    return np.ascontiguousarray(split.transpose(0, rank + 2, rank + 1, *range(1, rank + 1))).reshape(shape)
 
 
 # ---- to the engine ---------------------------------------------------------------------------------------------------
@@ -211,13 +224,13 @@ def _batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: in
         out = primitive(x.reshape(-1, *x.shape[2:]), weight, geometry)
         return out.reshape(size, -1, *out.shape[1:])
     weight = weight.reshape(-1, *weight.shape[2:])
-    return _unfolded(primitive(_folded(x, batched[0], size), weight, geometry._replace(groups=geometry.groups * size)), size)
+    return _unfolded(primitive(_folded(x, batched[0], size), weight, geometry.grouped(size)), size)
 
 
 def _batched_weigh(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     geometry = call.params["geometry"]
     x, y = (_folded(each, b, size) for each, b in zip(call.operands, batched, strict=True))
-    out = primitive(x, y, geometry._replace(groups=geometry.groups * size))
+    out = primitive(x, y, geometry.grouped(size))
     return out.reshape(size, -1, *out.shape[1:])
 
 
@@ -339,9 +352,9 @@ def added_columns(y: Any, geometry: Geometry) -> Any:
     """x (N, C, *size), the sum of all columns in their places: the transpose of `columns`."""
     split = y.reshape(len(y), -1, *geometry.kernel, *geometry.out)
     x = np.zeros((len(y), *geometry.padded, split.shape[1]), y.dtype)
-    for k, where in geometry.positions():
+    for k, where in geometry.positions:
         x[where] += np.moveaxis(split[(slice(None), slice(None), *k)], 1, -1)
-    return channels_first(x[_inside(geometry)])
+    return channels_first(x[geometry.inside])
 
 
 def _examples(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,22 +71,38 @@ def _step(index: np.ndarray) -> Any:
     return slice(int(index[0]), int(index[0]) + 1) if len(index) == 1 else index
 
 
-def largest_places(x: Any, axes: tuple[Axis, ...]) -> Any:
-    """The place of the largest element of each window, counted through the last axes of x; NaN is larger than all."""
-    shape = x.shape[x.ndim - len(axes) :]
+class Position(NamedTuple):
+    """One position in all windows: the slices (or indices) that take it, its places, and which windows have it (None: all)."""
+
+    index: tuple[Any, ...]
+    places: Any
+    live: Any
+
+
+@lru_cache(64)
+def _positions(axes: tuple[Axis, ...], shape: Sizes) -> tuple[Any, list[Position]]:
+    """The places where windows begin, and all positions in windows; places are counted through axes of this shape."""
     steps = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
-    out = x.shape[: x.ndim - len(axes)] + tuple(axis.out for axis in axes)
-    places = np.empty(out, np.int64)
-    places[...] = _grid([axis.first() for axis in axes], steps)
     found = [_places(axis) for axis in axes]
-    with np.errstate(invalid="ignore"):
-        nans = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
-    best: Any = None
+    positions = []
     for k in itertools.product(*(range(axis.kernel) for axis in axes)):
         index = [at[i] for (at, _), i in zip(found, k, strict=True)]
         inside = [ok[i] for (_, ok), i in zip(found, k, strict=True)]
-        seen = _window_elements(x, index)
         live = None if all(map(np.all, inside)) else _grid_all(inside)
+        positions.append(Position(tuple(map(_step, index)), _grid(index, steps), live))
+    return _grid([axis.first() for axis in axes], steps), positions
+
+
+def largest_places(x: Any, axes: tuple[Axis, ...]) -> Any:
+    """The place of the largest element of each window, counted through the last axes of x; NaN is larger than all."""
+    lead = x.shape[: x.ndim - len(axes)]
+    begin, positions = _positions(axes, x.shape[x.ndim - len(axes) :])
+    places = np.empty((*lead, *begin.shape), np.int64)
+    places[...] = begin
+    nans = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
+    best: Any = None
+    for position in positions:
+        seen, live = _window_elements(x, position.index), position.live
         if best is None:
             best = seen.copy() if live is None else np.where(live, seen, lowest(x.dtype))
             continue
@@ -95,7 +112,7 @@ def largest_places(x: Any, axes: tuple[Axis, ...]) -> Any:
         if live is not None:
             better &= live
         np.copyto(best, seen, where=better)
-        np.copyto(places, _grid(index, steps), where=better)
+        np.copyto(places, position.places, where=better)
     return places
 
 
@@ -118,10 +135,12 @@ def _grid_all(inside: Sequence[np.ndarray]) -> Any:
     return made
 
 
-def _window_elements(x: Any, index: Sequence[np.ndarray]) -> Any:
-    """x[..., index[0], index[1], ...], one axis after the other."""
+def _window_elements(x: Any, index: tuple[Any, ...]) -> Any:
+    """x[..., index[0], index[1], ...], one axis after the other where there are indices."""
+    if all(type(i) is slice for i in index):
+        return x[(..., *index)]
     for k, i in enumerate(index):
-        x = x[(..., _step(i), *(slice(None),) * (len(index) - 1 - k))]
+        x = x[(..., i, *(slice(None),) * (len(index) - 1 - k))]
     return x
 
 

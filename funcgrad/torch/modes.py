@@ -24,6 +24,7 @@ class Mode(NamedTuple):
     anomaly: Any = None
     saved_hooks: tuple[Any, ...] = ()
     mutation: Any = None
+    once: bool = False
 
 
 MODE: ContextVar[Mode | None] = ContextVar("mode", default=None)

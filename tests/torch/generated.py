@@ -129,15 +129,22 @@ INPLACE += [
 ]
 INPLACE += ["{x}.masked_fill_({y} > 0, {n})", "{x}.requires_grad_()", "{x}.sqrt_()"]
 
+WATCHED = ["{x}.register_hook(lambda g: g * 2)", "{x}.register_hook(lambda g: None)", "{x}.retain_grad()"]
+SLOPES = ["{new} = torch.autograd.grad({x}.sum(), {leaf}, create_graph=True)[0]"]
+SLOPES += ["{new} = torch.autograd.grad(({x} * {x}).sum(), {leaf}, create_graph=True, allow_unused=True)[0]"]
+SLOPES += ["{x}.sum().backward(retain_graph=True)", "{new} = torch.autograd.grad({x}.sum(), {leaf}, retain_graph=True)[0]"]
 
-def line(rng: np.random.Generator, names: list[str], new: str) -> str:
-    """A line that makes the variable `new` of others, or changes one."""
+
+def line(rng: np.random.Generator, names: list[str], new: str, slopes: bool = False) -> str:
+    """A line that makes the variable `new` of others, or changes one; with `slopes`, mostly one with hooks and derivatives."""
 
     def pick(options: Any) -> Any:
         return options[rng.integers(len(options))]
 
     x, y, n, i = pick(names), pick(names), pick(NUMBERS), pick(INDICES)
-    kind = rng.random()
+    kind = rng.random() if not slopes else 0.85 + 0.15 * rng.random()
+    if slopes and rng.random() < 0.7:
+        return pick([*WATCHED, *SLOPES]).format(x=x, new=new, leaf=pick(["a", "b"]))
     if kind < 0.22:
         return f"{new} = {x}.{pick(UNARY)}"
     if kind < 0.32:
@@ -157,11 +164,11 @@ def line(rng: np.random.Generator, names: list[str], new: str) -> str:
     return f"with torch.no_grad(): {new} = {x} * {n}"
 
 
-def program(rng: np.random.Generator, length: int = 8) -> list[str]:
-    """The lines of a program whose variables begin with a, b (leaves) and c."""
+def program(rng: np.random.Generator, length: int = 8, slopes: bool = False) -> list[str]:
+    """The lines of a program whose variables begin with a, b (leaves) and c; with `slopes`, every third has hooks or derivatives."""
     names, lines = ["a", "b", "c"], []
     for k in range(length):
-        lines.append(line(rng, names, f"v{k}"))
+        lines.append(line(rng, names, f"v{k}", slopes and k % 3 == 2))
         names.append(f"v{k}")
     return lines
 
@@ -184,5 +191,5 @@ def run(torch: Any, lines: list[str], seed: int) -> tuple[list[Any], dict[str, A
                 exec(text, space)
                 outcomes.append(None)
             except Exception as error:  # noqa: BLE001 (the error is part of what is compared)
-                outcomes.append((type(error).__name__, str(error)[:25]))
+                outcomes.append((type(error).__name__, str(error)[:60]))
     return outcomes, space

@@ -134,6 +134,18 @@ except RuntimeError as error:
 =>
 True
 
+## !5.5 a second backward through a graph that keeps nothing, refused on request
+x = torch.ones(2, requires_grad=True)
+with torch.autograd.graph.forbid_second_backward():
+    y = (x + 1).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    print(x.grad)
+    y.backward()
+=>
+tensor([2., 2.])
+RuntimeError: Trying to backward through the graph a second time ...
+
 ## 5.6 relu, abs and norm at 0
 x = torch.zeros(2, requires_grad=True)
 for f in (torch.relu, torch.abs, torch.norm):

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.torch.semantics import Row, check, rows_of
+import funcgrad.torch as ft
+from tests.torch.semantics import Row, check, outcome, rows_of
 
 TABLE = r"""
 ## 2.1 float
@@ -445,6 +446,15 @@ print(z.grad)
 =>
 tensor([1.+2.j])
 """
+
+
+LAZY = {"conv1d": "torch.conv1d(x, x, None, 1)", "layer_norm": "torch.layer_norm(x, (4,))", "threshold": "torch.threshold(x, 0.5, 2.0)"}
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_functions_of_nn_that_torch_has_too(name: str) -> None:
+    code = f"x = torch.arange(4.0).reshape(1, 1, 4)\nprint({LAZY[name]})"
+    check(Row(name, code, outcome(ft, code), better=False))
 
 
 @pytest.mark.parametrize("row", rows_of(TABLE), ids=str)

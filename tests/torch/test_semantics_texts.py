@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from tests.torch.semantics import Row, check, rows_of
+from tests.torch.semantics import Row, check, matches, outcome, rows_of
 
 TABLE = r"""
 ## 1 A1
@@ -312,3 +315,39 @@ True False
 @pytest.mark.parametrize("row", rows_of(TABLE), ids=str)
 def test_row(row: Row) -> None:
     check(row)
+
+
+def test_all_in_order_where_import_torch_gives_the_facade(as_torch: Any) -> None:
+    for row in rows_of(TABLE):
+        found = outcome(None, f"import torch\nimport torch.nn as nn\nimport torch.optim as optim\n{row.program}")
+        assert matches(found, row.expected), row.name
+
+
+GRAPH_OF_A_MODEL = """
+import torch
+from torch import nn
+from torch.utils import tensorboard
+
+class Net(nn.Module):
+    def __init__(self):
+        super(Net, self).__init__()
+        self.w = nn.Parameter(torch.randn(2, 1))
+        self.b = nn.Parameter(torch.zeros(1, 1))
+
+    def forward(self, x):
+        return x @ self.w + self.b
+
+writer = tensorboard.SummaryWriter(folder)
+writer.add_graph(Net(), input_to_model=torch.rand(10, 2))
+writer.close()
+"""
+
+
+def test_the_graph_of_a_model_goes_to_tensorboard(as_torch: Any, tmp_path: Path) -> None:
+    pytest.importorskip("funcgrad.torch.utils.tensorboard")
+    exec(compile(GRAPH_OF_A_MODEL, "program", "exec"), {"folder": str(tmp_path), "__name__": "program"})
+    (events,) = tmp_path.iterdir()
+    assert events.name.startswith("events.out.tfevents")
+    content = events.read_bytes()
+    assert b"Net" in content
+    assert len(content) > 200

@@ -9,5 +9,8 @@ from funcgrad.torch.autograd.gradcheck import GradcheckError, gradcheck, gradgra
 from funcgrad.torch.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from funcgrad.torch.tensor import Tensor as Variable
 
-for _name in ("saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "allow_mutation_on_saved_tensors"):
+for _name in (
+    *("saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks", "allow_mutation_on_saved_tensors"),
+    "forbid_second_backward",
+):
     setattr(graph, _name, getattr(saved, _name))

@@ -72,7 +72,7 @@ class Visitor:
         self.reached: set[Node] = set()
         self.pending: dict[Node, int] = {}
         self.ct: Any = None
-        self.anomaly = modes.mode().anomaly
+        self.anomaly, self.once = modes.mode().anomaly, modes.mode().once
 
     def prepare(self, roots: Iterable[Node]) -> None:
         """Count the edges that lead to each leaf."""
@@ -157,7 +157,7 @@ class Visitor:
             parts = self._after(extras, node, [self._fitted(*pair) for pair in zip(node.parents, parts, strict=True)])
         if self.anomaly is not None and self.anomaly.check_nan:
             self.anomaly.check(node, parts)
-        if not self.keep and node.plan is not None and node.plan.keeps:
+        if not self.keep and node.plan is not None and (node.plan.keeps or self.once):
             node.saved = FREED
         return self._settle_leaves(node, list(parts))
 

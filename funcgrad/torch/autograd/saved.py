@@ -155,6 +155,25 @@ class disable_saved_tensors_hooks(ModeManager):
         return disable_saved_tensors_hooks(self.error_message)
 
 
+class forbid_second_backward(ModeManager):
+    """While this is open, a second backward through any node raises: also through those that keep nothing, such as sums.
+
+    PyTorch lets these go twice, and doubles the gradient. Give retain_graph=True where that is meant.
+
+    >>> import funcgrad.torch as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with torch.autograd.graph.forbid_second_backward():
+    ...     y = x.sum()
+    ...     y.backward()
+    ...     y.backward()
+    Traceback (most recent call last):
+    RuntimeError: Trying to backward through the graph a second time ...
+    """
+
+    def fields(self) -> dict[str, Any]:
+        return {"once": True}
+
+
 class allow_mutation_on_saved_tensors(ModeManager):
     """While this is open, saved values that were overwritten are no error: the gradient is that of the values at the time."""
 

@@ -179,25 +179,11 @@ def _narrowed(x: Any, dim: int, start: int, size: int) -> Any:
     return x[(*[slice(None)] * (dim % x.ndim), slice(start, start + size))]
 
 
-def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **_: Any) -> Any:
-    """Call a module with other parameters."""
-    given = parameter_and_buffer_dicts
-    values = {k: v for d in (given if isinstance(given, (tuple, list)) else (given,)) for k, v in d.items()}
-    swapped = []
-    try:
-        for name, value in values.items():
-            owner = module
-            *path, last = name.split(".")
-            for step in path:
-                owner = getattr(owner, step)
-            place = owner._parameters if last in owner._parameters else owner._buffers
-            swapped.append((place, last, place[last]))
-            place[last] = value
-        args = () if args is None else args if isinstance(args, tuple) else (args,)
-        return module(*args, **(kwargs or {}))
-    finally:
-        for place, last, before in reversed(swapped):
-            place[last] = before
+def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **options: Any) -> Any:
+    """Call a module with other parameters and buffers: see torch.nn.utils.stateless.functional_call."""
+    from funcgrad.torch.nn.utils import stateless
+
+    return stateless.functional_call(module, parameter_and_buffer_dicts, args, kwargs, **options)
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

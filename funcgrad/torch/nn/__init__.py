@@ -1,6 +1,7 @@
 # ruff: noqa: F401 (these are the public names)
 """torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
 
+from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.activations import (
     CELU,
     ELU,
@@ -136,5 +137,3 @@ from funcgrad.torch.nn.shape import (
 )
 from funcgrad.torch.nn.transformer import Transformer, TransformerDecoder, TransformerEncoder
 from funcgrad.torch.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
-
-from funcgrad.torch.nn import functional, init, utils

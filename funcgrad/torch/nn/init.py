@@ -60,17 +60,38 @@ def _cdf(x: float) -> float:
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Generator | None = None
 ) -> Tensor:
-    """Normal numbers, of which those outside [a, b] are drawn again (by the inverse of the cumulative probability)."""
+    """Normal numbers, of which those outside [a, b] are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             stacklevel=2,
         )
-    low, high = _cdf((a - mean) / std), _cdf((b - mean) / std)
-    with no_grad():
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean)
-        return tensor.clamp_(min=a, max=b)
+    chance = _cdf((b - mean) / std) - _cdf((a - mean) / std)
+    stream, array = generator or random.default_generator, np.asarray(plain(tensor))
+    return _overwritten(tensor, (_redrawn if chance > 0.3 else _thinned)(stream, array, mean, std, a, b))
+
+
+def _redrawn(stream: Generator, like: np.ndarray, mean: float, std: float, a: float, b: float) -> np.ndarray:
+    """Normal numbers; those outside are drawn again."""
+    low, high = like.dtype.type(a), like.dtype.type(b)
+    draw = lambda: draws.filled(stream, like.shape, like.dtype, draws.normal(mean, std))  # noqa: E731
+    out = draw()
+    while (outside := (out < low) | (out > high)).any():
+        out = np.where(outside, draw(), out)
+    return out
+
+
+def _thinned(stream: Generator, like: np.ndarray, mean: float, std: float, a: float, b: float) -> np.ndarray:
+    """Uniform numbers in [a, b], each kept with a chance proportional to its density; the others are drawn again."""
+    top = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+    out, pending = np.zeros_like(like), np.ones(like.shape, bool)
+    while pending.any():
+        drawn = draws.filled(stream, like.shape, like.dtype, draws.uniform) * like.dtype.type(b - a) + like.dtype.type(a)
+        out = np.where(pending, drawn, out)
+        log_chance = np.square((drawn - mean) / std) * -0.5 - top
+        with np.errstate(divide="ignore"):
+            pending &= np.log(draws.filled(stream, like.shape, like.dtype, draws.uniform)) > log_chance
+    return out
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

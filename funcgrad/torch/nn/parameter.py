@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import tree
 from funcgrad.torch import dtypes, storage
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensor import Tensor, from_operand, make_tensor
 
 
 def _around(cls: type, data: Any) -> Any:
@@ -36,6 +37,9 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{Tensor.__repr__(self)}"
+
+
+tree.register_node(Parameter, lambda p: ((p.__operand__(),), None), lambda _, parts: from_operand(parts[0]))
 
 
 class _BufferType(type(Tensor)):

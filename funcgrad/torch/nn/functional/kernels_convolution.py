@@ -147,9 +147,10 @@ def correlate(x: Any, weight: Any, geometry: Geometry) -> Any:
     found = padded_last(x, geometry)
     dtype = np.result_type(x, weight)
     if _is_depthwise(weight.shape, geometry.groups):
-        y = np.zeros((len(x), *geometry.out, len(weight)), dtype)
+        y, part = (np.zeros((len(x), *geometry.out, len(weight)), dtype) for _ in range(2))
         for k, where in geometry.positions:
-            y += found[where] * weight[(slice(None), 0, *k)]
+            line = np.tile(weight[(slice(None), 0, *k)], (geometry.out[-1], 1))  # long inner loops
+            y += np.multiply(found[where], line, out=part)
         return channels_first(y)
     matrices = _matrices(weight, geometry.groups)
     y = np.empty((len(x), math.prod(geometry.out), len(weight)), dtype)
@@ -190,9 +191,9 @@ def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
     found, last, groups = padded_last(x, geometry), channels_last(y), geometry.groups
     dtype, shape = np.result_type(x, y), (y.shape[1], x.shape[1] // groups, *geometry.kernel)
     if _is_depthwise(shape, groups):
-        weight = np.empty(shape, dtype)
+        weight, part, ones = np.empty(shape, dtype), np.empty(last.shape, dtype), np.ones(last.size // groups, dtype)
         for k, where in geometry.positions:
-            weight[(slice(None), 0, *k)] = np.einsum("nc,nc->c", found[where].reshape(-1, groups), last.reshape(-1, groups))
+            weight[(slice(None), 0, *k)] = ones @ np.multiply(found[where], last, out=part).reshape(-1, groups)
         return weight
     total = np.zeros((groups, math.prod(geometry.kernel) * shape[1], shape[0] // groups), dtype)
     for chunk in _chunks(len(x), geometry, x.shape[1]):

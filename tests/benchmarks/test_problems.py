@@ -6,19 +6,28 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.peers import Funcgrad
+from benchmarks.peers import Funcgrad, Torch
 from benchmarks.problem import HAND, Race, Result, check_agreement, leaves
-from benchmarks.problems import ALL
+from benchmarks.problems import ALL, BY_HAND
 from benchmarks.problems.elementwise import rosenbrock
 from benchmarks.report import as_json, as_markdown, heading, row
 
-RACES = [line for line in ALL if isinstance(line, Race)]
+RACES = [line for line in BY_HAND if isinstance(line, Race)]
+BESIDE_PYTORCH = [line for line in ALL if line not in BY_HAND]
 
 
 @pytest.mark.parametrize("race", RACES, ids=lambda race: race.name.strip())
 def test_all_runs_of_a_race_give_the_same(race):
     runs = race.runs([])
     assert len(runs) > 1
+    check_agreement(race.name, runs)
+
+
+@pytest.mark.parametrize("race", BESIDE_PYTORCH, ids=lambda race: race.name.strip())
+def test_layers_and_steps_of_training_are_as_in_pytorch(race):
+    pytest.importorskip("torch")
+    runs = race.runs([Torch()])
+    assert list(runs) == ["torch", "funcgrad"]
     check_agreement(race.name, runs)
 
 

@@ -47,7 +47,7 @@ def _matmul_y(ct, x, y):
     if x.ndim == 2 and y.ndim < 3:
         return x.T @ ct
     if x.ndim == 1:
-        return x[:, None] * ct[..., None, :] if y.ndim > 1 else x * ct
+        return outer(x, ct) if y.ndim > 1 else x * ct
     if y.ndim < 3:
         return np.tensordot(x, ct, (_all_but(x, -1), range(x.ndim - 1)))
     return mT(x) @ ct
@@ -89,6 +89,21 @@ def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], s
 
 
 multilinear(np.matmul, _matmul_x, _matmul_y, batch=_batched_matmul)
+
+
+def _outer(x: Any, y: Any) -> Any:
+    return x[..., :, None] * y[..., None, :]
+
+
+# The outer products of vectors along the last axes: one step, since each weight of a network needs one for each example.
+outer = multilinear(
+    _outer,
+    lambda ct, x, y: (ct @ y[..., None])[..., 0],
+    lambda ct, x, y: (x[..., None, :] @ ct)[..., 0, :],
+    operands="x y",
+    name="outer",
+    batch=over_stacks(1, 1),
+)
 multilinear(
     np.vecdot,
     lambda ct, x, y: conj(ct[..., None] * y),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.batch import at_once
 from funcgrad.core.declare import elementwise
 from funcgrad.core.kinds import Partial
 from funcgrad.core.lanes import PLAIN
@@ -25,7 +26,8 @@ def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         for x in args:
             if type(x) not in PLAIN:
-                return primitive(*args)
+                out = at_once(function, args)
+                return primitive(*args) if out is None else out
         return function(*args)
 
     call.__name__, call.__doc__ = primitive.name, function.__doc__

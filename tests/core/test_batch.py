@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from funcgrad import grad, jvp, vmap
-from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, align, one_by_one
+from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, align, at_once, one_by_one
 from funcgrad.core.declare import custom, elementwise
 from funcgrad.errors import BatchedControlFlowError
 from funcgrad.testing import check_vmap
@@ -35,6 +35,17 @@ def test_a_tracer_has_the_shape_of_one_example() -> None:
         assert [row.shape for row in x] == [(N,)] * M
 
 
+def test_what_lines_up_as_it_is_runs_at_once() -> None:
+    x, other = BatchTrace(B).wrap(X, None), BatchTrace(B).wrap(X, None)
+    for operands in ((x, x), (x, 2.0), (x, X[0, 0]), (X[0], x)):
+        found = at_once(np.arctan2, operands)
+        np.testing.assert_array_equal(found.value, np.arctan2(*(getattr(o, "value", o) for o in operands)))
+    for operands in ((x, np.sum(x)), (x, X), (X[0], X[0]), (x, other), (x, [2.0])):
+        assert at_once(np.arctan2, operands) is None
+    x.trace.close()
+    assert at_once(np.arctan2, (x, x)) is None
+
+
 def test_nested_batches() -> None:
     with BatchTrace(B) as outer, BatchTrace(M) as inner:
         x = inner.wrap(outer.wrap(X, None), None)
@@ -48,7 +59,7 @@ def test_nested_batches() -> None:
 @pytest.mark.parametrize(
     ("name", "call"),
     [
-        ("aligned", lambda x: np.arctan2(x, X[0])),
+        ("aligned", lambda x: np.arctan2(x, np.sum(x))),
         ("aligned", lambda x: np.where(x > 0, x, 0.0)),
         ("axis", lambda x: np.sum(x, axis=-1)),
         ("axis", lambda x: np.max(x, axis=(0, 1), keepdims=True)),

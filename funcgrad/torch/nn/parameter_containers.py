@@ -76,16 +76,6 @@ class ParameterList(Module):
             self.append(value)
         return self
 
-    def pop(self, index: int = -1) -> Any:
-        """Remove the parameter at `index`, and return it."""
-        found = list(self)
-        taken = found.pop(index)
-        for i in range(self._size):
-            delattr(self, str(i))
-        self._size = 0
-        self.extend(found)
-        return taken
-
     def extra_repr(self) -> str:
         return "\n".join(_described(i, x, lambda t: t.dtype) for i, x in enumerate(self))
 
@@ -115,10 +105,7 @@ class ParameterDict(Module):
         return key
 
     def __getitem__(self, key: str) -> Any:
-        name = self._name(key)
-        if name not in self._keys:
-            raise KeyError(key)
-        return getattr(self, name)
+        return getattr(self, self._name(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
         name = self._name(key)

@@ -185,6 +185,50 @@ def run(net, x): return net(x, scale=3.0)
 print(run(net, x)); torch.func.functional_call(net, {"factor": torch.zeros(3)}, (x,), {"scale": 2.0})
 print(torch.func.functional_call(net, {"mean": torch.ones(3), "last.weight": torch.zeros(1, 3)}, x), net.last.weight)
 """,
+    "sequential": """
+a, b, c = nn.Linear(2, 2), nn.ReLU(), nn.Identity()
+s = nn.Sequential(a, b, c); print(s, len(s), s[0] is a, s[-1] is c, s[1:], [type(m).__name__ for m in s])
+for bad in (3, -4, "x"): attempt(lambda: s[bad])
+s[1] = nn.Tanh(); print(s[1]); del s[0]; print(list(s._modules), s); s.append(a).insert(0, b); print(s)
+s.insert(-1, nn.Sigmoid()); print(s)
+attempt(lambda: s.insert(9, a)); attempt(lambda: s.append(3))
+s.extend(nn.Sequential(nn.GELU(), nn.SiLU())); print(s.pop(0), s.pop(-1), s); del s[1:3]; print(s, list(s._modules))
+named = nn.Sequential(OrderedDict(first=a, act=b))
+print(named, named[1:], named.act is b, list(named.state_dict()), named.first is named[0])
+print(named + s, named * 2, 2 * nn.Sequential(b)); attempt(lambda: named + 3); attempt(lambda: named * 0)
+attempt(lambda: named * "x")
+named += nn.Sequential(c); print(named); attempt(lambda: named.__setitem__(5, a)); print(nn.Sequential(), nn.Sequential()(3))
+""",
+    "lists and dicts of modules": """
+l = nn.ModuleList([nn.Linear(1, 1) for _ in range(3)]); print(l, len(l), l[-1] is l[2], l[1:], list(l.state_dict()))
+l.append(nn.ReLU()); l.extend([nn.ReLU(), nn.Tanh()]); l.insert(0, nn.Identity()); print(l); print(l.pop(1), list(l._modules))
+l[0] = nn.Sigmoid(); del l[1]; del l[-2:]; print(l, l + [nn.GELU()], nn.ModuleList()); attempt(lambda: l[7])
+attempt(lambda: l(1)); attempt(lambda: l.extend(3))
+l += [nn.Identity()]; print(l); attempt(lambda: nn.ModuleList([3])); attempt(lambda: l.append(3))
+d = nn.ModuleDict({"a": nn.Linear(1, 2), "b": nn.ReLU()})
+print(d, len(d), "a" in d, list(d), list(d.keys()), list(d.values())[1], d["b"])
+d["c"] = nn.Tanh(); d.update({"d": nn.Identity()}); d.update([("e", nn.GELU())]); print(d.pop("a"), d, list(d.items())[0])
+del d["b"]; attempt(lambda: d["b"]); attempt(lambda: d.update(3)); attempt(lambda: d.__setitem__("pop", nn.ReLU())); d.clear()
+print(d)
+""",
+    "lists and dicts of parameters": """
+p = nn.ParameterList([torch.ones(2), nn.Parameter(torch.ones(1, 3)), 5])
+print(p, len(p), type(p[0]).__name__, list(p.state_dict()))
+p.append(torch.zeros(1)); p.extend([torch.ones(2, 2)]); p += [torch.ones(3)]
+print(p, p[-1], p[1:3], [type(x).__name__ for x in p])
+p[0] = torch.zeros(5); print(p[0], len(p)); attempt(lambda: p[9]); attempt(lambda: p()); attempt(lambda: p.extend(torch.ones(2)))
+d = nn.ParameterDict({"a": torch.ones(2), "b": 3}); print(d, "a" in d, list(d), list(d.state_dict()), d["a"])
+d["c"] = torch.ones(1); d.update({"d": torch.zeros(2)})
+print(len(d), list(d.keys()), d.get("x"), d.setdefault("e", torch.ones(1)), d.pop("b"))
+print(d | {"f": torch.ones(1)}, list(reversed(d)), d.popitem()[0], d.copy(), d.fromkeys(["u"], torch.ones(1))); del d["a"]
+attempt(lambda: d["a"])
+d.clear(); print(d); attempt(lambda: d(1))
+""",
+    "lazy layers": """
+l = nn.LazyLinear(3); print(l, l.weight, list(l.state_dict()), l.weight.dtype); attempt(lambda: l.weight.shape)
+state = nn.Linear(2, 3).state_dict(); other = nn.LazyLinear(3); print(other.load_state_dict(state), other(x), other)
+torch.manual_seed(1); print(l(x), l, type(l).__name__, l.weight); torch.manual_seed(1); print(nn.Linear(2, 3)(x))
+""",
 }
 
 

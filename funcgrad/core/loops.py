@@ -51,12 +51,13 @@ def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
         return False
     if alias is not FILLED and alias is not None and (alias.root is not None or alias.read_only):
         return False
-    plan, parents = _WRITE_CONSTANT, before
+    plan, parents, written = _WRITE_CONSTANT, before, None
     if type(v) is ReverseTracer:
         if v.trace is not trace:
             return False
-        if v.node is not None:
-            plan, parents = _WRITE_TRACER, (before, v.node)
+        written = v.node
+        if written is not None:
+            plan, parents = _WRITE_TRACER, (before, written)
         v = v.value
     if type(v) not in _CONTENTS:
         return False
@@ -69,7 +70,7 @@ def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
     value[index] = v
     node = _new(Node)
     node.order, node.plan, node.origin, node.spec = order, plan, parents, before.spec
-    if plan is _WRITE_TRACER and parents[1].spec is before.spec:  # the part of `v` need not be like `x`: let the sweep look
+    if written is not None and written.spec is before.spec:  # the part of `v` need not be like `x`: let the sweep look
         node.spec = Spec(*before.spec)
     node.saved = index if is_element(index) else kept(index)
     x.node = node

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.batch import is_batched
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.primitive import as_operand
 from funcgrad.core.trace import Tracer, concrete
 from funcgrad.core.views import check_writeable, is_scalar
-from funcgrad.errors import BEGIN, TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, UnsupportedFunctionError, user_line
 from funcgrad.rules.indexing import along_axis
 
 
@@ -67,7 +68,15 @@ def _putmask(a: Any, mask: Any, values: Any) -> None:
 
 def _place(arr: Any, mask: Any, vals: Any) -> None:
     _check_cast(vals, arr, "safe")
-    mask = np.asarray(mask, bool).reshape(arr.shape)
+    if is_batched(mask):
+        if np.size(vals) != 1:
+            raise BatchedControlFlowError(
+                f"np.place at {user_line()}: under vmap, the mask and so the places differ between examples. "
+                "Write np.where(mask, values, a) with values like a."
+            )
+        _putmask(arr, mask, vals)
+        return
+    mask = np.asarray(as_operand(mask) != 0).reshape(arr.shape)
     arr[mask] = _repeated(vals, int(np.count_nonzero(mask)))
 
 

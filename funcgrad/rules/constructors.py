@@ -68,7 +68,7 @@ def built(like: Tracer, build: Callable[..., Any]) -> Any:
     return CATALOGUE[_built](like, build)
 
 
-def _array(like, object, dtype=None, *, copy=True, order: Any = "K", subok=False, ndmin=0, ndmax=0):
+def _array(like, object, dtype=None, *, copy: bool | None = True, order: Any = "K", subok=False, ndmin=0, ndmax=0):
     if not holds_tracer(object):
         build = partial(np.array, object, dtype=dtype, copy=copy, order=order, ndmin=ndmin)
         return built(like, build) if copy else _of_plain(like, object, build)

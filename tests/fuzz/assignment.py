@@ -39,9 +39,9 @@ def written(seed: int) -> Program:
 
 
 def modes_of(seed: int) -> list[Mode]:
-    """The modes that this program is run in: each under grad and in two others, and every third one in one of second order."""
+    """The modes that this program is run in: each under grad and in two others, and every sixth one in one of second order."""
     rng = Random(seed)
-    return [by_grad, *rng.sample(FIRST_ORDER, 2), *rng.sample(SECOND_ORDER, int(seed % 3 == 0))]
+    return [by_grad, *rng.sample(FIRST_ORDER, 2), *rng.sample(SECOND_ORDER, int(seed % 6 == 0))]
 
 
 def judged(program: Program, mode: Mode) -> Verdict:

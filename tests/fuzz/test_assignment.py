@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ def _keep_nothing(self: Any, x: Any) -> Any:
     return x
 
 
-PLANTED: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+PLANTED: dict[str, tuple[Any, str, Any]] = {
     "of an index twice, both count": (places.Place, "winners", lambda self, shape: None),
     "saved values are overwritten": (mutation, "copied", lambda x: x),
     "saved values are overwritten in loops": (loops, "copied", lambda x: x),

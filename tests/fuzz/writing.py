@@ -35,11 +35,11 @@ class Program(NamedTuple):
     def arguments(self, step: float = 0.0) -> tuple[Any, Any]:
         """New arguments, moved by `step` along `directions`."""
         points, directions = drawn(self.seed, self.shapes, self.dtype), drawn(self.seed + 1, self.shapes, self.dtype)
-        return tuple(laid_out(p + step * d, self.layout) for p, d in zip(points, directions, strict=True))  # type: ignore[return-value]
+        return tuple(laid_out(p + step * d, self.layout) for p, d in zip(points, directions, strict=True))
 
     def directions(self) -> tuple[Any, Any]:
         """A direction for each argument."""
-        return tuple(x.copy() for x in drawn(self.seed + 1, self.shapes, self.dtype))  # type: ignore[return-value]
+        return tuple(x.copy() for x in drawn(self.seed + 1, self.shapes, self.dtype))
 
     @property
     def source(self) -> str:

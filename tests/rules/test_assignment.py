@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from funcgrad import grad, vjp
-from funcgrad.errors import TracerError, TracerWriteError
+from funcgrad import grad, jacrev, jvp, stop_gradient, vjp, vmap
+from funcgrad.errors import BatchedControlFlowError, OutputError, TracerError, TracerWriteError, UnsupportedFunctionError
 from tests.rules.moving import raises_as_numpy
 
 _MASK = np.array([True, False, True])
@@ -92,3 +93,133 @@ REFUSED = {
 @pytest.mark.parametrize("function", REFUSED.values(), ids=REFUSED)
 def test_what_numpy_refuses_is_refused(function: Any) -> None:
     raises_as_numpy(function, np.ones((2, 3)))
+
+
+# ---- a tracer never gets into a plain array --------------------------------------------------------------------------
+
+INTO_PLAIN = [
+    "a += x", "a -= x", "a *= x", "a /= x", "a **= x", "a //= x", "a %= x", "m @= np.outer(x, x)", "a[:2] += x[:2]",
+    "a[0] = x[0]", "a[0] += x[0]", "a[:] = x", "a[...] = x", "a[[0, 1]] = x[:2]", "a[a == 0] = x", "m[0, 1] = x[0]", "m[0] = x",
+    "a[0], a[1] = x[0], x[1]", "a[:2] = [x[0], x[1]]", "a[...] = [x[0], 1.0, x[1]]", "a.flat = x", "a.flat[0] = x[0]",
+    "a.real = x", "np.add(a, x, out=a)", "np.add(x, x, a)", "np.sin(x, out=a)", "np.sum(m * x, axis=0, out=a)",
+    "x.sum(out=a[:1], keepdims=True)", "np.cumsum(x, out=a)", "x.cumsum(out=a)", "np.matmul(m + x, x, out=a)",
+    "np.dot(m + x, x, a)", "np.einsum('i,i->i', x, x, out=a)", "np.concatenate([x], out=a)", "np.clip(x, 0, 1, out=a)",
+    "np.take(x, [0, 1, 2], out=a)", "np.mean(m * x, axis=0, out=a)", "np.add.reduce(m * x, out=a)", "np.copyto(a, x)",
+    "a.fill(x[0])", "a.put([0], x[0])", "np.put(a, [0], x[0])", "np.place(a, a == 0, x)", "np.putmask(a, a == 0, x)",
+    "np.fill_diagonal(m, x)", "np.add.at(a, [0], x[0])", "np.multiply.at(a, [0], x[0])",
+    "np.put_along_axis(a, np.array([0]), x[:1], 0)", "a = np.array(x)", "a = np.array([x[0], 1.0])",
+    "a = np.asarray([x[0]], dtype=object)", "a = np.array([x], dtype=object)", "a = np.fromiter((v for v in x), float)",
+    "a = x.astype(object)", "a = np.stack([x]).astype(object)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", INTO_PLAIN)
+def test_a_tracer_written_into_a_plain_array_says_how_to_begin(line: str) -> None:
+    arrays = {"a": np.zeros(3), "m": np.zeros((3, 3))}
+
+    def f(x: Any) -> Any:
+        space = {"np": np, "x": x, **{name: a.copy() for name, a in arrays.items()}}
+        try:
+            exec(line, space)
+        finally:
+            for name, a in arrays.items():
+                assert space[name].dtype == a.dtype
+                np.testing.assert_array_equal(space[name], a)
+        return np.sum(space["a"])
+
+    x = np.array([0.5, 1.5, 2.5])
+    words = r"(?s)(np\.zeros_like\(x\), np\.zeros\(n, like=x\).*funcgrad\.numpy|x\.tolist)"
+    pushed, batched = lambda x: jvp(f, (x,), (x,)), lambda x: vmap(f)(np.stack([x, x]))
+    for transform in (grad(f), pushed, batched, lambda x: vjp(f, x), jacrev(grad(f))):
+        with pytest.raises(TracerError, match=words):
+            transform(x)
+
+
+def test_object_arrays_that_hold_tracers_are_followed_or_refused() -> None:
+    def held(x: Any) -> Any:
+        a = np.empty(3, object)
+        a[0], a[1], a[2] = x[0], x[1], 1.0
+        return a
+
+    x = np.array([0.5, 1.5, 2.5])
+    np.testing.assert_array_equal(grad(lambda x: np.sum(held(x) * 2.0))(x), [2.0, 2.0, 0.0])
+    for transform in (lambda: vjp(held, x), lambda: jvp(held, (x,), (x,)), lambda: vmap(held)(np.stack([x, x]))):
+        with pytest.raises(OutputError, match="object array that holds tracers"):
+            transform()
+
+
+def test_what_shares_memory_with_a_plain_array_is_not_written_into() -> None:
+    a = np.array([1.0, 2.0, 3.0])
+
+    def f(x: Any) -> Any:
+        y = np.asarray(a, like=x)
+        y[1:][0] = x[0]
+        return np.sum(y)
+
+    for transform in (grad(f), lambda x: jvp(f, (x,), (x,)), lambda x: vmap(f)(np.stack([x, x]))):
+        with pytest.raises(TracerWriteError, match=r"plain array a.*np\.array\(a, like=x\)"):
+            transform(a.copy())
+    assert a[1] == 2.0
+
+    def g(x: Any) -> Any:
+        y = np.array(a, like=x)
+        y[1:][0] = x[0]
+        return np.sum(y * y)
+
+    np.testing.assert_array_equal(grad(g)(a.copy()), [2.0, 0.0, 0.0])
+
+
+def test_resize_is_refused() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1
+        y.resize(2)
+        return np.sum(y)
+
+    with pytest.raises(UnsupportedFunctionError, match=r"np\.resize\(x, new_shape\)"):
+        grad(f)(np.ones(3))
+
+
+def test_casts_are_those_of_numpy() -> None:
+    mask = np.array([True, False, True])
+    writes: list[Any] = [
+        lambda a, v: np.place(a, mask, v), lambda a, v: np.putmask(a, mask, v), lambda a, v: np.put(a, [0, 2], v),
+        np.copyto, lambda a, v: a.__iadd__(v), lambda a, v: np.add(a, v, out=a), lambda a, v: a.__setitem__(slice(None), v),
+        lambda a, v: np.sum(v[None], axis=0, out=a), lambda a, v: np.cumsum(v, out=a), lambda a, v: np.add.reduce(v[None], out=a),
+    ]  # fmt: skip
+
+    def outcome(write: Any, a: Any, v: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+            try:
+                write(a, v)
+            except TypeError:
+                return "TypeError"
+        return a * 1
+
+    for write in writes:
+        for to in (np.float32, np.float64, np.complex64, np.complex128):
+            for dtype in (np.float32, np.float64, np.complex128):
+                a, v = np.array([1, 2, 3], to), np.array([4, 5, 6], dtype)
+                expected = outcome(write, a.copy(), v)
+                found: list[Any] = []
+                vjp(lambda a, v: found.append(stop_gradient(outcome(write, a * 1, v))) or a, a, v)
+                if isinstance(expected, str):
+                    assert found == [expected]
+                else:
+                    np.testing.assert_array_equal(vjp(lambda a, v: outcome(write, a * 1, v), a, v)[0], expected)
+
+
+def test_places_that_differ_between_examples() -> None:
+    def at_the_positive(values: Any) -> Any:
+        def f(x: Any) -> Any:
+            y = x * 1
+            np.place(y, y > 0, values(x))
+            return y
+
+        return f
+
+    x = np.array([[1.0, -1.0], [-2.0, 3.0]])
+    np.testing.assert_array_equal(vmap(at_the_positive(lambda x: 5.0))(x), [[5.0, -1.0], [-2.0, 5.0]])
+    np.testing.assert_array_equal(vmap(at_the_positive(lambda x: x[:1] * 2))(x), [[2.0, -1.0], [-2.0, -4.0]])
+    with pytest.raises(BatchedControlFlowError, match=r"np\.place.*np\.where\(mask, values, a\)"):
+        vmap(at_the_positive(lambda x: x * 2))(x)

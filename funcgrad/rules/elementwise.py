@@ -31,11 +31,19 @@ from funcgrad.rules.slopes import (
 
 LN2, LN10 = math.log(2), math.log(10)
 
+
 # ---- arithmetic ------------------------------------------------------------------------------------------------------
+def _inverse(y):
+    try:
+        return 1 / y
+    except ZeroDivisionError:  # Python's own number 0, where NumPy divides by it
+        return np.divide(1.0, y)
+
+
 elementwise(np.add, 1, 1)
 elementwise(np.subtract, 1, -1)
 elementwise(np.multiply, lambda y: y, lambda x: x)
-elementwise(np.divide, lambda y: 1 / y, lambda y, out: -out / y)
+elementwise(np.divide, _inverse, lambda y, out: -out / y)
 elementwise(np.negative, -1)
 elementwise(np.positive, 1)
 elementwise(np.reciprocal, lambda out: -out * out)

@@ -283,3 +283,11 @@ def test_emath_widens_where_it_must() -> None:
 def test_pythons_own_mathematics_is_refused() -> None:
     with pytest.raises(TracerConversionError, match="complex"):
         grad(lambda t: complex(t).real)(1.0)
+
+
+def test_division_by_the_number_zero_is_numpys() -> None:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for zero in (0, 0.0, np.float64(0.0)):
+            assert grad(lambda x: x / zero)(1.0) == np.inf
+            assert jvp(lambda x: x / zero, (1.0,), (1.0,))[1] == np.inf
+        assert np.isnan(hessian(lambda x: np.var(x, ddof=1))(np.ones(1)))

@@ -145,7 +145,7 @@ def test_dropout_drops_weights():
 
 
 def test_against_differences():
-    q, k, v, mask = (ft.tensor(a, requires_grad=True) for a in arrays((2, 2, 2), (2, 3, 2), (2, 3, 1), (2, 3)))
+    q, k, v, mask = (ft.tensor(a, requires_grad=True) for a in arrays((1, 2, 1), (1, 2, 1), (1, 2, 1), (2, 2)))
     run = F.scaled_dot_product_attention
     assert ft.autograd.gradcheck(run, (q, k, v, mask), check_forward_ad=True)
     assert ft.autograd.gradgradcheck(run, (q, k, v, mask))

@@ -91,7 +91,7 @@ def test_single_precision_stays(torch, kind):
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
 def test_against_differences(kind):
     layer: Any = getattr(ft.nn, kind)(1, 1).double()
-    x = ft.tensor(arrays((3, 1, 1))[0], requires_grad=True)
+    x = ft.tensor(arrays((2, 1, 1))[0], requires_grad=True)
     names = ("weight_hh_l0", "bias_hh_l0")
     values = [getattr(layer, name).detach().requires_grad_() for name in names]
 
@@ -101,7 +101,7 @@ def test_against_differences(kind):
 
     assert ft.autograd.gradcheck(run, (x, *values))
     assert ft.autograd.gradcheck(lambda w: run(x.detach(), w)[0], values[:1], check_forward_ad=True)
-    assert ft.autograd.gradgradcheck(lambda *given: run(*given)[0], (x, *values))
+    assert ft.autograd.gradgradcheck(lambda *given: run(*given)[0], (x, values[0]))
 
 
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])

@@ -213,7 +213,7 @@ PROGRAMS = [
     'o = torch.optim.SGD([("w", torch.ones(2)), ("b", torch.ones(1))], lr=0.1)\nprint(o.state_dict()["param_groups"])',
     'o = torch.optim.SGD([torch.ones(2)], lr=0.1)\no.add_param_group({"params": torch.ones(3), "lr": 7})\nprint(o)',
     'o = torch.optim.SGD([torch.ones(2)], lr=0.1)\no.load_state_dict({"state": {}, "param_groups": []})',
-    "w = torch.ones(2)\no, other = torch.optim.SGD([w]), torch.optim.SGD([w, torch.ones(1)])\no.load_state_dict(other.state_dict())",
+    "w, O = torch.ones(2), torch.optim.SGD\nO([w]).load_state_dict(O([w, torch.ones(1)]).state_dict())",
     "w = torch.ones(2, requires_grad=True)\no = torch.optim.SGD([w], lr=0.5)\nprint(o.step(lambda: w.sum()), w.grad)",
     """
 w = torch.tensor([1.0, 2.0], requires_grad=True)

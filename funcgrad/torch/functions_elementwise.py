@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.trace import concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.dtypes import aligned
 from funcgrad.torch.kernels import relu as relu_kernel
@@ -230,16 +229,21 @@ def _rounded(function: Callable[[Any], Any], input: Any) -> Any:
 
 
 def _sign(input: Any) -> Any:
-    """-1, 0 or 1; 0 for NaN, as in PyTorch."""
-    strange = np.isnan(concrete(input)) if input.dtype.kind == "f" else np.False_
-    return np.where(strange, np.zeros_like(np.sign(input)), np.sign(input)) if strange.any() else np.sign(input)
+    """-1, 0 or 1; 0 for NaN, as in PyTorch. (By comparisons, which keep nothing for the backward pass.)"""
+    if input.dtype.kind in "bc":
+        return np.copy(input) if input.dtype.kind == "b" else np.sign(input)
+    return (
+        _rounded(lambda x: (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype), input)
+        if input.dtype.kind == "f"
+        else np.sign(input)
+    )
 
 
 declare("rsqrt", lambda input: 1 / np.sqrt(*aligned((input,), floating=True)), where="fmi")
-declare("square", lambda input: input * input, "PowBackward0", where="fmi")
+declare("square", lambda input: _pow(input, 2), "PowBackward0", where="fmi")
 declare("sinc", _floating(np.sinc), where="fmi")
 declare("sign", _sign, where="fmi")
-declare("sgn", np.sign, where="fmi")
+declare("sgn", _sign, where="fmi")
 declare("floor", lambda input: _rounded(np.floor, input), where="fmi")
 declare("ceil", lambda input: _rounded(np.ceil, input), where="fmi")
 declare("trunc", lambda input: _rounded(np.trunc, input), where="fmi", aliases="fix")

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.core.trace import concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.functions_index import at_add
-from funcgrad.torch.functions_reduce import MedianResult, axis_of, named_result, picked
+from funcgrad.torch.functions_reduce import MedianResult, axis_of, named_result, picked, shared
 from funcgrad.torch.inplace import check_writable
 from funcgrad.torch.registry import FUNCTIONS, declare, enter, function
 from funcgrad.torch.tensor import Tensor, make_tensor
@@ -179,7 +179,7 @@ def _nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The lower middle of what is not NaN; along `dim`, (values, indices)."""
     if dim is None:
         flat = np.reshape(input, -1)
-        return flat[int(_middle_without_nan(concrete(flat), 0))]
+        return shared(flat, int(_middle_without_nan(concrete(flat), 0)))
     return picked(input, _middle_without_nan(concrete(input), dim), dim, keepdim, MedianResult)
 
 

@@ -168,7 +168,19 @@ def _lower_middle(x: Any, axis: Any = None) -> Any:
     return np.where(np.isnan(x).any(axis=axis), np.argmax(np.isnan(x), axis=axis), found)
 
 
-_median_all = Op("median", lambda input: np.reshape(input, -1)[int(_lower_middle(concrete(input).reshape(-1), None))])
+def shared(x: Any, index: int) -> Any:
+    """The element at `index` of a vector; all elements equal to it share the gradient."""
+    equal = concrete(x) == concrete(x)[index]
+    return np.max(x[equal]) if np.count_nonzero(equal) > 1 else x[index]
+
+
+def _median(input: Any) -> Any:
+    """The lower middle of all elements; ties share the gradient."""
+    x = np.reshape(input, -1)
+    return shared(x, int(_lower_middle(concrete(x), None)))
+
+
+_median_all = Op("median", _median)
 _median_dim = Op(
     "median",
     lambda input, dim, keepdim: picked(input, _lower_middle(concrete(input), dim), dim, keepdim, MedianResult),

@@ -34,7 +34,6 @@ def _reshape(input: Any, *shape: Any) -> Any:
 
 
 reshape = declare("reshape", _reshape, _view_node, view=True)
-declare("view_as", lambda input, other: np.reshape(input, other.shape), _view_node, view=True, where="m")
 declare("reshape_as", lambda input, other: np.reshape(input, other.shape), _view_node, view=True, where="m")
 
 
@@ -76,6 +75,7 @@ def get_alias(self: Tensor) -> Tensor:
     return self[...]  # type: ignore[index]
 
 
+Tensor.view_as = lambda self, other: _view(self, *other.shape)  # type: ignore[attr-defined]
 Tensor.view = _view  # type: ignore[attr-defined]
 
 
@@ -169,12 +169,14 @@ def _expand(input: Any, *shape: Any) -> Any:
                 "dimension "
                 f"{lead + i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(input.shape)}"
             )
+    if math.prod(full) == math.prod(input.shape):
+        return np.reshape(input, full)  # a view that may be written to
     return np.broadcast_to(input, full)
 
 
 expand = declare("expand", _expand, view=True)
 declare("broadcast_to", _expand, "ExpandBackward0", view=True)
-declare("expand_as", lambda input, other: np.broadcast_to(input, other.shape), "ExpandBackward0", view=True, where="m")
+declare("expand_as", lambda input, other: _expand(input, *other.shape), "ExpandBackward0", view=True, where="m")
 declare("diagonal", lambda input, offset=0, dim1=0, dim2=1: np.diagonal(input, offset, dim1, dim2), view=True)
 declare("real", lambda input: np.real(input) if input.dtype.kind == "c" else input, view=True, where="f")
 declare("imag", lambda input: np.imag(input), view=True, where="f")

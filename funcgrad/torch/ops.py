@@ -126,7 +126,8 @@ def run(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     except (AxisError, ValueError) as error:
         raise in_torch_words(error, tensors) from None
     if op.view is not None and isinstance(args[0], Tensor):
-        note_views(args[0], out, function, op.view)
+        others = [t.value for t in tensors[1:]]  # which give a shape only
+        note_views(args[0], out, (lambda contents: function([*contents, *others])) if others else function, op.view)
     return out
 
 

@@ -15,12 +15,12 @@ from tests.torch.generated import program, run
 # Where the original refuses a dtype, a shape or a number in the place of a tensor, the facade may go on.
 REFUSED_BY_THE_ORIGINAL_ALONE = re.compile(
     r"not implemented|softmax_lastdim|must be Tensor, not|argument .other|expected scalar type|did not match|Boolean inputs"
-    r"|single memory|some elements of"
+    r"|single memory|some elements of|more than one element|argmax\(\): does not support|vector_norm: Expected"
 )
 # Operations of which the facade keeps other values for the backward pass than the original does (result or operands).
 KEEPS_OTHERS = re.compile(r"\*\*|/|hypot|atan2|pow|std|logsumexp|median|clamp")
 # Nodes of operations that the original composes of several: the last is not always the same.
-COMPOSED = re.compile(r"einsum|@|matmul|outer|flatten|ravel|\] \+=|\]\s*=|\.t_\(")
+COMPOSED = re.compile(r"autograd\.grad|einsum|@|matmul|outer|flatten|ravel|\] \+=|\]\s*=|\.t_\(")
 
 
 def described(x: Any, torch: Any) -> Any:
@@ -50,10 +50,10 @@ def gradients(torch: Any, space: dict[str, Any], names: list[str]) -> Any:
     return [space[k].grad for k in "ab"]
 
 
-@pytest.mark.parametrize("seed", range(250))
-def test_programs(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "slopes"), [*((k, False) for k in range(150)), *((k, True) for k in range(50))])
+def test_programs(seed: int, slopes: bool) -> None:
     original = pytest.importorskip("torch", reason="the original is not installed")
-    lines = program(np.random.default_rng(seed))
+    lines = program(np.random.default_rng(seed), slopes=slopes)
     (found, ours), (expected, theirs) = run(ft, lines, seed), run(original, lines, seed)
     text = "\n".join(lines)
     for mine, other, line in zip(found, expected, lines, strict=True):
@@ -70,7 +70,8 @@ def _same(original: Any, x: Any, y: Any, text: str, *, nodes: bool) -> None:
     mine, other = described(x, ft), described(y, original)
     assert mine == other if nodes or isinstance(other, str) else mine[:3] == other[:3], text
     if isinstance(y, original.Tensor):
-        tolerance = 1e-5 if "32" in str(y.dtype) else 1e-11
+        single = "32" in str(y.dtype) or ".double()" in text  # or was single
+        tolerance = 1e-5 if single else 1e-11
         np.testing.assert_allclose(numbers(x), numbers(y), rtol=tolerance, atol=tolerance, err_msg=text)
         if nodes and numbers(x).tobytes() == numbers(y).tobytes():
             assert repr(x) == repr(y), text

@@ -216,3 +216,36 @@ def test_memory_is_exchanged_by_dlpack() -> None:
 def test_what_numpy_lacks_is_refused_by_name(refused: str, instead: str) -> None:
     with pytest.raises(RuntimeError, match=f"{refused}.*{instead}"):
         getattr(ft.ones(1), refused)()
+
+
+VIEWS = {
+    "view_as": lambda x: x.view_as(ft.ones(2, 2)),
+    "reshape_as": lambda x: x.reshape_as(ft.ones(2, 2)),
+    "expand_as": lambda x: x.expand_as(ft.ones(1, 4)),
+    "expand": lambda x: x.expand(1, -1),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_shaped_like_another_tensor_write_through(name: str) -> None:
+    w = ft.ones(4, requires_grad=True)
+    x = w * 1
+    VIEWS[name](x).mul_(3)
+    assert x.tolist() == [3, 3, 3, 3]
+    x.sum().backward()
+    assert w.grad.tolist() == [3, 3, 3, 3]
+
+
+def test_ties_of_the_median_share_the_gradient() -> None:
+    x = ft.tensor([1.0, 2.0, 2.0, 5.0], requires_grad=True)
+    for median in (x.median, x.nanmedian):
+        assert ft.autograd.grad(median(), x)[0].tolist() == [0, 0.5, 0.5, 0]
+
+
+def test_variables_are_tensors() -> None:
+    x = ft.ones(2)
+    v = ft.autograd.Variable(x, requires_grad=True)
+    assert v.requires_grad
+    assert isinstance(x, ft.autograd.Variable)
+    x.add_(1)
+    assert v.tolist() == [2, 2]

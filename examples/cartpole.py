@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> list[float]:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
-    totals = train(Agent(), 60 if options.short else 400, options.seed)
+    totals = train(Agent(), 50 if options.short else 400, options.seed)
     first, last = np.mean(totals[:20]), np.mean(totals[-100:])
     print(f"mean return of the first 20 episodes {first:.1f}, of the last 100 of {len(totals)}: {last:.1f} (solved: {SOLVED})")
     return totals

@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> float:
     parser.add_argument("--short", action="store_true", help="sequences of 5 digits instead of 16")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    length, rounds, width = (5, 150, 32) if options.short else (16, 800, 64)
+    length, rounds, width = (5, 120, 32) if options.short else (16, 800, 64)
     torch.manual_seed(options.seed)
     rng = np.random.default_rng(options.seed)
     model = Reverser(10, length, width)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.cotangent import Masked
 from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
@@ -117,9 +118,11 @@ def _steps(rows: int, columns: int, offset: int) -> slice:
 
 def _diagonal_back(ct: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     rows, columns = a.shape[axis1], a.shape[axis2]
-    shape = ct.shape[:-1]
-    flat = ADD_AT(np.zeros((*shape, rows * columns), ct.dtype), ct, (..., _steps(rows, columns, offset)))
-    return np.moveaxis(flat.reshape(*shape, rows, columns), (-2, -1), (axis1, axis2))
+    shape, places = (*ct.shape[:-1], rows * columns), (..., _steps(rows, columns, offset))
+    live = np.zeros(shape, bool)
+    live[places] = True  # all else is zero by structure
+    back = lambda x: np.moveaxis(x.reshape(*shape[:-1], rows, columns), (-2, -1), (axis1, axis2))
+    return Masked(back(ADD_AT(np.zeros(shape, ct.dtype), ct, places)), back(live))
 
 
 def _diag(v: Any, k: int = 0) -> Any:

@@ -128,6 +128,7 @@ class Primitive(Function):
         self.may_view = getattr(rule, "moves", False)
         self.kind = rule.kind
         self.plans: dict[Any, Any] = {}
+        self.splits: dict[Any, Call] = {}  # calls of one tracer, by all that is beside it
         self._operands, self._signature = operands, signature
 
     # What follows from the signature is found out at the first call: importing the rules stays cheap.
@@ -188,9 +189,27 @@ class Primitive(Function):
         return out
 
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
-        """Bind arguments by the function's own signature: an unknown keyword is an error, never swallowed."""
-        if len(args) == 1 and not kwargs and self.is_plain and isinstance(args[0], Tracer):
+        """Bind arguments by the function's own signature: an unknown keyword is an error, never swallowed.
+
+        What came of it is remembered for calls of one tracer, beside which there are only numbers and the like.
+        """
+        if not args or not isinstance(args[0], Tracer):
+            return self._split(args, kwargs)
+        if len(args) == 1 and not kwargs and self.is_plain:
             return Call([as_operand(args[0])], ((self.operand_names[0], None),), {})
+        others = (*args[1:], *kwargs.values())
+        if self.lists or not all(map(_is_static, others)):
+            return self._split(args, kwargs)
+        key = (args[0].ndim, len(args), others, (*kwargs,), (*map(type, others),))  # with types, as True == 1 == 1.0
+        known = self.splits.get(key)
+        if known is not None:
+            return Call([as_operand(args[0])], known.layout, dict(known.params))
+        call = self._split(args, kwargs)
+        if call.layout == ((next(iter(self.signature.parameters)), None),) and len(self.splits) < _MANY:
+            self.splits[key] = Call((), call.layout, dict(call.params))
+        return call
+
+    def _split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         arguments = self.bind_arguments(*args, **kwargs)
         if arguments.pop("out", None) is not None:
             raise out_refused(self.name)
@@ -247,6 +266,15 @@ class Primitive(Function):
             count += 1
         others_by_keyword = all(p.kind in by_keyword for p in parameters[count:])
         return count if others_by_keyword and not self.lists else 0
+
+
+_STATIC = frozenset([int, bool, float, str, type, type(None)])
+_MANY = 256  # ways to call one function that are remembered
+
+
+def _is_static(x: Any) -> bool:
+    """May a call be remembered by this argument?"""
+    return type(x) in _STATIC or type(x) is tuple and all(type(i) is int for i in x)
 
 
 class Opaque(Function):

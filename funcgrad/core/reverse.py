@@ -111,6 +111,10 @@ class ReverseTrace(Trace):
     def lowered(self, call: Call, ignores: Container[int] = ()) -> tuple[Call, tuple[int, ...], tuple[Node, ...]]:
         """`call` without this trace's wrapping, and where its operands have nodes: their positions (`slots`), and the nodes."""
         operands = list(call.operands)
+        if len(operands) == 1 and not ignores:  # for less, what follows would say
+            (x,) = operands
+            if type(x) is ReverseTracer and x.trace is self and x.node is not None:
+                return call.with_operands((x.value,)), (0,), (x.node,)
         slots, parents = [], []
         for i, x in enumerate(operands):
             if isinstance(x, ReverseTracer) and x.trace is self and x.node is not None and i not in ignores:

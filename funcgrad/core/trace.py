@@ -163,7 +163,8 @@ def innermost(operands: Any) -> Trace | None:
 
 def bind(primitive: Primitive | Opaque, call: Call) -> Any:
     """Hand `call` to the innermost trace among its operands, or just run it."""
-    trace = innermost(call.operands)
+    operands = call.operands
+    trace = operands[0].trace if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
     if trace is None:
         return primitive.run(call)
     if not trace.is_open:

@@ -74,6 +74,9 @@ def note_view(base: Any, view: Any, step: Step) -> None:
     """Note that `view` is a view of `base`, if NumPy made it one."""
     if not isinstance(base, Tracer) or base is view or not base.shape and is_scalar(base):
         return
+    out = view.value
+    if base.alias is None and type(out) is np.ndarray and out.base is None and out is not base.value and out.flags.writeable:
+        return  # an array of its own
     plain, looked = _before_and_after(base, view, step)
     read_only: bool | str = type(looked) is np.ndarray and not looked.flags.writeable
     if read_only and not plain.flags.writeable:  # a constant; or a read-only view, and what is made of it stays so

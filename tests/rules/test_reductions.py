@@ -90,7 +90,7 @@ def test_a_row_that_is_masked_later_may_be_bad(function: Any) -> None:
 
 @named
 def test_out_is_refused(function: Any) -> None:
-    with pytest.raises(TracerWriteError, match=rf"np\.{function.__name__}\(\.\.\., out=\.\.\.\)"):
+    with pytest.raises(TracerWriteError, match=rf"np\.{function.__name__}\(\.\.\., out=a\)"):
         grad(lambda v: function(v, out=np.zeros(())))(M)
 
 

@@ -208,10 +208,10 @@ declare("tile", lambda input, *dims: np.tile(input, shape_of(dims)), "RepeatBack
 declare(
     "repeat_interleave", lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim), "ViewBackward0"
 )
-declare("flip", lambda input, *dims: np.flip(input, shape_of(dims)) if input.ndim else np.copy(input))
-declare("fliplr", lambda input: np.flip(input, 1))
-declare("flipud", lambda input: np.flip(input, 0))
-declare("rot90", lambda input, k=1, dims=(0, 1): np.rot90(input, k, dims))
+declare("flip", lambda input, *dims: np.copy(np.flip(input, shape_of(dims)) if input.ndim else input))
+declare("fliplr", lambda input: np.copy(np.flip(input, 1)), "FlipBackward0")
+declare("flipud", lambda input: np.copy(np.flip(input, 0)), "FlipBackward0")
+declare("rot90", lambda input, k=1, dims=(0, 1): np.copy(np.rot90(input, k, dims), order="C"))
 declare("roll", lambda input, shifts, dims=None: np.roll(input, shifts, dims))
 declare("tril", lambda input, diagonal=0: np.tril(_matrices("tril", input), diagonal), where="fmi")
 declare("triu", lambda input, diagonal=0: np.triu(_matrices("triu", input), diagonal), where="fmi")

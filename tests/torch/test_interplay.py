@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import funcgrad as fg
-import funcgrad.torch as torch
+import funcgrad.torch
+
+torch: Any = funcgrad.torch
 
 A = np.array([1.0, 2.0])
 EXPRESSIONS = {
@@ -38,7 +40,7 @@ def test_a_tensor_that_a_differentiated_function_closes_over() -> None:
 
 def test_transforms_of_functions_of_tensors() -> None:
     t = torch.tensor([1.0, 2.0])
-    assert fg.grad(lambda x: (x * x).sum())(t).tolist() == [2, 4]
+    assert fg.grad(lambda x: (x * x).sum())(t).tolist() == [2, 4]  # type: ignore[operator]
     assert fg.vmap(lambda x: x * 2)(t).tolist() == [2, 4]
     assert fg.jacrev(lambda x: x**2)(t).tolist() == [[2, 0], [0, 4]]
     assert fg.grad(lambda x: (x * t).sum())(np.array([3.0, 4.0])).tolist() == [1, 2]

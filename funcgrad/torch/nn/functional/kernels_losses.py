@@ -44,19 +44,29 @@ def _is_target(x: Any, target: Any) -> Any:
     return np.arange(x.shape[-1]) == target[..., None]
 
 
-def cross_entropy(x: Any, target: Any, scale: Any, rank: int) -> Any:
-    """-scale * log_softmax(x)[target]: logits x (..., C), classes target (...), scale (...)."""
-    shifted = x - np.max(x, axis=-1, keepdims=True)
-    loss = np.log(np.sum(np.exp(shifted), axis=-1)) - _picked(shifted, target)
-    return _summed(np.where(scale == 0, x.dtype.type(0), loss * scale), rank)  # a weight of 0 takes infinite losses out
+def cross_entropy(x: Any, target: Any, scale: Any, rank: int) -> tuple[Any, Any]:
+    """-scale * log_softmax(x)[target], and log(sum(exp(x))): logits x (..., C), classes target (...), scale (...)."""
+    top = np.max(x, axis=-1, keepdims=True)
+    shifted = x - top
+    picked = _picked(shifted, target)
+    logs = np.log(np.sum(np.exp(shifted, out=shifted), axis=-1))
+    loss = np.where(scale == 0, x.dtype.type(0), (logs - picked) * scale)  # a weight of 0 takes infinite losses out
+    return _summed(loss, rank), logs + top[..., 0]
 
 
-def _cross_entropy_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:
-    return (SOFTMAX(x, axis=-1) - _is_target(x, target)) * (scale * _spread(ct, rank))[..., None]
-
-
-def _cross_entropy_push(t: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:
-    return _summed(np.sum((SOFTMAX(x, axis=-1) - _is_target(x, target)) * t, axis=-1) * scale, rank)
+def _cross_entropy_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int, out: Any) -> Any:
+    (ct_loss, ct_logs), (_, logs) = ct, out
+    probabilities = np.exp(x - logs[..., None])
+    if ct_loss is None:
+        return probabilities * ct_logs[..., None]
+    factor = scale * _spread(ct_loss, rank)
+    part = probabilities * (factor if ct_logs is None else factor + ct_logs)[..., None]
+    if type(part) is not np.ndarray or type(target) is not np.ndarray:
+        return part - _is_target(x, target) * factor[..., None]
+    rows = part.reshape(-1, part.shape[-1])  # for arrays, without an array of zeros and ones
+    at, factor = (np.broadcast_to(a, part.shape[:-1]).reshape(-1) for a in (target, factor))
+    rows[np.arange(len(rows)), at] -= factor
+    return rows.reshape(part.shape)
 
 
 CROSS_ENTROPY = custom(

@@ -17,14 +17,16 @@ from funcgrad.core.declare import custom
 def normalize(x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes: tuple[int, ...], centered: bool) -> Any:
     """(x - mean) / sqrt(var + eps) * weight + bias, the mean and the variance; centered=False takes 0 for the mean."""
     if centered:
-        mean = np.mean(x, axis=axes, keepdims=True)
+        mean = _mean(x, axes)
         gap = out = x - mean
-        var = np.mean(np.square(gap), axis=axes, keepdims=True)
-        out *= 1 / np.sqrt(var + x.dtype.type(eps))
     else:
-        var = np.mean(np.square(x), axis=axes, keepdims=True)
-        mean = np.zeros_like(var)
-        out = x * (1 / np.sqrt(var + x.dtype.type(eps)))
+        gap = x
+    var = _mean_square(gap, axes)
+    rstd = 1 / np.sqrt(var + x.dtype.type(eps))
+    if centered:
+        out *= rstd
+    else:
+        mean, out = np.zeros_like(var), x * rstd
     if weight is not None:
         out *= weight
     if bias is not None:
@@ -32,11 +34,37 @@ def normalize(x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes:
     return out, mean, var
 
 
+def _mean(x: Any, axes: tuple[int, ...]) -> Any:
+    return np.add.reduce(x, axis=axes, keepdims=True) / x.dtype.type(math.prod(x.shape[i] for i in axes))
+
+
+def _mean_square(x: Any, axes: tuple[int, ...]) -> Any:
+    if axes != (-1,):
+        return _mean(np.square(x), axes)
+    return np.einsum("...i,...i->...", x, x)[..., None] / x.dtype.type(x.shape[-1])  # no array for the squares
+
+
 def _summed_like(x: Any, like: Any) -> Any:
     """The sum of x over the axes along which `like` was broadcast."""
     gap = x.ndim - like.ndim
     axes = tuple(i for i in range(x.ndim) if i < gap or like.shape[i - gap] == 1 != x.shape[i])
     return np.reshape(np.sum(x, axis=axes), like.shape) if axes else x
+
+
+def _into(function: Any, x: Any, y: Any) -> Any:
+    """function(x, y): between arrays in the memory of x, which is ours (fresh memory costs page faults)."""
+    return function(x, y, out=x) if type(x) is np.ndarray and type(y) is np.ndarray else function(x, y)
+
+
+def _weighted_mean(x: Any, weight: Any, axes: tuple[int, ...]) -> Any:
+    """The mean of x * weight over the axes."""
+    if weight is None:
+        return np.mean(x, axis=axes, keepdims=True)
+    if axes == (-1,) and weight.ndim == 1:
+        return np.matmul(x, weight)[..., None] / x.shape[-1]
+    if all(-i > weight.ndim or weight.shape[i] == 1 for i in axes):  # one weight for all that the mean is of
+        return np.mean(x, axis=axes, keepdims=True) * weight
+    return np.mean(x * weight, axis=axes, keepdims=True)
 
 
 def _pulls(
@@ -52,17 +80,20 @@ def _pulls(
 ) -> tuple[Any, ...]:
     (ct, ct_mean, ct_var), (_, mean, var) = ct, out
     gap = x - mean if centered else x
-    size = math.prod(x.shape[i] for i in axes)
     of_x = of_weight = of_bias = None
     if ct is not None:
         rstd = 1 / np.sqrt(var + eps)
         scaled = gap * rstd
-        of_weight = _summed_like(ct * scaled, weight) if "weight" in wanted else None
+        product = ct * scaled
+        of_weight = _summed_like(product, weight) if "weight" in wanted else None
         of_bias = _summed_like(ct, bias) if "bias" in wanted else None
         if "x" in wanted:
-            along = ct if weight is None else ct * weight
-            rest = scaled * np.mean(along * scaled, axis=axes, keepdims=True)
-            of_x = (along - (rest + np.mean(along, axis=axes, keepdims=True) if centered else rest)) * rstd
+            scaled = _into(np.multiply, scaled, _weighted_mean(product, weight, axes))
+            of_x = ct - scaled if weight is None else _into(np.subtract, ct * weight, scaled)
+            if centered:
+                of_x = _into(np.subtract, of_x, _weighted_mean(ct, weight, axes))
+            of_x = _into(np.multiply, of_x, rstd)
+    size = math.prod(x.shape[i] for i in axes)
     if "x" in wanted and ct_var is not None:
         part = gap * (ct_var * (2 / size))
         of_x = part if of_x is None else of_x + part

@@ -69,7 +69,8 @@ def _scaled_target(x: Any, target: Any, weight: Any, reduction: str, ignored: in
 def _from_scores(kernel: Any) -> Any:
     def body(input: Any, target: Any, weight: Any, reduction: str, ignored: int) -> Any:
         target, scale = _scaled_target(input, target, weight, reduction, ignored)
-        return kernel(_classes_last(input), target, scale, 0 if reduction == "none" else target.ndim)
+        out = kernel(_classes_last(input), target, scale, 0 if reduction == "none" else target.ndim)
+        return out[0] if isinstance(out, tuple) else out
 
     return body
 

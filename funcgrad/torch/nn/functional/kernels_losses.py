@@ -44,14 +44,18 @@ def _is_target(x: Any, target: Any) -> Any:
     return np.arange(x.shape[-1]) == target[..., None]
 
 
+def _scaled(loss: Any, scale: Any) -> Any:
+    """loss * scale; a scale of 0 takes infinite losses out."""
+    return np.where(scale == 0, loss.dtype.type(0), loss * scale) if scale.ndim else loss * scale
+
+
 def cross_entropy(x: Any, target: Any, scale: Any, rank: int) -> tuple[Any, Any]:
-    """-scale * log_softmax(x)[target], and log(sum(exp(x))): logits x (..., C), classes target (...), scale (...)."""
+    """-scale * log_softmax(x)[target], and log(sum(exp(x))): logits x (..., C), classes target (...), scale (...) or ()."""
     top = np.max(x, axis=-1, keepdims=True)
     shifted = x - top
     picked = _picked(shifted, target)
     logs = np.log(np.sum(np.exp(shifted, out=shifted), axis=-1))
-    loss = np.where(scale == 0, x.dtype.type(0), (logs - picked) * scale)  # a weight of 0 takes infinite losses out
-    return _summed(loss, rank), logs + top[..., 0]
+    return _summed(_scaled(logs - picked, scale), rank), logs + top[..., 0]
 
 
 def _cross_entropy_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int, out: Any) -> Any:
@@ -97,8 +101,8 @@ SOFT_CROSS_ENTROPY = custom(
 
 
 def nll(x: Any, target: Any, scale: Any, rank: int) -> Any:
-    """-scale * x[target]: log-probabilities x (..., C), classes target (...), scale (...)."""
-    return _summed(np.where(scale == 0, x.dtype.type(0), -_picked(x, target) * scale), rank)
+    """-scale * x[target]: log-probabilities x (..., C), classes target (...), scale (...) or ()."""
+    return _summed(_scaled(-_picked(x, target), scale), rank)
 
 
 def _nll_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:

@@ -42,6 +42,13 @@ def _check_weight(x: Any, weight: Any, classes: int) -> None:
         )
 
 
+def _all_count(target: Any, ignored: int, classes: int) -> bool:
+    """Is it plain that no target is to be ignored, and that all are classes?"""
+    if isinstance(target, Tracer) or 0 <= ignored < classes or not target.size:
+        return False
+    return bool(target.min() >= 0 and target.max() < classes)
+
+
 def _check_range(target: Any, ignored: int, classes: int) -> None:
     if isinstance(target, Tracer):
         return
@@ -51,10 +58,12 @@ def _check_range(target: Any, ignored: int, classes: int) -> None:
 
 
 def _scaled_target(x: Any, target: Any, weight: Any, reduction: str, ignored: int) -> tuple[Any, Any]:
-    """The classes (0 for those to be ignored), and by what the loss of each is multiplied."""
+    """The classes (0 for those to be ignored), and by what the loss of each is multiplied (one number, or one for each)."""
     classes = x.shape[1 if x.ndim > 1 else 0]
     _check_classes(x, target)
     _check_weight(x, weight, classes)
+    if weight is None and _all_count(target, ignored, classes):
+        return target, x.dtype.type(1 / target.size if reduction == "mean" else 1)
     _check_range(target, ignored, classes)
     valid = target != ignored
     target = np.where(valid, target, 0)

@@ -9,12 +9,11 @@ import numpy as np
 
 from funcgrad.core.batch import is_batched
 from funcgrad.core.trace import concrete
-from funcgrad.torch import dtypes
+from funcgrad.torch import dtypes, storage
 from funcgrad.torch.inplace import kind_name
-from funcgrad.torch.modes import no_grad
 from funcgrad.torch.nn.functional.kernels_normalization import NORMALIZE
 from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor, make_tensor, plain
+from funcgrad.torch.tensor import Tensor, plain
 
 
 def _check_dtypes(name: str, x: Any, *parameters: Any) -> None:
@@ -67,20 +66,19 @@ _BATCH_NORM = Op("batch_norm", _batch_norm, "NativeBatchNormBackward0")
 _BY_STATISTICS = Op("batch_norm", _by_statistics, "NativeBatchNormBackward0")
 
 
-def _moved_towards(running: Tensor | None, found: np.ndarray, momentum: float) -> None:
-    """A step of a running mean."""
-    if running is not None:
-        old = np.asarray(plain(running))
-        with no_grad():
-            running.copy_(make_tensor(((1 - momentum) * old + momentum * found).astype(old.dtype)))
+def _moved(running: Tensor, found: np.ndarray, momentum: float) -> np.ndarray:
+    """A running mean after a step."""
+    old = np.asarray(plain(running))
+    return ((1 - momentum) * old + momentum * found).astype(old.dtype)
 
 
 def _update(running_mean: Tensor | None, running_var: Tensor | None, mean: Any, var: Any, count: int, momentum: float) -> None:
     """Running statistics after a batch with `count` values for each channel; the variance is the unbiased one."""
     with np.errstate(divide="ignore", invalid="ignore"):
         unbiased = np.asarray(plain(var)) * (np.float64(count) / (count - 1))
-    _moved_towards(running_mean, np.asarray(plain(mean)), momentum)
-    _moved_towards(running_var, unbiased, momentum)
+    for running, found in ((running_mean, np.asarray(plain(mean))), (running_var, unbiased)):
+        if running is not None:
+            storage.write(running, ..., _moved(running, found, momentum))  # in place, and not recorded
 
 
 def _check_channels(input: Tensor, **parameters: Tensor | None) -> None:

@@ -160,6 +160,8 @@ class RNNBase(Module):
 
     def _layers(self, x: Tensor, sizes: tuple[int, ...], states: tuple[Tensor, ...]) -> tuple[Tensor, list[Tensor]]:
         """All layers: the last one's outputs, and the last states of all."""
+        if not sizes:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         run, directions = LAYERS[self.mode], 1 + self.bidirectional
         last: list[tuple[Tensor, ...]] = []
         by_layer = [s.unbind(0) for s in states]

@@ -135,6 +135,15 @@ def test_many_examples_go_in_chunks(monkeypatch):
         np.testing.assert_allclose(f(a, b, geometry), expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize(("kernel", "groups"), [(1, 1), (3, 1), (3, 2), (3, 4)])
+def test_results_are_contiguous(kernel, groups):
+    for kind in (ft.nn.Conv2d, ft.nn.ConvTranspose2d):
+        x = ft.zeros(2, 4, 5, 5, requires_grad=True)
+        out = kind(4, 4, kernel, groups=groups)(x)
+        (gradient,) = ft.autograd.grad(out.sum(), x)
+        assert all(t.is_contiguous() for t in (out, gradient))
+
+
 ERRORS = [
     lambda t: t.nn.Conv2d(3, 4, 3)(t.zeros(2, 4, 5, 5)),
     lambda t: t.nn.Conv2d(3, 4, 3)(t.zeros(5, 5)),

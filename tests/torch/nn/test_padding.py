@@ -75,6 +75,11 @@ def test_against_differences_and_vmap(margins, mode, value):
             np.testing.assert_allclose(found[k].numpy(), function(each).numpy(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+def test_results_are_contiguous(mode):
+    assert F.pad(ft.zeros(1, 2, 3, 3), (1, 1, 1, 1), mode).is_contiguous()
+
+
 def test_dtypes_stay():
     assert F.pad(ft.tensor([[1, 2]]), (1, 1), value=7).tolist() == [[7, 1, 2, 7]]
     assert F.pad(ft.tensor([True]), (1, 0)).tolist() == [False, True]

@@ -114,6 +114,11 @@ def test_vmap(run):
             np.testing.assert_allclose(found[k].numpy(), function(x.unbind()[k]).numpy(), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("run", CALLS[:-1])
+def test_results_are_contiguous(run):
+    assert run(ft.zeros(2, 3, 4, 4)).is_contiguous()
+
+
 ERRORS = [
     lambda t: t.nn.functional.max_pool2d(t.zeros(1, 2, 8, 8), 3, padding=2),
     lambda t: t.nn.functional.max_pool2d(t.zeros(1, 2, 8, 8), 9),

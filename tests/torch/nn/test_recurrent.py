@@ -152,6 +152,7 @@ def test_reference_numbers():
 
 
 ERRORS = [
+    lambda t: t.nn.LSTM(2, 3)(t.zeros(0, 1, 2)),
     lambda t: t.nn.LSTM(2, 3)(t.zeros(4, 1, 3)),
     lambda t: t.nn.LSTM(2, 3)(t.zeros(4, 1, 1, 2)),
     lambda t: t.nn.LSTM(2, 3)(t.zeros(4, 1, 2), (t.zeros(1, 2, 3), t.zeros(1, 1, 3))),

@@ -34,6 +34,17 @@ class Axis(NamedTuple):
         """How many windows."""
         return len(self.starts)
 
+    @property
+    def is_regular(self) -> bool:
+        """Do all windows have the same length, at even distances, but for what lies beyond the ends?"""
+        gaps = np.diff(self.starts)
+        return len(set(self.stops)) == 1 and bool(np.all(gaps == gaps[:1]))
+
+    @property
+    def margins(self) -> tuple[int, int]:
+        """How far windows reach beyond the ends."""
+        return max(-self.starts[0], 0), max(self.starts[-1] + (self.kernel - 1) * self.dilation + 1 - self.stops[0], 0)
+
     def first(self) -> np.ndarray:
         """The first element of each window."""
         starts = np.asarray(self.starts)
@@ -80,26 +91,44 @@ class Position(NamedTuple):
 
 
 @lru_cache(64)
-def _positions(axes: tuple[Axis, ...], shape: Sizes) -> tuple[Any, list[Position]]:
-    """The places where windows begin, and all positions in windows; places are counted through axes of this shape."""
+def _positions(axes: tuple[Axis, ...], shape: Sizes, is_padded: bool) -> tuple[Any, list[Position]]:
+    """The places where windows begin, and all positions in windows; places are counted through axes of this shape.
+
+    In a padded input (see `_padded`) the position is at the same element everywhere, and all windows have it.
+    """
     steps = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
     found = [_places(axis) for axis in axes]
     positions = []
     for k in itertools.product(*(range(axis.kernel) for axis in axes)):
         index = [at[i] for (at, _), i in zip(found, k, strict=True)]
         inside = [ok[i] for (_, ok), i in zip(found, k, strict=True)]
-        live = None if all(map(np.all, inside)) else _grid_all(inside)
-        positions.append(Position(tuple(map(_step, index)), _grid(index, steps), live))
+        live = None if is_padded or all(map(np.all, inside)) else _grid_all(inside)
+        taken = index
+        if is_padded:
+            taken = [np.asarray(axis.starts) + i * axis.dilation + axis.margins[0] for axis, i in zip(axes, k, strict=True)]
+        positions.append(Position(tuple(map(_step, taken)), _grid(index, steps), live))
     return _grid([axis.first() for axis in axes], steps), positions
+
+
+def _padded(x: Any, axes: tuple[Axis, ...]) -> Any:
+    """`x` with what is smaller than all else around it, as far as windows reach."""
+    lead, size = x.shape[: x.ndim - len(axes)], x.shape[x.ndim - len(axes) :]
+    margins = [axis.margins for axis in axes]
+    made = np.full((*lead, *(b + n + a for (b, a), n in zip(margins, size, strict=True))), lowest(x.dtype), x.dtype)
+    made[(..., *(slice(b, b + n) for (b, _), n in zip(margins, size, strict=True)))] = x
+    return made
 
 
 def largest_places(x: Any, axes: tuple[Axis, ...]) -> Any:
     """The place of the largest element of each window, counted through the last axes of x; NaN is larger than all."""
-    lead = x.shape[: x.ndim - len(axes)]
-    begin, positions = _positions(axes, x.shape[x.ndim - len(axes) :])
+    lead, size = x.shape[: x.ndim - len(axes)], x.shape[x.ndim - len(axes) :]
+    nans = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
+    is_padded = all(axis.is_regular for axis in axes)
+    begin, positions = _positions(axes, size, is_padded)
+    if is_padded and any(any(axis.margins) for axis in axes):
+        x = _padded(x, axes)
     places = np.empty((*lead, *begin.shape), np.int64)
     places[...] = begin
-    nans = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
     best: Any = None
     for position in positions:
         seen, live = _window_elements(x, position.index), position.live
@@ -214,38 +243,44 @@ def window_means(x: Any, axes: tuple[Axis, ...], divisor: Any) -> Any:
 def _summed(x: Any, axis: Axis, at: int) -> Any:
     before, behind = (slice(None),) * at, (slice(None),) * (x.ndim - at - 1)
     total = np.zeros((*x.shape[:at], axis.out, *x.shape[at + 1 :]), x.dtype)
-    for places, inside in zip(*_places(axis), strict=True):
-        where = np.flatnonzero(inside)
-        if where.size:
-            total[(*before, _step(where), *behind)] += x[(*before, _step(places[where]), *behind)]
+    if axis.is_regular and axis.out >= axis.kernel:
+        for places, inside in zip(*_places(axis), strict=True):
+            where = np.flatnonzero(inside)
+            if where.size:
+                total[(*before, _step(where), *behind)] += x[(*before, _step(places[where]), *behind)]
+        return total
+    for k, window in enumerate(_windows(axis)):
+        np.add.reduce(x[(*before, window, *behind)], axis=at, out=total[(*before, k, *behind)])
     return total
+
+
+def _windows(axis: Axis) -> list[slice]:
+    """Each window of an axis."""
+    reach = (axis.kernel - 1) * axis.dilation + 1
+    ends = [min(start + reach, stop) for start, stop in zip(axis.starts, axis.stops, strict=True)]
+    return [slice(int(start), end, axis.dilation) for start, end in zip(axis.first(), ends, strict=True)]
 
 
 def spread_means(y: Any, axes: tuple[Axis, ...], divisor: Any, size: Sizes) -> Any:
     """Each element of y / divisor added to all elements of its window: the transpose of `window_means`."""
     y = (y / divisor).astype(y.dtype, copy=False)
-    for k, axis in enumerate(axes):
-        y = _spread(y, axis, y.ndim - len(axes) + k, size[k])
+    for k in reversed(range(len(axes))):
+        y = _spread(y, axes[k], y.ndim - len(axes) + k, size[k])
     return y
 
 
 def _spread(y: Any, axis: Axis, at: int, n: int) -> Any:
     before, behind = (slice(None),) * at, (slice(None),) * (y.ndim - at - 1)
     total = np.zeros((*y.shape[:at], n, *y.shape[at + 1 :]), y.dtype)
-    for places, inside in zip(*_places(axis), strict=True):
-        where = np.flatnonzero(inside)
-        for part in _without_repeats(places[where], where):
-            total[(*before, _step(places[part]), *behind)] += y[(*before, _step(part), *behind)]
+    if axis.is_regular and axis.out >= axis.kernel:
+        for places, inside in zip(*_places(axis), strict=True):
+            where = np.flatnonzero(inside)
+            if where.size:
+                total[(*before, _step(places[where]), *behind)] += y[(*before, _step(where), *behind)]
+        return total
+    for k, window in enumerate(_windows(axis)):
+        total[(*before, window, *behind)] += y[(*before, slice(k, k + 1), *behind)]
     return total
-
-
-def _without_repeats(places: np.ndarray, where: np.ndarray) -> list[np.ndarray]:
-    """`where` in groups in which no place comes twice (adaptive windows may overlap in one element)."""
-    if not where.size:
-        return []
-    if len(places) < 2 or np.all(np.diff(places) > 0):
-        return [where]
-    return [where[k : k + 1] for k in range(len(where))]
 
 
 WINDOW_MEANS = linear(

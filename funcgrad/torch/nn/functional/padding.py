@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom
+from funcgrad.core.declare import custom, linear
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.torch import dtypes
 from funcgrad.torch.ops import Op
@@ -38,15 +39,65 @@ PADDED = custom(
 )
 
 
-def _places(n: int, before: int, after: int, mode: str) -> Any:
-    """The elements of an axis that a padded axis shows."""
+@lru_cache(64)
+def _sources(n: int, before: int, after: int, mode: str) -> list[int]:
+    """The element of an axis that each element of a padded axis shows."""
     at = np.arange(-before, n + after)
     if mode == "replicate":
-        return np.clip(at, 0, n - 1)
+        return np.clip(at, 0, n - 1).tolist()
     if mode == "reflect":
-        return (n - 1) - np.abs((n - 1) - np.abs(at))
+        return ((n - 1) - np.abs((n - 1) - np.abs(at))).tolist()
     first = max(-before, 0)  # what is taken away does not come back at the other end
-    return first + (at - first) % (n - first - max(-after, 0))
+    return (first + (at - first) % (n - first - max(-after, 0))).tolist()
+
+
+def _parts(n: int, before: int, after: int, mode: str) -> tuple[slice, slice, list[tuple[int, int]]]:
+    """Where the axis itself lies in the padded one, what of it that is, and the other elements with their sources."""
+    kept = slice(max(-before, 0), n - max(-after, 0))
+    inside = slice(max(before, 0), max(before, 0) + kept.stop - kept.start)
+    sources = _sources(n, before, after, mode)
+    return inside, kept, [(k, s) for k, s in enumerate(sources) if not inside.start <= k < inside.stop]
+
+
+def continued(x: Any, at: int, before: int, after: int, mode: str) -> Any:
+    """`x` with elements of its own before and behind the axis `at`."""
+    inside, kept, others = _parts(x.shape[at], before, after, mode)
+    made = np.empty((*x.shape[:at], x.shape[at] + before + after, *x.shape[at + 1 :]), x.dtype)
+    x, out = np.swapaxes(x, at, 0), np.swapaxes(made, at, 0)
+    out[inside] = x[kept]
+    for k, source in others:
+        out[k] = x[source]
+    return made
+
+
+def folded_back(y: Any, at: int, before: int, after: int, mode: str) -> Any:
+    """Each element of y added to the one that it shows: the transpose of `continued`."""
+    n = y.shape[at] - before - after
+    inside, kept, others = _parts(n, before, after, mode)
+    made = np.zeros((*y.shape[:at], n, *y.shape[at + 1 :]), y.dtype)
+    y, out = np.swapaxes(y, at, 0), np.swapaxes(made, at, 0)
+    out[kept] = y[inside]
+    for k, source in others:
+        out[source] += y[k]
+    return made
+
+
+def _batched_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    return primitive(call.operands[0], **{**call.params, "at": call.params["at"] + 1})
+
+
+CONTINUED = linear(
+    continued,
+    lambda ct, at, before, after, mode: FOLDED_BACK(ct, at, before, after, mode),
+    batch=_batched_axis,
+    name="continued",
+)
+FOLDED_BACK = linear(
+    folded_back,
+    lambda ct, at, before, after, mode: CONTINUED(ct, at, before, after, mode),
+    batch=_batched_axis,
+    name="folded_back",
+)
 
 
 def _pad(input: Any, margins: Margins, mode: str, value: Any) -> Any:
@@ -54,7 +105,7 @@ def _pad(input: Any, margins: Margins, mode: str, value: Any) -> Any:
         return PADDED(input, margins, dtypes.cast(value, input.dtype) if value else 0)
     for axis, (before, after) in enumerate(margins):
         if before or after:
-            input = np.take(input, _places(input.shape[axis], before, after, mode), axis)
+            input = CONTINUED(input, axis, before, after, mode)
     return input
 
 

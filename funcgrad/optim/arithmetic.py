@@ -22,9 +22,12 @@ class InPlace:
     def __init__(self, scratch: list[np.ndarray]) -> None:
         self.inner, *self.temporaries = scratch
 
+    def _scaled(self, y: Any, alpha: Any) -> Any:
+        return y if alpha == 1 else np.multiply(y, alpha, out=self.inner)
+
     def add(self, x: Any, y: Any, alpha: Any = 1.0) -> Any:
         """x + alpha * y."""
-        return np.add(x, np.multiply(y, alpha, out=self.inner), out=x)
+        return np.add(x, self._scaled(y, alpha), out=x)
 
     def scale(self, x: Any, alpha: Any) -> Any:
         """x * alpha, where alpha is a number or an array."""
@@ -45,13 +48,11 @@ class InPlace:
 
     def add_product(self, x: Any, y: Any, z: Any, alpha: Any) -> Any:
         """x + alpha * y * z."""
-        step = np.multiply(y, alpha, out=self.inner)
-        return np.add(x, np.multiply(step, z, out=step), out=x)
+        return np.add(x, np.multiply(self._scaled(y, alpha), z, out=self.inner), out=x)
 
     def add_quotient(self, x: Any, y: Any, z: Any, alpha: Any) -> Any:
         """x + alpha * y / z."""
-        step = np.multiply(y, alpha, out=self.inner)
-        return np.add(x, np.divide(step, z, out=step), out=x)
+        return np.add(x, np.divide(self._scaled(y, alpha), z, out=self.inner), out=x)
 
     def maximum(self, x: Any, y: Any) -> Any:
         """The larger of x and y."""

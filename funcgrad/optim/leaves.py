@@ -13,8 +13,8 @@ from funcgrad.optim.arithmetic import TEMPORARIES, Anew, InPlace
 # kernel(arithmetic, x, y, slots, k) -> (x, *slots): the parameter, its gradient, its state, the numbers of this step.
 Kernel = Callable[[Any, Any, Any, tuple[Any, ...], Any], tuple[Any, ...]]
 
-# A block of all arrays is to fit into the caches next to the processor, and to be so long that calls cost little beside it.
-BLOCKS_BYTES, LONGEST_BYTES = 1 << 19, 1 << 18
+# Of each array. A block of all of them is to fit into the cache next to the processor, and to be so long that calls cost little.
+BLOCK_BYTES = 1 << 17
 _scratch = threading.local()
 
 
@@ -23,7 +23,7 @@ def scratch_for(dtype: np.dtype[Any]) -> list[np.ndarray]:
     held = _scratch.__dict__
     found = held.get(dtype.char)
     if found is None:
-        found = held[dtype.char] = [np.empty(LONGEST_BYTES // dtype.itemsize, dtype) for _ in range(1 + TEMPORARIES)]
+        found = held[dtype.char] = [np.empty(BLOCK_BYTES // dtype.itemsize, dtype) for _ in range(1 + TEMPORARIES)]
     return found
 
 
@@ -31,9 +31,11 @@ def update_in_place(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: A
     """Write the next values into the arrays `x` and `slots`; all have one shape and dtype. Complex is two reals."""
     arrays, real = (x, y, *slots), x.real.dtype
     scratch = scratch_for(real)
-    block = BLOCKS_BYTES // ((1 + len(arrays)) * real.itemsize)
+    block = len(scratch[0])
     if all(array.flags.c_contiguous for array in arrays):
-        rows = [array.reshape(-1).view(real) for array in arrays]
+        rows = [array.reshape(-1) for array in arrays]
+        if x.dtype.kind == "c":
+            rows = [row.view(real) for row in rows]
         size = len(rows[0])
         for start in range(0, size, block):
             parts = rows if size <= block else [row[start : start + block] for row in rows]

@@ -219,6 +219,18 @@ def borrowed(tensor: Any, *, counted: bool = True) -> ndarray:
     link = link_of(tensor)
     if link.steps:
         return np.array(tensor.value)
+    storage = link.storage
+    array = storage.array
+    owned = type(array) is ndarray and array.base is None and array.flags.writeable
+    if owned and len(storage.members) == 1 and getrefcount(array) <= _FREE + 2:  # the storage and its only tensor have it
+        link.version.count += 1
+        return array
+    del array  # one reference less to count
+    return _taken(tensor, link, owned)
+
+
+def _taken(tensor: Any, link: Link, owned: bool) -> ndarray:
+    """The same where others may hold the memory: they keep it, and the tensors of this storage get a copy."""
     storage, node = link.storage, tensor.node
     storage.forget_values()
     array = storage.array
@@ -229,7 +241,7 @@ def borrowed(tensor: Any, *, counted: bool = True) -> ndarray:
     else:
         if held:
             taint(array, link.version, node)
-        if held or type(array) is not ndarray or array.base is not None or not array.flags.writeable:
+        if held or not owned:
             array = np.array(array, order="K")
         target = array
     storage.array = array

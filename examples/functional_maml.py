@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> tuple[float, float]:
     params = start(rng, 1, 40, 40, 1)
     optimizer = optim.Adam(lr=5e-3 if options.short else 2e-3)
     state, step = optimizer.init(params), value_and_grad(over_tasks)
-    bar = tqdm(range(150 if options.short else 10_000), desc="learning to learn", unit="round", disable=None)
+    bar = tqdm(range(150 if options.short else 5_000), desc="learning to learn", unit="round", disable=None)
     for number in bar:
         value, gradients = step(params, *tasks(rng, 25))
         params, state = optimizer.update(gradients, state, params)

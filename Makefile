@@ -33,7 +33,7 @@ $(VENV)/.has-%: pyproject.toml $(VENV)/.created
 demo: $(call has,demo)
 	$(BIN)/python examples/demo.py
 
-# The trainings of examples/, in full (some twenty minutes).
+# The trainings of examples/, in full (some ten minutes).
 TRAININGS := accumulation digits_cnn functional_digits_cnn characters adding_problem reversing cartpole gan maml functional_maml
 
 examples: $(call has,examples tensorboard)

@@ -43,6 +43,45 @@ def fill(n: int, x: Any) -> Any:
     return np.mean(y)
 
 
+def update(n: int, x: Any) -> Any:
+    """n updates in place, each a read, a sum and a write."""
+    y = np.zeros(n, like=x)
+    for i in range(n):
+        y[i] += x
+    return np.mean(y)
+
+
+def fill_table(n: int, x: Any) -> Any:
+    """n item assignments into a table."""
+    side = int(n**0.5)
+    y = np.zeros((side, side), like=x)
+    for i in range(side):
+        for j in range(side):
+            y[i, j] = x
+    return np.mean(y)
+
+
+def fill_rows(n: int, x: Any) -> Any:
+    """n assignments of rows of 3 elements, then the mean of the first column; `multiply_rows` gives the same."""
+    y = np.zeros((n, 3), like=x)
+    for i in range(n):
+        y[i] = x
+    return np.mean(y[:, 0])
+
+
+def update_rows(n: int, x: Any) -> Any:
+    """n updates of rows in place."""
+    y = np.zeros((n, 3), like=x)
+    for i in range(n):
+        y[i] += x
+    return np.mean(y[:, 0])
+
+
+def multiply_rows(n: int, x: Any) -> Any:
+    """n arithmetic operations on rows of 3 elements."""
+    return multiply(n, x)[0]
+
+
 def multiply(n: int, x: Any) -> Any:
     """n arithmetic operations, n being even. The derivative is 1."""
     for _ in range(n):
@@ -61,14 +100,18 @@ def _walk(n: int) -> Run:
     return lambda: differentiate(x)
 
 
-def _loop(function: Callable[[int, Any], Any], n: int) -> Run:
+def _loop(function: Callable[[int, Any], Any], n: int, x: Any = 1.0) -> Run:
     differentiate = funcgrad.grad(partial(function, n))
-    return lambda: differentiate(1.0)
+    return lambda: differentiate(x)
 
 
-def _writes(peers: Sequence[Peer]) -> dict[str, Run]:
-    del peers  # those that can assign at all copy the array, or take as long as an operation on all of it
-    return {"products": _loop(multiply, WRITES), "funcgrad": _loop(fill, WRITES)}
+def _against(products: Run, writes: Run) -> Callable[[Sequence[Peer]], dict[str, Run]]:
+    """Beside as many products. (Peers that can assign at all copy the array, or take as long as an operation on all of it.)"""
+    return lambda peers: {"products": products, "funcgrad": writes}
+
+
+_ROW = np.ones(3)
+_products, _row_products = _loop(multiply, WRITES), _loop(multiply_rows, WRITES, _ROW)
 
 
 # JAX without jit would take half a minute for each call.
@@ -77,6 +120,10 @@ _reads = Gradients(walk, walk_by_hand, (np.linspace(-1, 1, N),), without=("jax",
 LINES = (
     Race(f"x[i] in a loop, n = {N:,}", 25, _reads),
     Figure("  and 4 times as many", 5, lambda: growth(_walk(N), _walk(4 * N)), "n = 2,000"),
-    Race(f"y[i] = x in a loop, n = {WRITES:,}", 4, _writes, "products"),
+    Race(f"y[i] = x in a loop, n = {WRITES:,}", 4, _against(_products, _loop(fill, WRITES)), "products"),
     Figure("  and 4 times as many", 5, lambda: growth(_loop(fill, WRITES), _loop(fill, 4 * WRITES)), "n = 10,000"),
+    Race("y[i, j] = x in a loop", 4, _against(_products, _loop(fill_table, WRITES)), "products"),
+    Race("y[i] += x in a loop: read, add, write", 12, _against(_products, _loop(update, WRITES)), "products"),
+    Race("y[i] = row of 3 in a loop", 4, _against(_row_products, _loop(fill_rows, WRITES, _ROW)), "products"),
+    Race("y[i] += row of 3 in a loop", 16, _against(_row_products, _loop(update_rows, WRITES, _ROW)), "products"),
 )

@@ -28,13 +28,15 @@ def _writes(function: Callable[..., Any], body: Callable[..., None], instead: st
                 f"np.{function.__name__} at {user_line()} would write a tracer into a plain array of shape "
                 f"{np.shape(target)} and lose its derivative. To write into an array, {BEGIN}; or write {instead}."
             )
-        check_writeable(target)
         body(*args, **kwargs)
 
     composite(function, checked, note="into tracers")
 
 
 def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    if src is dst:
+        return  # as NumPy has it, also if `dst` is read-only
+    check_writeable(dst)
     src = as_operand(src)
     dtype = getattr(src, "dtype", None)
     if dtype is not None and not np.can_cast(dtype, dst.dtype, casting):
@@ -81,6 +83,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    check_writeable(a)
     _check_cast(v, a, "unsafe")
     positions = CATALOGUE[np.take](np.arange(a.size), ind, mode=mode)
     a[np.unravel_index(positions, a.shape)] = _repeated(v, positions.size).reshape(positions.shape)

@@ -149,7 +149,7 @@ def at_once(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
             values.append(value)
         else:
             values.append(x)
-    if trace is None or not trace.is_open:
+    if type(trace) is not BatchTrace or not trace.is_open:  # one that is watched has its own `apply`
         return None
     for x, value in zip(operands, values):
         if value is x and type(x) not in _SCALARS and (type(x) is not np.ndarray or x.ndim >= rank):

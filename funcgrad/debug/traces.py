@@ -86,11 +86,15 @@ class Watching:
         return out
 
     def wrap(self, value: Any, node: Any) -> Any:
-        tracer = super().wrap(value, node)  # type: ignore[misc]
-        watch = current()
-        if watch is not None:
-            watch.note(tracer)
-        return tracer
+        return noted(super().wrap(value, node))  # type: ignore[misc]
+
+
+def noted(tracer: Any) -> Any:
+    """The tracer, which is looked for when its transform has returned."""
+    watch = current()
+    if watch is not None:
+        watch.note(tracer)
+    return tracer
 
 
 class WatchingForward(Watching):
@@ -117,6 +121,9 @@ class WatchingReverse(Watching):
     """Gives nodes a plan that knows the line that made them, and looks at what is pulled."""
 
     __slots__ = ()
+
+    def leaf(self, value: Any) -> Any:
+        return noted(super().leaf(value))  # type: ignore[misc]
 
     def record(self, primitive: Any, call: Call, out: Any, slots: Any, parents: Any) -> Any:
         recorded = super().record(primitive, call, out, slots, parents)  # type: ignore[misc]

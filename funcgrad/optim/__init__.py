@@ -17,6 +17,8 @@ optimizers, whose facade in `funcgrad.torch.optim` runs the same kernels.
 >>> bool(value < 1e-8)
 True
 
+Its parts::
+
     arithmetic.py  the verbs of formulas, in place and anew       rules.py      what a rule is
     leaves.py      one leaf, by blocks                            descent.py, adam.py, adaptive.py   the rules
     optimizer.py   init and update                                algorithms.py the optimizers          lbfgs.py, wolfe.py  L-BFGS

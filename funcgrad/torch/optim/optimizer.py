@@ -9,6 +9,7 @@ from typing import Any
 
 from funcgrad.torch.hooks import RemovableHandle
 from funcgrad.torch.optim import checkpoints, groups
+from funcgrad.torch.optim.groups import required as required  # (as PyTorch has it here too)
 from funcgrad.torch.tensor import Tensor
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]

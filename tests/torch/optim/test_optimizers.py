@@ -140,6 +140,33 @@ def test_a_step_is_a_write():
         loss.backward()
 
 
+@pytest.mark.parametrize("look", [lambda w: w.detach(), lambda w: w.detach().numpy(), lambda w: w.detach()[0]])
+def test_memory_that_is_looked_at_is_written_to_and_not_copied(look):
+    w = ft.ones(200, 200, requires_grad=True)
+    other = look(w)
+    w.grad = ft.ones(200, 200)
+    optimizer = ft.optim.SGD([w], lr=0.5)
+    optimizer.step()
+    tracemalloc.start()
+    optimizer.step()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40_000, "a quarter of the parameter"
+    assert other.min() == other.max() == 0.0
+
+
+def test_what_a_graph_has_saved_stays():
+    w = ft.ones(3, requires_grad=True)
+    loss = (w * w).sum()
+    w.grad = ft.ones(3)
+    with ft.autograd.graph.allow_mutation_on_saved_tensors():
+        kept = (w * w).sum()
+        ft.optim.SGD([w], lr=1.0).step()
+        assert ft.autograd.grad(kept, w)[0].tolist() == [2.0] * 3
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
 def test_a_step_is_seen_in_numpy():
     w = ft.ones(3, requires_grad=True)
     seen = w.detach().numpy()

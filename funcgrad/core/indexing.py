@@ -17,7 +17,7 @@ from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer, bind, snapshot
-from funcgrad.core.views import Stale, Step, index_in_root, note_view
+from funcgrad.core.views import FILLED, Stale, Step, index_in_root, note_view
 from funcgrad.errors import NonDifferentiableError, user_line
 
 _new = object.__new__
@@ -44,6 +44,8 @@ class GetItem(Primitive):
                 _make_scalar(out)
             elif _is_basic(index):
                 note_view(x, out, Step(self, call))
+                if not out.shape and out.alias is None:
+                    out.alias = FILLED  # of a number, x[...] makes an array without axes
         return out
 
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:

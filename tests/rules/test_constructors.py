@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from funcgrad.core.layout import copied
 from funcgrad.core.trace import Tracer
 
 X = np.array([1.0, 2.0, 3.0])
@@ -188,3 +189,34 @@ def test_geometric_and_logarithmic_spaces() -> None:
     out, pull = vjp(lambda b: np.logspace(0.0, 2.0, 3, base=b), bases)
     np.testing.assert_array_equal(out, np.logspace(0.0, 2.0, 3, base=bases))
     np.testing.assert_allclose(pull(np.ones(out.shape))[0], 1 + 2 * bases)
+
+
+TABLE = np.arange(6.0).reshape(2, 3)
+LAYOUTS = {"C": TABLE, "F": np.asfortranarray(TABLE), "reversed": TABLE[:, ::-1]}
+SHARING: dict[str, Any] = {
+    "asarray": lambda x: np.asarray(x, like=x), "asarray F": lambda x: np.asarray(x, order="F", like=x),
+    "asarray C": lambda x: np.asarray(x, order="C", like=x), "asanyarray F": lambda x: np.asanyarray(x, order="F", like=x),
+    "ascontiguousarray": lambda x: np.ascontiguousarray(x, like=x), "asfortranarray": lambda x: np.asfortranarray(x, like=x),
+    "array": lambda x: np.array(x, like=x), "array K": lambda x: np.array(x, copy=None, order="K", like=x),
+    "array F": lambda x: np.array(x, copy=None, order="F", like=x), "require F": lambda x: np.require(x, None, "F", like=x),
+    "require C": lambda x: np.require(x, None, ["C_CONTIGUOUS"], like=x),
+    "require O": lambda x: np.require(x.T.T, None, "O", like=x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("start", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("convert", SHARING.values(), ids=SHARING)
+def test_conversions_share_memory_where_numpys_do(start: Any, convert: Any) -> None:
+    def written(x: Any) -> Any:
+        y = convert(x)
+        y[0, 0] = 100.0
+        return np.stack([x, y])
+
+    expected = written(copied(start))
+    np.testing.assert_array_equal(vjp(written, start)[0], expected)
+    np.testing.assert_array_equal(jvp(written, (start,), (start,))[0], expected)
+
+
+def test_a_copy_that_is_forbidden_and_needed() -> None:
+    with pytest.raises(ValueError, match="avoid copy"):
+        grad(lambda x: np.sum(np.array(x, copy=False, order="F", like=x)))(LAYOUTS["C"])

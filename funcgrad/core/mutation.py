@@ -199,7 +199,7 @@ def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
         if np.ndim(v) <= target.ndim - mask.ndim:  # the same at all positions: a choice, whatever the mask
             mask = mask.reshape(mask.shape + (1,) * (target.ndim - mask.ndim))
             place, v = Place(place.steps, ...), np.where(mask, v, target)
-    steps = tuple(EachStep(step, trace.size) for step in place.steps)
+    steps = tuple(each_step(step, trace.size) for step in place.steps)
     view = Place(steps, ...).view(x.value)
     index, v = to_batch_index(trace, place.index, v, view.shape[1:])
     del view  # it would look like a second holder of the buffer
@@ -218,6 +218,13 @@ class EachStep(Step):
     def __call__(self, x: Any) -> Any:
         # On a trace of its own: the sweep comes back to this step when that of the batch is closed.
         return self.step(BatchTrace(self.size).wrap(x, None)).value
+
+
+def each_step(step: Callable[[Any], Any], size: int) -> Any:
+    """A step (the core's own, or any function that gives a view), taken by each example of a batch."""
+    if isinstance(step, Step):
+        return EachStep(step, size)
+    return lambda x: step(BatchTrace(size).wrap(x, None)).value
 
 
 WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {

@@ -16,7 +16,7 @@ from weakref import finalize, ref
 
 import numpy as np
 
-from funcgrad.core.mutation import Place
+from funcgrad.core.mutation import Place, for_each
 from funcgrad.core.mutation import write as write_tracer
 from funcgrad.core.trace import Tracer, innermost, snapshot
 from funcgrad.errors import user_line
@@ -270,7 +270,7 @@ def _written(array: Any, place: Place, v: Any, held: bool) -> Any:
 def _written_tracer(array: Any, place: Place, v: Any) -> Any:
     trace = innermost((array, v))
     assert trace is not None
-    cell = snapshot(array) if isinstance(array, Tracer) else trace.constant(np.array(array))
+    cell = snapshot(array) if isinstance(array, Tracer) else trace.wrap(for_each(trace, np.array(array)), None)
     write_tracer(cell, place, v)
     return snapshot(cell)
 

@@ -109,6 +109,16 @@ def test_softmax_over_channels(torch: Any) -> None:
     check_layer(torch, lambda nn: nn.Softmax2d(), arrays((3, 2, 2)))
 
 
+def test_in_place_by_name(same: Any) -> None:
+    same("""
+F, start = torch.nn.functional, torch.tensor([-2.0, -0.5, 0.0, 0.5, 3.0], requires_grad=True)
+for name, args in (("relu_", ()), ("elu_", (0.5,)), ("selu_", ()), ("celu_", (0.5,)), ("leaky_relu_", (0.25,)),
+                   ("rrelu_", (0.25, 0.5)), ("hardtanh_", (-1.0, 2.0)), ("threshold_", (0.25, 9.0))):
+    x = start * 1; out = getattr(F, name)(x, *args); print(name, out is x, out, x.grad_fn.name(), x._version)
+    print(torch.autograd.grad(out.sum(), start)[0])
+""")
+
+
 def test_gumbel_softmax(same: Any) -> None:
     same("""
 F = torch.nn.functional

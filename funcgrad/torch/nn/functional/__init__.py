@@ -7,7 +7,9 @@ modules of the same subject are in the file of the same name beside this package
 
 from funcgrad.torch.nn.functional.activations import (
     celu,
+    celu_,
     elu,
+    elu_,
     gelu,
     glu,
     gumbel_softmax,
@@ -15,7 +17,9 @@ from funcgrad.torch.nn.functional.activations import (
     hardsigmoid,
     hardswish,
     hardtanh,
+    hardtanh_,
     leaky_relu,
+    leaky_relu_,
     log_softmax,
     logsigmoid,
     mish,
@@ -24,7 +28,9 @@ from funcgrad.torch.nn.functional.activations import (
     relu6,
     relu_,
     rrelu,
+    rrelu_,
     selu,
+    selu_,
     sigmoid,
     silu,
     softmax,
@@ -35,6 +41,7 @@ from funcgrad.torch.nn.functional.activations import (
     tanh,
     tanhshrink,
     threshold,
+    threshold_,
 )
 from funcgrad.torch.nn.functional.attention import scaled_dot_product_attention
 from funcgrad.torch.nn.functional.convolution import (

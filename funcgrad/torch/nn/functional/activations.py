@@ -263,3 +263,39 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         return soft
     chosen = soft.detach().max(dim, keepdim=True)[1]
     return creation.zeros_like(logits).scatter_(dim, chosen, 1.0).detach() - soft.detach() + soft
+
+
+# ---- in place, by name -----------------------------------------------------------------------------------------------
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """elu, in place."""
+    return elu(input, alpha, inplace=True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """selu, in place."""
+    return selu(input, inplace=True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """celu, in place."""
+    return celu(input, alpha, inplace=True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """leaky_relu, in place."""
+    return leaky_relu(input, negative_slope, inplace=True)
+
+
+def rrelu_(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Tensor:
+    """rrelu, in place."""
+    return rrelu(input, lower, upper, training, inplace=True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """hardtanh, in place."""
+    return hardtanh(input, min_val, max_val, inplace=True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """threshold, in place."""
+    return _THRESHOLD(True, input, threshold, value)

@@ -11,6 +11,7 @@ import funcgrad.torch as ft
 from tests.torch.nn.layers import arrays, check_errors, check_layer
 
 F = ft.nn.functional
+pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same'")  # what the original says of its own speed
 
 
 @pytest.fixture(scope="module")

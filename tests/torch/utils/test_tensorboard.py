@@ -353,6 +353,16 @@ def test_a_module_that_runs_twice_has_one_scope(tmp_path):
     assert names == ["Sequential/Sequential[0]/Tanh[0]/Tanh", "Sequential/Sequential[0]/Tanh[0]/Tanh_1"]
 
 
+def test_a_node_names_what_it_calls(tmp_path):
+    attention = nn.MultiheadAttention(4, 2)
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_graph(lambda x: torch.tanh(x) * attention(x, x, x, need_weights=False)[0], torch.rand(3, 1, 4))
+    calls = {name: node.attr["calls"].s.decode() for name, node in graph_of(tmp_path).items() if "calls" in node.attr}
+    assert calls.pop("lambda/Tanh") == "tanh"
+    assert calls.pop("lambda/Mul") == "multiply"
+    assert "affine" in ", ".join(calls.values()).split(", ")
+
+
 def test_a_plain_function_and_its_changes_in_place(tmp_path):
     def double(x):
         x.mul_(2)

@@ -21,9 +21,10 @@ from funcgrad.torch.hooks import edge_of
 from funcgrad.torch.modes import enable_grad
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.ops import saved_values
-from funcgrad.torch.tape import next_order
+from funcgrad.torch.tape import Tape, next_order
 from funcgrad.torch.tensor import Tensor
 from funcgrad.torch.utils.tensorboard.protos import protos
+from funcgrad.transforms.wrapping import name_of
 
 _PRODUCER = 22  # the version of the graph format that is written
 
@@ -32,7 +33,7 @@ class Watch:
     """While it is entered, notes when each module of a model begins and ends."""
 
     def __init__(self, model: Any) -> None:
-        self.root = type(model).__name__ if isinstance(model, Module) else getattr(model, "__name__", type(model).__name__)
+        self.root = _plain(type(model).__name__ if isinstance(model, Module) else name_of(model))
         self.scopes = dict(_scopes(model, self.root)) if isinstance(model, Module) else {}
         self.open: list[int] = []
         self.done: list[tuple[int, int, str]] = []
@@ -121,7 +122,7 @@ class GraphBuilder:
         shapes = [None if out is None else out.shape for out in outs]
         dtype = next((out.dtype for out in outs if out is not None), "")
         constants = [x.name for x in self.inputs if x.is_kept_by(node)]
-        self._add(name, op, [*(self._edge(parent) for parent in node.parents), *constants], shapes, dtype)
+        self._add(name, op, [*(self._edge(parent) for parent in node.parents), *constants], shapes, dtype, calls_in(node))
 
     def _edge(self, node: Node) -> str:
         source, number = edge_of(node)
@@ -135,11 +136,20 @@ class GraphBuilder:
         self.used[name] += 1
         return name if self.used[name] == 1 else f"{name}_{self.used[name] - 1}"
 
-    def _add(self, name: str, op: str, sources: Sequence[str], shapes: Sequence[Any], dtype: Any) -> None:
+    def _add(self, name: str, op: str, sources: Sequence[str], shapes: Sequence[Any], dtype: Any, calls: str = "") -> None:
         attr = protos().AttrValue
         listed = attr.ListValue(shape=[_shape(shape) for shape in shapes])
         attrs = {"_output_shapes": attr(list=listed), "dtype": attr(s=str(dtype).removeprefix("torch.").encode())}
+        if calls:
+            attrs["calls"] = attr(s=calls.encode())
         self.graph.node.append(protos().NodeDef(name=name, op=op, input=sources, attr=attrs))
+
+
+def calls_in(node: Node) -> str:
+    """What a node calls: its name may be that of the last of several calls, or of another function, as PyTorch has it."""
+    inner = reachable(end for end in node.saved.ends if end is not None) if isinstance(node.saved, Tape) else [node]
+    primitives = [getattr(each.plan, "primitive", None) for each in inner if each.plan is not PICK]
+    return ", ".join(primitive.title.removeprefix("np.") for primitive in primitives if primitive is not None)
 
 
 def _shape(shape: Any) -> Any:
@@ -159,7 +169,7 @@ def model_graph(model: Any, given: Any) -> Any:
         with Watch(model) as watch:
             outs = model(*tree.unflatten(structure, leaves)[0])
     found, _ = tree.flatten_with_path(outs, is_leaf=_is_tensor)
-    outputs = {f"output/output{_plain(tree.keystr(path))}": x for path, x in found if _is_tensor(x)}
+    outputs = {"output/" + _plain(f"output{tree.keystr(path)}"): x for path, x in found if _is_tensor(x)}
     return GraphBuilder(watch, inputs).build(outputs)
 
 
@@ -174,4 +184,4 @@ def _tracked(x: Tensor) -> Tensor:
 
 def _plain(name: str) -> str:
     """A name without the signs that TensorBoard refuses."""
-    return re.sub(r"[^\w.]+", "_", name).rstrip("_")
+    return re.sub(r"[^\w.]+", "_", name).strip("_")

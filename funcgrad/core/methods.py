@@ -21,8 +21,8 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> 
     return x.astype(dtype, copy=copy)
 
 
-# np.astype is missing in NumPy 2.0.
-astype = getattr(np, "astype", _astype)
+# That of NumPy 2.0 refuses numbers.
+astype = np.astype if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else _astype
 
 
 class Lanes(dict[Any, Callable[..., Any]]):

@@ -154,3 +154,5 @@ composite(np.angle, _angle)
 
 # ---- copies and casts ------------------------------------------------------------------------------------------------
 linear(astype, lambda ct: ct, moves=True, batch="aligned", gives_array="as x")
+if astype is not np.astype:
+    composite(np.astype, lambda x, dtype, /, *, copy=True: CATALOGUE[astype](x, dtype, copy=copy))

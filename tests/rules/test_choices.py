@@ -66,11 +66,14 @@ def test_clip_shares_at_its_bounds() -> None:
     assert grad(lambda t: np.clip(t, t, t))(1.0) == 1
 
 
+SINCE_2_1 = pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy 2.0 wants a_min and a_max")
+
+
 @pytest.mark.parametrize(
     "clip",
     [
         lambda v: np.clip(v, -0.5, 0.5), lambda v: v.clip(-0.5, 0.5), lambda v: v.clip(min=-0.5, max=0.5),
-        lambda v: np.clip(v, min=-0.5, max=0.5), lambda v: np.clip(v, a_min=-0.5, a_max=0.5),
+        pytest.param(lambda v: np.clip(v, min=-0.5, max=0.5), marks=SINCE_2_1), lambda v: np.clip(v, a_min=-0.5, a_max=0.5),
         lambda v: np.clip(np.clip(v, None, 0.5), -0.5, None), lambda v: umath.clip(v, -0.5, 0.5),
         lambda v: np.minimum(np.maximum(v, -0.5), 0.5),
     ],
@@ -98,7 +101,8 @@ def test_clip_takes_its_bounds_once() -> None:
 
 
 def test_clip_without_bounds_copies() -> None:
-    np.testing.assert_array_equal(grad(lambda v: np.sum(np.clip(v)))(np.ones(3)), np.ones(3))
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        np.testing.assert_array_equal(grad(lambda v: np.sum(np.clip(v)))(np.ones(3)), np.ones(3))
     np.testing.assert_array_equal(grad(lambda v: np.sum(np.clip(v, None, None)))(np.ones(3)), np.ones(3))
 
 

@@ -252,6 +252,10 @@ REFUSED = {
 }  # fmt: skip
 
 
+if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # which takes any letters
+    del REFUSED["trim at other ends"]
+
+
 @pytest.mark.parametrize("function", REFUSED.values(), ids=REFUSED)
 def test_what_numpy_refuses_is_refused(function: Any) -> None:
     raises_as_numpy(function, np.ones((2, 3)))

@@ -78,6 +78,7 @@ SAMPLES = [
     S(np.unwrap, 5 * A(6)), S(np.unwrap, 5 * A(3, 2), axis=0, period=4.0), S(np.imag, A(3)),
     S(lambda x: x.astype(np.longdouble), A(3)).but(covers=CAST, label="wide"),
     S(lambda x: x.astype(complex), A(3)).but(covers=CAST, label="complex"),
+    S(lambda x: np.astype(x, np.longdouble), A(3)).but(covers=np.astype, label="wide"),
     # choices
     S(np.where, MASK, A(2, 3), A(3)), S(np.where, MASK, A(), 0.0), S(np.where, MASK, C(3), A(3)),
     S(np.clip, A(7, low=-2, high=2), -1.03, 1.02), S(np.clip, A(7, low=-2, high=2), None, A(2, 1, low=0.5)),

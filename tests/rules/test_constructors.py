@@ -218,5 +218,8 @@ def test_conversions_share_memory_where_numpys_do(start: Any, convert: Any) -> N
 
 
 def test_a_copy_that_is_forbidden_and_needed() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.array(x, copy=False, order="F", like=x))
+
     with pytest.raises(ValueError, match="avoid copy"):
-        grad(lambda x: np.sum(np.array(x, copy=False, order="F", like=x)))(LAYOUTS["C"])
+        grad(f)(LAYOUTS["C"])

@@ -126,6 +126,15 @@ def test_gradients_of_each_example(name: str) -> None:
     np.testing.assert_allclose(shared[0].numpy(), each[0].numpy(), rtol=1e-12)
 
 
+def test_examples_that_differ_in_one_operand_alone() -> None:
+    F, x = ft.nn.functional, ft.tensor(X)
+    targets = ft.tensor(np.stack([CLASSES, CLASSES[::-1].copy()]))
+    each = ft.func.vmap(lambda t: ft.func.grad(lambda x: F.cross_entropy(x, t))(x))(targets)
+    np.testing.assert_allclose(each[1].numpy(), ft.func.grad(lambda x: F.cross_entropy(x, targets[1]))(x).numpy())
+    each = ft.func.vmap(lambda y: ft.func.grad(lambda x: F.mse_loss(x, y))(x))(ft.tensor(np.stack([Y, Z])))
+    np.testing.assert_allclose(each[1].numpy(), 2 * (X - Z) / X.size)
+
+
 def test_single_precision_and_extremes(torch: Any) -> None:
     x = np.array([[1e4, -1e4, 0.0], [3.0, -np.inf, 1.0], [0.0, 0.0, 0.0]], np.float32)
     found, expected = [], []

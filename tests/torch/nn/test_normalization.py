@@ -92,6 +92,16 @@ def test_running_statistics(torch: Any, name: str, args: Any, settings: Any, sha
         np.testing.assert_allclose(value, states[1][key], rtol=1e-5, atol=1e-6, err_msg=key)
 
 
+@pytest.mark.parametrize(("name", "shape"), [("BatchNorm1d", (5, 3)), ("LayerNorm", (5, 3)), ("RMSNorm", (5, 3))])
+def test_ensembles(name: str, shape: Any) -> None:
+    settings = {"track_running_stats": False} if name == "BatchNorm1d" else {}
+    layers = [made(ft, name, (3,), settings) for _ in range(2)]
+    parameters, _ = ft.func.stack_module_state(layers)
+    x = ft.tensor(arrays(shape, dtype=np.float32)[0])
+    each = ft.func.vmap(lambda p: ft.func.functional_call(layers[0], p, (x,)))({k: 2 * p for k, p in parameters.items()})
+    np.testing.assert_allclose(each[1].detach().numpy(), 2 * layers[1](x).detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_statistics_of_many_examples_at_once_are_refused() -> None:
     with pytest.raises(RuntimeError, match="inside vmap"):
         ft.func.vmap(ft.nn.BatchNorm1d(3))(ft.ones(2, 4, 3))

@@ -26,8 +26,9 @@ def _spread(ct: Any, rank: int) -> Any:
 
 
 def batch_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], size: int) -> Any:
-    """vmap of a kernel that works on its last axes: operands that are the same for all examples get an axis of 1."""
-    return bind(primitive, call.with_operands([x if own else x[None] for x, own in zip(call.operands, batched, strict=True)]))
+    """vmap of a kernel that works on its last axes: operands that are the same for all examples are shown once for each."""
+    shown = [x if own else np.broadcast_to(x, (size, *np.shape(x))) for x, own in zip(call.operands, batched, strict=True)]
+    return bind(primitive, call.with_operands(shown))
 
 
 # ---- of classes ------------------------------------------------------------------------------------------------------

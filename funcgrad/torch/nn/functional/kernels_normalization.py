@@ -7,11 +7,15 @@ statistics. Axes count from the last, so that a batch axis in front changes noth
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from funcgrad.core.batch import align
 from funcgrad.core.declare import custom
+from funcgrad.core.primitive import Primitive
+from funcgrad.core.trace import bind
 
 
 def normalize(x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes: tuple[int, ...], centered: bool) -> Any:
@@ -103,4 +107,12 @@ def _pulls(
     return of_x, of_weight, of_bias
 
 
-NORMALIZE = custom(normalize, joint=_pulls, operands="x weight bias", batch="leading", name="normalize")
+def _batched(primitive: Primitive, call: Any, batched: Sequence[bool], size: int) -> Any:
+    """vmap: x gets the batch axis also where only the weights have it, so that mean and variance have it too."""
+    operands = align(call.operands, batched)
+    if not batched[0]:
+        operands[0] = np.broadcast_to(operands[0], (size, *call.operands[0].shape))
+    return bind(primitive, call.with_operands(operands))
+
+
+NORMALIZE = custom(normalize, joint=_pulls, operands="x weight bias", batch=_batched, name="normalize")

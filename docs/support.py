@@ -47,8 +47,8 @@ part of these with 2.2.6; `make test NUMPY=2.0` runs all tests with another vers
 
 The suite data-apis/array-api-tests was not run: it is on no package index, and `make array-api SUITE=path` needs a checkout;
 `tests/array_api/xfails.txt` lists what it is expected to find. In its place `tests/array_api/test_conformity.py` compares
-`funcgrad.numpy` with array-api-strict 2.6.1 (standard 2025.12), outside and inside of a transform: names, signatures, 96 groups of
-results. All agree but for what the list says.
+`funcgrad.numpy` with array-api-strict 2.6.1 (standard 2025.12), outside and inside of a transform: names, signatures, 96 groups
+of results. All agree but for what the list says.
 """
 COLUMNS = "| function | status | kind | reverse | forward | vmap | note |\n|---|---|---|---|---|---|---|"
 STATUS = {"piecewise constant": "constant"}

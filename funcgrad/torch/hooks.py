@@ -23,7 +23,7 @@ class Extras:
 
     __slots__ = ("after", "before", "metadata", "node", "post_accumulate", "retain", "tensor_hooks")
 
-    def __init__(self, node: Node, forget: Callable[[Any], None]) -> None:
+    def __init__(self, node: Node, forget: Callable[[Any], Any]) -> None:
         self.node = ref(node, forget)
         self.tensor_hooks: OrderedDict[int, Any] = OrderedDict()
         self.before: OrderedDict[int, Any] = OrderedDict()

@@ -33,14 +33,14 @@ class BatchTracer(Tracer):
 
     __slots__ = ()
     is_batch = True
-    trace: BatchTrace
+    owner: BatchTrace
 
     @property
     def shape(self) -> tuple[int, ...]:
         return self.value.shape[1:]
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, {self.trace.size} examples)"
+        return f"{super().__repr__()[:-1]}, {self.owner.size} examples)"
 
     def __float__(self) -> float:
         return self._question("float(x)", f"Use NumPy's functions (np.where for `if`); to write x into an array, {BEGIN}")
@@ -51,7 +51,7 @@ class BatchTracer(Tracer):
         instead: str = "Write np.where(condition, a, b) instead of `if`, index with np.take_along_axis or x[i] instead of int(i)",
     ) -> Any:
         raise BatchedControlFlowError(
-            f"{what} at {user_line()} needs one value, but under vmap x stands for {self.trace.size} examples at once. "
+            f"{what} at {user_line()} needs one value, but under vmap x stands for {self.owner.size} examples at once. "
             f"{instead}, or loop over the examples instead of using vmap."
         )
 
@@ -77,7 +77,7 @@ class BatchTrace(Trace):
         self.size = size
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
-        batched = tuple(isinstance(x, Tracer) and x.trace is self for x in call.operands)
+        batched = tuple(isinstance(x, Tracer) and x.owner is self for x in call.operands)
         lowered = call.with_operands([lower(self, x) for x in call.operands])
         if isinstance(primitive, Opaque):
             return primitive.on_batch(self, lowered, batched)
@@ -143,9 +143,9 @@ def at_once(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
     for x in operands:
         if type(x) is BatchTracer:
             value = x.value
-            if type(value) is not np.ndarray or (trace is not None and (x.trace is not trace or value.ndim != rank)):
+            if type(value) is not np.ndarray or (trace is not None and (x.owner is not trace or value.ndim != rank)):
                 return None
-            trace, rank = x.trace, value.ndim
+            trace, rank = x.owner, value.ndim
             values.append(value)
         else:
             values.append(x)

@@ -17,7 +17,7 @@ class ForwardTracer(Tracer):
     """A tracer of a forward trace: `node` is its tangent, None if that is zero."""
 
     __slots__ = ()
-    trace: ForwardTrace
+    owner: ForwardTrace
 
 
 class ForwardTrace(Trace):
@@ -31,7 +31,7 @@ class ForwardTrace(Trace):
         operands = list(call.operands)
         tangents: dict[int, Any] = {}
         for i, x in enumerate(operands):
-            if isinstance(x, ForwardTracer) and x.trace is self and x.node is not None:
+            if isinstance(x, ForwardTracer) and x.owner is self and x.node is not None:
                 tangents[i] = x.node
             operands[i] = lower(self, x)
         lowered = call.with_operands(operands)
@@ -78,7 +78,7 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
         seeds = []
         for i, part in zip(slots, parts, strict=True):
             part = dense(part)
-            if isinstance(part, ReverseTracer) and part.trace is trace and part.node is not None:
+            if isinstance(part, ReverseTracer) and part.owner is trace and part.node is not None:
                 seeds.append((part.node, fit(tangents[i], part)))
     leaves: dict[Node, Any] = sweep(seeds)
     pushed = [None if ct is None else leaves.get(ct.node) for ct in cts]

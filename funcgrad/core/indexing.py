@@ -118,7 +118,7 @@ def holds_tracer_index(index: Any) -> bool:
 
 def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     """The fast lane of x[index]: the node keeps the index."""
-    trace, node = x.trace, x.node
+    trace, node = x.owner, x.node
     assert node is not None
     made = make_node(next(trace.order), _PLAN, kept(index), (node,), value.shape, value.dtype)
     return trace.wrap(value, made)
@@ -135,7 +135,7 @@ def read_item(x: Any, index: Any) -> Any:
         if parent is not None:
             value = x.value[index]
             if type(value) is not np.ndarray and (not isinstance(value, Tracer) or value.shape == ()):
-                trace = x.trace
+                trace = x.owner
                 node = _new(Node)
                 node.order = next(trace.order)
                 node.plan = _PLAN
@@ -143,7 +143,7 @@ def read_item(x: Any, index: Any) -> Any:
                 node.origin = parent
                 node.spec = DOUBLE if type(value) is np.float64 else Spec(value.shape, value.dtype)
                 tracer = _new(ReverseTracer)
-                tracer.trace = trace
+                tracer.owner = trace
                 tracer.value = value
                 tracer.node = node
                 tracer.alias = None

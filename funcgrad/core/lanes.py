@@ -46,7 +46,7 @@ node.saved = {saved}
 node.origin = {origin}
 {spec}
 tracer = new(Tracer)
-tracer.trace = trace
+tracer.owner = trace
 tracer.value = out
 tracer.node = node
 tracer.alias = None
@@ -58,7 +58,7 @@ def {name}(x):
     if type(x) is Tracer:
         node_x = x.node
         if node_x is not None:
-            trace = x.trace
+            trace = x.owner
             x = x.value
             out = {run}
 {record_x}
@@ -71,14 +71,14 @@ def {name}(x, y):
         node_x = x.node
         if node_x is not None:
             if type(y) in plain:
-                trace = x.trace
+                trace = x.owner
                 x = x.value
                 out = {run}
 {record_x}
             if type(y) is Tracer:
                 node_y = y.node
-                trace = x.trace
-                if y.trace is trace and node_y is not None:
+                trace = x.owner
+                if y.owner is trace and node_y is not None:
                     x = x.value
                     y = y.value
                     out = {run}
@@ -86,7 +86,7 @@ def {name}(x, y):
     elif type(y) is Tracer and type(x) in plain:
         node_y = y.node
         if node_y is not None:
-            trace = y.trace
+            trace = y.owner
             y = y.value
             out = {run}
 {record_y}
@@ -100,9 +100,9 @@ def {name}(x, y):
 # The result of a comparison is a concrete mask, so tracers are taken off without being recorded.
 _COMPARISON = """\
 def {name}(x, y):
-    if type(x) is Tracer and x.trace.is_open:
+    if type(x) is Tracer and x.owner.is_open:
         x = x.value
-    if type(y) is Tracer and y.trace.is_open:
+    if type(y) is Tracer and y.owner.is_open:
         y = y.value
     if type(x) in plain and type(y) in plain:
         return {run}
@@ -140,7 +140,7 @@ def {name}(x):
     if type(x) is Tracer:
         node_x = x.node
         if node_x is not None:
-            trace = x.trace
+            trace = x.owner
             x = x.value
             out = function(x)
             if type(out) in scalars or type(out) is ndarray and out.base is None and out is not x:

@@ -46,14 +46,14 @@ _FREE_IN_CELL = measured(_free_count_in_cell)
 
 def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
     """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape already. Was it?"""
-    value, before, alias, trace = x.value, x.node, x.alias, x.trace
+    value, before, alias, trace = x.value, x.node, x.alias, x.owner
     if before is None or type(value) is not np.ndarray:
         return False
     if alias is not FILLED and alias is not None and (alias.root is not None or alias.read_only):
         return False
     plan, parents, written = _WRITE_CONSTANT, before, None
     if type(v) is ReverseTracer:
-        if v.trace is not trace:
+        if v.owner is not trace:
             return False
         written = v.node
         if written is not None:

@@ -72,8 +72,8 @@ def _is_like(v: Tracer, x: Tracer) -> bool:
 def take_over(x: Tracer, v: Tracer) -> None:
     """x[...] = v, without a copy."""
     value, node = v.value, v.node  # asked first: a stale view looks anew
-    x.trace, x.value, x.node = v.trace, value, node
-    x.__class__ = v.trace.tracer_type
+    x.owner, x.value, x.node = v.owner, value, node
+    x.__class__ = v.owner.tracer_type
     note_write(x)
 
 
@@ -83,7 +83,7 @@ def write(root: Tracer, place: Place, v: Any) -> None:
     assert trace is not None
     if not trace.is_open:
         raise escaped("item assignment", trace.transform)
-    if trace is not root.trace:
+    if trace is not root.owner:
         raise_to(trace, root)
     note_write(root)
     writer = next(WRITERS[cls] for cls in type(trace).__mro__ if cls in WRITERS)
@@ -93,7 +93,7 @@ def write(root: Tracer, place: Place, v: Any) -> None:
 def raise_to(trace: Trace, x: Tracer) -> None:
     """Make `x` a tracer of an inner trace: something of that trace is being written into it."""
     x.value = for_each(trace, snapshot(x))
-    x.trace, x.node = trace, None
+    x.owner, x.node = trace, None
     x.__class__ = trace.tracer_type
 
 
@@ -166,7 +166,7 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     """On a reverse trace, a write is a node whose parents are the array before and the value written."""
     before, written = x.node, None
     if isinstance(v, Tracer):
-        if isinstance(v, ReverseTracer) and v.trace is trace:
+        if isinstance(v, ReverseTracer) and v.owner is trace:
             written = v.node
         v = lower(trace, v)
     overwrite(x, "value", place, v)
@@ -180,7 +180,7 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
 
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
     """On a forward trace, the tangent is written into the tangent."""
-    t_v = v.node if isinstance(v, ForwardTracer) and v.trace is trace else None
+    t_v = v.node if isinstance(v, ForwardTracer) and v.owner is trace else None
     overwrite(x, "value", place, lower(trace, v))
     if x.node is None and t_v is None:
         return

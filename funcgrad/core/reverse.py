@@ -71,7 +71,7 @@ class ReverseTracer(Tracer):
     """A tracer of a reverse trace: `node` is its place on the tape, None if no derivative flows into it."""
 
     __slots__ = ()
-    trace: ReverseTrace
+    owner: ReverseTrace
     node: Node | None
 
 
@@ -96,7 +96,7 @@ class ReverseTrace(Trace):
         node.order, node.plan, node.saved, node.origin = next(self.order), None, None, ()
         node.spec = _new_spec(Spec, (value.shape, value.dtype))
         tracer = _new(self.tracer_type)
-        tracer.trace, tracer.value, tracer.node, tracer.alias = self, value, node, None
+        tracer.owner, tracer.value, tracer.node, tracer.alias = self, value, node, None
         return tracer
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
@@ -113,11 +113,11 @@ class ReverseTrace(Trace):
         operands = list(call.operands)
         if len(operands) == 1 and not ignores:  # for less, what follows would say
             (x,) = operands
-            if type(x) is ReverseTracer and x.trace is self and x.node is not None:
+            if type(x) is ReverseTracer and x.owner is self and x.node is not None:
                 return call.with_operands((x.value,)), (0,), (x.node,)
         slots, parents = [], []
         for i, x in enumerate(operands):
-            if isinstance(x, ReverseTracer) and x.trace is self and x.node is not None and i not in ignores:
+            if isinstance(x, ReverseTracer) and x.owner is self and x.node is not None and i not in ignores:
                 slots.append(i)
                 parents.append(x.node)
             operands[i] = lower(self, x)

@@ -18,7 +18,7 @@ import numpy as np
 
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.tracebacks import shorten
-from funcgrad.errors import BEGIN, EscapedTracerError, TracerError, TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.errors import BEGIN, EscapedTracerError, TracerError, TracerWriteError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.primitive import Call, Opaque, Primitive
@@ -76,10 +76,6 @@ class Trace:
                 f"To write into an array, {BEGIN}."
             ) from error
 
-    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """For x.trace(): a tracer's attribute of this name is its trace, not ndarray's method."""
-        raise UnsupportedFunctionError(f"x.trace() at {user_line()}: a tracer has no such method. Write np.trace(x).")
-
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""
         raise NotImplementedError
@@ -87,7 +83,7 @@ class Trace:
     def wrap(self, value: Any, node: Any) -> Any:
         """A tracer of this trace around `value`."""
         tracer = _new(self.tracer_type)
-        tracer.trace, tracer.value, tracer.node, tracer.alias = self, value, node, None
+        tracer.owner, tracer.value, tracer.node, tracer.alias = self, value, node, None
         return tracer
 
     def handed_out(self, x: Any) -> Any:
@@ -135,13 +131,14 @@ def escaped(operation: str, transform: str) -> EscapedTracerError:
 class Tracer(ArrayMethods):
     """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it (methods.py).
 
-    `node` is what the trace remembers of the value: the tape's node (reverse), the tangent (forward), nothing (batch);
-    None means that the value has no derivative. `alias` tells views and their root (see mutation.py).
+    `owner` is its trace (x.trace is a method, as arrays have it). `node` is what that remembers of the value: the tape's node
+    (reverse), the tangent (forward), nothing (batch); None means that the value has no derivative. `alias` tells views and their
+    root (see mutation.py).
     """
 
-    __slots__ = ("__weakref__", "alias", "node", "trace", "value")
+    __slots__ = ("__weakref__", "alias", "node", "owner", "value")
     is_batch = False  # does the value hold many examples (vmap)?
-    trace: Trace
+    owner: Trace
     value: Any
     node: Any
     alias: Any
@@ -156,15 +153,15 @@ def innermost(operands: Any) -> Trace | None:
     """The trace that started last among those of `operands`."""
     trace, level = None, -2  # the blank trace (blank.py) has the level -1
     for x in operands:
-        if isinstance(x, Tracer) and x.trace.level > level:
-            trace, level = x.trace, x.trace.level
+        if isinstance(x, Tracer) and x.owner.level > level:
+            trace, level = x.owner, x.owner.level
     return trace
 
 
 def bind(primitive: Primitive | Opaque, call: Call) -> Any:
     """Hand `call` to the innermost trace among its operands, or just run it."""
     operands = call.operands
-    trace = operands[0].trace if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
+    trace = operands[0].owner if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
     if trace is None:
         return primitive.run(call)
     if not trace.is_open:
@@ -175,13 +172,13 @@ def bind(primitive: Primitive | Opaque, call: Call) -> Any:
 def snapshot(x: Tracer) -> Tracer:
     """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the user's."""
     value, node = x.value, x.node  # asked first: a stale view looks anew, and may have moved to another trace
-    return x.trace.wrap(value, node)
+    return x.owner.wrap(value, node)
 
 
 def lower(trace: Trace, x: Any) -> Any:
     """`x` with the wrapping of `trace` taken off; a tracer of an outer trace is kept as it is now."""
     if isinstance(x, Tracer):
-        return x.value if x.trace is trace else snapshot(x)
+        return x.value if x.owner is trace else snapshot(x)
     return x
 
 

@@ -169,8 +169,8 @@ class Stale:
     alias: Any
 
     @property
-    def trace(self) -> Any:
-        return self.alias.root.trace
+    def owner(self) -> Any:
+        return self.alias.root.owner
 
     @property
     def value(self) -> Any:
@@ -209,10 +209,10 @@ def make_stale(view: Any, root: Tracer) -> None:
     """`view` has to look again, and lets go of the buffer of its root."""
     if isinstance(view, Stale):
         return
-    kind = root.trace.tracer_type
+    kind = root.owner.tracer_type
     if kind not in _STALE:
         _STALE[kind] = type(f"Stale{kind.__name__}", (Stale, kind), {"__slots__": ()})
-    view.trace = view.value = view.node = None
+    view.owner = view.value = view.node = None
     view.__class__ = _STALE[kind]
 
 
@@ -223,7 +223,7 @@ def refreshed(view: Any) -> Any:
     for step in view.alias.steps:
         current = step(current)
     view.__class__ = type(current)
-    view.trace, view.value, view.node = current.trace, _detached(current.value), _detached(current.node)
+    view.owner, view.value, view.node = current.owner, _detached(current.value), _detached(current.node)
     root.alias.views.append(ref(view))
     return view
 

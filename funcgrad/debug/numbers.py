@@ -38,7 +38,7 @@ def arrays(parts: Any) -> Iterator[np.ndarray]:
         return
     found = dense(parts.part if isinstance(parts, Read) else parts)
     while isinstance(found, Tracer):
-        if isinstance(found.trace, ForwardTrace):
+        if isinstance(found.owner, ForwardTrace):
             yield from arrays(found.node)
         found = found.value
     if is_floating(found):

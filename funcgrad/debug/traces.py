@@ -114,7 +114,7 @@ class WatchingForward(Watching):
 
 def is_mine(trace: Any, x: Any) -> bool:
     """Is `x` a tracer of this trace?"""
-    return isinstance(x, Tracer) and x.trace is trace
+    return isinstance(x, Tracer) and x.owner is trace
 
 
 class WatchingReverse(Watching):

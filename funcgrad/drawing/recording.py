@@ -88,7 +88,7 @@ class NotedTrace(ReverseTrace):
         out = super().apply(primitive, call)
         seconds = perf_counter() - begin
         for x in out if isinstance(out, (tuple, list)) else [out]:
-            if isinstance(x, Tracer) and x.trace is self and x.node is not None:
+            if isinstance(x, Tracer) and x.owner is self and x.node is not None:
                 self._noted(made_by(x.node), primitive, call, seconds)
         return out
 
@@ -104,7 +104,7 @@ class NotedTrace(ReverseTrace):
 
     def flows(self, x: Any) -> bool:
         """Does a derivative of this trace flow through `x`?"""
-        return isinstance(x, Tracer) and x.trace is self and x.node is not None
+        return isinstance(x, Tracer) and x.owner is self and x.node is not None
 
     def _time(self, primitive: Primitive, call: Call) -> float:
         plain = call.with_operands([concrete(lower(self, x)) for x in call.operands])
@@ -281,5 +281,5 @@ def recording_of(x: Any) -> Recording:
     nodes = reachable([held.node])
     leaves = [node for node in nodes if node.plan is None]
     names = [(f"leaf {k}" if len(leaves) > 1 else "leaf", node) for k, node in enumerate(leaves)]
-    notes = getattr(held.trace, "notes", {})
+    notes = getattr(held.owner, "notes", {})
     return Recording(type(x).__name__, names, [("out", held.node)], notes)

@@ -187,9 +187,9 @@ def stopped(x: Any, level: int) -> Any:
     if not isinstance(x, Tracer):
         return x
     value = stopped(x.value, level)
-    if isinstance(x, ReverseTracer) and x.trace.level < level:
-        return x.trace.wrap(value, None)
-    return x.trace.wrap(value, stopped(x.node, level) if isinstance(x, ForwardTracer) else x.node)
+    if isinstance(x, ReverseTracer) and x.owner.level < level:
+        return x.owner.wrap(value, None)
+    return x.owner.wrap(value, stopped(x.node, level) if isinstance(x, ForwardTracer) else x.node)
 
 
 def wrapped(out: Any, mode: Mode | None = None) -> Any:

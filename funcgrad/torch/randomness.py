@@ -14,7 +14,7 @@ CHOICES = ("error", "different", "same")
 class Batch(NamedTuple):
     """One vmap that is running: its trace, what it says of random numbers, and the vmap around it."""
 
-    trace: BatchTrace
+    owner: BatchTrace
     randomness: str
     around: Batch | None
 
@@ -53,6 +53,6 @@ def _different() -> list[BatchTrace]:
                 "randomness flags on vmap or perform the randomness operation out of vmap"
             )
         if found.randomness == "different":
-            different.insert(0, found.trace)
+            different.insert(0, found.owner)
         found = found.around
     return different

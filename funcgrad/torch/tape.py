@@ -208,7 +208,7 @@ class Tape:
                 self.leaves.append(leaf.node)  # type: ignore[arg-type]
             out = _looked_up(self.function(arguments))
             outs = out if isinstance(out, (tuple, list)) else (out,)
-            self.ends = [x.node if type(x) is ReverseTracer and x.trace is trace else None for x in outs]
+            self.ends = [x.node if type(x) is ReverseTracer and x.owner is trace else None for x in outs]
         return out
 
 

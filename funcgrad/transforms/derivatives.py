@@ -97,14 +97,14 @@ class ValueAndGrad(Transformed):
 
     def _end(self, trace: ReverseTrace, out: Any) -> tuple[Node | None, Any]:
         """The node and the value of the output, which must be one number."""
-        if type(out) is trace.tracer_type and out.trace is trace and type(out.value) in SCALARS and not self.holomorphic:
+        if type(out) is trace.tracer_type and out.owner is trace and type(out.value) in SCALARS and not self.holomorphic:
             return out.node, out.value  # the common case
         name = name_of(self.fun)
         node = None
         if hasattr(out, "__operand__"):
             out = out.__operand__()
         if isinstance(out, Tracer):
-            node, out = out.node if out.trace is trace else None, lower_leaf(trace, out)
+            node, out = out.node if out.owner is trace else None, lower_leaf(trace, out)
         if type(out) in (int, float, complex):
             out = np.complex128(out) if type(out) is complex else np.float64(out)
         if not hasattr(out, "dtype") or not hasattr(out, "shape"):
@@ -331,7 +331,7 @@ def _paired(trace: ForwardTrace, number: int, primal: Any, tangent: Any) -> Any:
 
 
 def _unpaired(trace: ForwardTrace, x: Any, fun: Callable[..., Any]) -> tuple[Any, Any]:
-    t = x.node if isinstance(x, Tracer) and x.trace is trace else None
+    t = x.node if isinstance(x, Tracer) and x.owner is trace else None
     value = output_value(lower_leaf(trace, x), fun, "jvp")
     if t is None:
         return value, np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float0)[()]

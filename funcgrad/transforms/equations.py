@@ -113,7 +113,7 @@ def pushforward(fun: Map, values: Flat) -> Map:
 
 def tangent_of(trace: ForwardTrace, x: Any) -> Any:
     """The tangent of an output."""
-    if isinstance(x, Tracer) and x.trace is trace and x.node is not None:
+    if isinstance(x, Tracer) and x.owner is trace and x.node is not None:
         return dense(x.node)
     value = lower(trace, x)
     return np.zeros(value.shape, value.dtype)
@@ -276,6 +276,6 @@ def solution(equation: Equation, x: Flat, operands: Flat) -> Flat:
 
 def is_batch_of_values(x: Any) -> bool:
     """Is nothing but vmap at work on x?"""
-    while isinstance(x, Tracer) and isinstance(x.trace, BatchTrace):
+    while isinstance(x, Tracer) and isinstance(x.owner, BatchTrace):
         x = x.value
     return not isinstance(x, Tracer)

@@ -116,7 +116,7 @@ def argument_gradient(cts: dict[Node, Any], argument: Argument) -> Any:
 def lowered(trace: Trace, out: Any) -> Any:
     """An output (a pytree) with the tracers of this trace replaced by their values."""
     if type(out) is trace.tracer_type:
-        return out.value if out.trace is trace else out
+        return out.value if out.owner is trace else out
     return tree.map(lambda x: lower_leaf(trace, x), out)
 
 
@@ -126,7 +126,7 @@ _OBJECT = np.dtype(object)
 def lower_leaf(trace: Trace, x: Any) -> Any:
     """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an error."""
     if isinstance(x, Tracer):
-        if x.trace is trace:
+        if x.owner is trace:
             return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
         return plain(x)
     if getattr(x, "dtype", None) is _OBJECT and hides_tracer(x):
@@ -145,7 +145,7 @@ def handed_out(trace: Trace, x: Any) -> Any:
 
 def returned(value: Any) -> Any:
     """A value as its caller gets it: a tracer of a trace that never closes as its client shows it (a tensor)."""
-    return value.trace.handed_out(value) if isinstance(value, Tracer) else value
+    return value.owner.handed_out(value) if isinstance(value, Tracer) else value
 
 
 def hides_tracer(x: Any) -> bool:
@@ -193,7 +193,7 @@ _EXCLUSIVE = _ALONE + 1  # the name in `own`, and the one in its caller
 def own(ct: Any) -> Any:
     """`ct` as an array that nobody else holds or looks into, so that the caller may write to it."""
     if isinstance(ct, Tracer):
-        return ct.trace.handed_out(ct)
+        return ct.owner.handed_out(ct)
     if type(ct) is not np.ndarray:
         return dense(ct) if type(ct) is Masked else ct
     if ct.base is None and getrefcount(ct) <= _EXCLUSIVE and ct.flags.writeable:

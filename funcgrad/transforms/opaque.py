@@ -63,7 +63,7 @@ class OpaquePlan(Plan):
 @contextmanager
 def linear_rules(name: str, cts: Sequence[Any]) -> Iterator[None]:
     """Hold a backward rule to be linear in those cotangents for which it is being transposed."""
-    traces = {ct.trace for ct in cts if isinstance(ct, Tracer) and isinstance(ct.trace, LinearTrace)}
+    traces = {ct.owner for ct in cts if isinstance(ct, Tracer) and isinstance(ct.owner, LinearTrace)}
     with ExitStack() as stack:
         for trace in traces:
             stack.enter_context(trace.held_to(f"{name}, linearized: its backward rule"))
@@ -118,7 +118,7 @@ class OpaqueCall(Opaque):
         pairs = []
         for o, t in zip(outs, ts, strict=True):
             value = lower(trace, o)
-            terms = [lower(trace, t), o.node if isinstance(o, Tracer) and o.trace is trace else None]
+            terms = [lower(trace, t), o.node if isinstance(o, Tracer) and o.owner is trace else None]
             pairs.append(trace.paired(value, total([t for t in terms if t is not None], value)))
         return pairs
 
@@ -178,12 +178,12 @@ class StandIn(BatchTrace):
         self.family: tuple[BatchTrace, ...] = (self, of, *getattr(of, "family", ()))
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
-        mine = [self.wrap(x.value, None) if self.holds(x) and x.trace is not self else x for x in call.operands]
+        mine = [self.wrap(x.value, None) if self.holds(x) and x.owner is not self else x for x in call.operands]
         return super().apply(primitive, call.with_operands(mine))
 
     def holds(self, x: Any) -> bool:
         """Is `x` batched, here or in the trace that this one stands for?"""
-        return isinstance(x, BatchTracer) and any(x.trace is trace for trace in self.family)
+        return isinstance(x, BatchTracer) and any(x.owner is trace for trace in self.family)
 
     def given(self, operands: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
         """Values as tracers, where they are batched."""
@@ -251,6 +251,6 @@ def stripped(trace: Trace, x: Any) -> Any:
 def _stripped(trace: Trace, x: Any) -> Any:
     if not isinstance(x, Tracer):
         return x
-    if x.trace is trace:
+    if x.owner is trace:
         return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
-    return x.trace.wrap(_stripped(trace, x.value), None) if isinstance(x, BatchTracer) else snapshot(x)
+    return x.owner.wrap(_stripped(trace, x.value), None) if isinstance(x, BatchTracer) else snapshot(x)

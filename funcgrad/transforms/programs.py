@@ -129,7 +129,7 @@ class ProgramTracer(Tracer):
     """A tracer of a program trace: `node` is its Ref."""
 
     __slots__ = ()
-    trace: ProgramTrace
+    owner: ProgramTrace
 
 
 class ProgramTrace(Trace):
@@ -163,7 +163,7 @@ class ProgramTrace(Trace):
         """What stands for `x` in a step; a tracer of another trace, which the function closes over, is a new input."""
         if not isinstance(x, Tracer):
             return self.guard.keep(x) if type(x) is np.ndarray else x
-        if x.trace is self:
+        if x.owner is self:
             return self.ref_of(x.value) if x.node is None else x.node
         key = (id(x.value), id(x.node))
         if key not in self.foreign:
@@ -175,7 +175,7 @@ class ProgramTrace(Trace):
         refs = [self.ref_of(x) for x in call.operands]
         out = bind(primitive, call.with_operands([without_derivatives(x, self) for x in call.operands]))
         outs = out if isinstance(out, (tuple, list)) else [out]
-        if any(isinstance(o, ProgramTracer) and o.trace is self for o in outs):
+        if any(isinstance(o, ProgramTracer) and o.owner is self for o in outs):
             raise RuleError(
                 f"{primitive.name} at {user_line()} closes over a value that was computed in the function around it, "
                 "which is checkpointed (or solved). Make that value an argument."
@@ -213,10 +213,10 @@ def without_derivatives(x: Any, trace: Trace | None = None) -> Any:
     """
     if not isinstance(x, Tracer):
         return x
-    if x.trace is trace:
+    if x.owner is trace:
         return x.value
     value = without_derivatives(x.value)
-    return x.trace.wrap(value, None) if isinstance(x.trace, BatchTrace) else value
+    return x.owner.wrap(value, None) if isinstance(x.owner, BatchTrace) else value
 
 
 def write_program(trace: ProgramTrace, x: Any, place: Place, v: Any) -> None:
@@ -274,8 +274,8 @@ def guard_of(leaves: Sequence[Any]) -> Guard | None:
     """The guard of the first reverse trace that is found among these values."""
     for x in leaves:
         while isinstance(x, Tracer):
-            if isinstance(x.trace, ReverseTrace):
-                return x.trace.guard
+            if isinstance(x.owner, ReverseTrace):
+                return x.owner.guard
             x = x.value
     return None
 

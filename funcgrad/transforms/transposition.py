@@ -28,12 +28,12 @@ class LinearTracer(ReverseTracer):
     """A tracer of a linear trace. Its value is not meaningful, so Python may not ask for it."""
 
     __slots__ = ()
-    trace: LinearTrace
+    owner: LinearTrace
 
     def _question(self, what: str) -> Any:
-        if self.trace.role is None:
+        if self.owner.role is None:
             return super()._question(what)
-        raise self.trace.refusal(what)
+        raise self.owner.refusal(what)
 
 
 class LinearTrace(PullTrace):
@@ -106,7 +106,7 @@ class Tape:
 
 def node_of(trace: ReverseTrace, x: Any) -> Node | None:
     """The place of `x` on the tape of this trace, if it has one."""
-    return x.node if isinstance(x, Tracer) and x.trace is trace else None
+    return x.node if isinstance(x, Tracer) and x.owner is trace else None
 
 
 def input_like(trace: ReverseTrace, x: Any) -> Any:

@@ -95,7 +95,7 @@ class Vmap(Transformed):
         return broadcast_axes("out_axes", self.out_axes, out)
 
     def _returned(self, trace: BatchTrace, x: Any, axis: int | None) -> Any:
-        if isinstance(x, BatchTracer) and x.trace is trace:
+        if isinstance(x, BatchTracer) and x.owner is trace:
             if axis is None:
                 raise ArgumentError(
                     f"vmap: out_axes is None for an output of {name_of(self.fun)} that differs between the examples "

@@ -42,7 +42,7 @@ def test_what_lines_up_as_it_is_runs_at_once() -> None:
         np.testing.assert_array_equal(found.value, np.arctan2(*(getattr(o, "value", o) for o in operands)))
     for operands in ((x, np.sum(x)), (x, X), (X[0], X[0]), (x, other), (x, [2.0])):
         assert at_once(np.arctan2, operands) is None
-    x.trace.close()
+    x.owner.close()
     assert at_once(np.arctan2, (x, x)) is None
 
 

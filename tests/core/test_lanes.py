@@ -37,7 +37,7 @@ def both(ufunc: Any, make: Any) -> list[Any]:
             results.append([concrete(out)])
             continue
         cts = sweep([(out.node, np.full(out.shape, 3, out.dtype)[()])])
-        leaves = [x.node for x in operands if isinstance(x, ReverseTracer) and x.trace is trace and x.node is not None]
+        leaves = [x.node for x in operands if isinstance(x, ReverseTracer) and x.owner is trace and x.node is not None]
         results.append([out.value, *(cts[node] for node in leaves)])
     return results
 

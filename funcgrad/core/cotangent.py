@@ -57,10 +57,10 @@ class Masked:
         return True
 
     def times(self, partial: Any) -> Masked:
-        """The product with a partial derivative, which may be inf or NaN where nothing is live."""
+        """The product with a partial derivative (or what a function makes of it), which may be inf or NaN where nothing is live."""
         with np.errstate(all="ignore"):
-            value = self.value * partial
-        return Masked(np.where(self.live, value, 0), self.live)
+            value = partial(self.value) if callable(partial) else self.value * partial
+        return Masked(_where(self.live, value), self.live)
 
     def through(self, linear: Callable[[Any], Any]) -> Any:
         """Apply a linear function that only moves, copies and sums elements; the mask goes the same way."""

@@ -44,6 +44,11 @@ def names_in(formula: Formula) -> tuple[str, ...]:
     return names[1:] if names[:1] in (("ct",), ("t",)) else names
 
 
+def _takes_cotangent(formula: Formula) -> bool:
+    code = getattr(inspect.unwrap(formula), "__code__", None)
+    return code is not None and code.co_varnames[: code.co_argcount][:1] == ("ct",)
+
+
 class Plan:
     """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
 
@@ -119,7 +124,8 @@ Partial = Formula | float | Unknown | None
 class Elementwise(Rule):
     """d out = sum of partial_i * d operand_i.
 
-    A partial is a formula of x, y, z, out; a number if it is constant; None if it is 0; Unknown if it is refused.
+    A partial is a formula of x, y, z, out; a number if it is constant; None if it is 0; Unknown if it is refused. A formula that
+    begins with `ct` gives the product with it: where the partial alone could overflow, as in 1 / y**2.
     """
 
     kind = "elementwise"
@@ -127,6 +133,7 @@ class Elementwise(Rule):
     def __init__(self, partials: Sequence[Partial]) -> None:
         self.partials = tuple(partials)
         self.names = tuple(names_in(p) if callable(p) else () for p in self.partials)
+        self.applied = frozenset(i for i, p in enumerate(self.partials) if callable(p) and _takes_cotangent(p))
         self.ignores = frozenset(i for i, p in enumerate(self.partials) if p is None)
         self.unknown = {i: p.operand for i, p in enumerate(self.partials) if isinstance(p, Unknown)}
 
@@ -163,16 +170,19 @@ class Elementwise(Rule):
             )
 
     def partial(self, slot: int, values: dict[str, Any]) -> Any:
-        """The partial derivative in operand `slot`."""
+        """The partial derivative in operand `slot`: a value, or a function that multiplies by it."""
         p = self.partials[slot]
-        return p(*(values[n] for n in self.names[slot])) if callable(p) else p
+        if not callable(p):
+            return p
+        needed = [values[n] for n in self.names[slot]]
+        return (lambda ct: p(ct, *needed)) if slot in self.applied else p(*needed)
 
     def times(self, ct: Any, partial: Any) -> Any:
         """A cotangent or tangent times a partial."""
         if partial is None:
             return None
         if type(ct) is not Masked:
-            return ct * partial
+            return partial(ct) if callable(partial) else ct * partial
         if type(partial) in (int, float) and math.isfinite(partial):  # keeps zeros zero
             return Masked(ct.value if partial == 1 else ct.value * partial, ct.live)
         return ct.times(partial)
@@ -187,6 +197,9 @@ class Elementwise(Rule):
                 parts.append({None: "None", 1: "ct", -1: "-ct"}.get(p, f"ct * {p!r}"))
                 continue
             space[f"partial{i}"] = p
+            if i in self.applied:
+                parts.append(f"partial{i}({', '.join(('ct', *self.names[i]))})")
+                continue
             value = f"partial{i}({', '.join(self.names[i])})"
             if i == slots[-1]:  # the last use of ct: its buffer may be overwritten
                 lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}:")

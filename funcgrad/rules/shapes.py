@@ -278,7 +278,7 @@ def _resize(a: Any, new_shape: Any) -> Any:
     flat = np.reshape(as_operand(a), -1)
     shape = np.broadcast_to(0, new_shape).shape
     if not flat.size:
-        return np.broadcast_to(flat.sum(), shape)  # of nothing, NumPy makes zeros
+        return np.zeros_like(flat, shape=shape)  # as NumPy
     return np.tile(flat, -(-math.prod(shape) // flat.size))[: math.prod(shape)].reshape(shape)
 
 

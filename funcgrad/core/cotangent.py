@@ -57,7 +57,7 @@ class Masked:
         return True
 
     def times(self, partial: Any) -> Masked:
-        """The product with a partial derivative (or what a function makes of it), which may be inf or NaN where nothing is live."""
+        """The product with a partial derivative, which may be inf or NaN where nothing is live. (Or a function multiplies.)"""
         with np.errstate(all="ignore"):
             value = partial(self.value) if callable(partial) else self.value * partial
         return Masked(_where(self.live, value), self.live)

@@ -8,7 +8,7 @@ outlives the function (vjp) copies whatever the size.
 
 from __future__ import annotations
 
-from threading import RLock
+from _thread import RLock  # as threading has it; that module takes longer to load than all of core
 
 import numpy as np
 

@@ -382,7 +382,7 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
 
 
 # The functions that NumPy lets write complex results into real arrays (with a ComplexWarning).
-CASTING_ANYTHING = frozenset([
+CASTING_ANYTHING: frozenset[Any] = frozenset([
     np.sum, np.prod, np.mean, np.trace, np.cumsum, np.cumprod, np.nansum, np.nanprod, np.nanmean, np.nancumsum, np.nancumprod,
     np.take, np.compress, np.choose,
 ])  # fmt: skip

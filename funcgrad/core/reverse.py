@@ -95,7 +95,7 @@ class ReverseTrace(Trace):
         node = _new(Node)
         node.order, node.plan, node.saved, node.origin = next(self.order), None, None, ()
         node.spec = _new_spec(Spec, (value.shape, value.dtype))
-        tracer = _new(self.tracer_type)
+        tracer: Any = _new(self.tracer_type)
         tracer.owner, tracer.value, tracer.node, tracer.alias = self, value, node, None
         return tracer
 

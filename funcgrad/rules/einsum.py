@@ -9,7 +9,6 @@ that met a longer one (summed back).
 from __future__ import annotations
 
 import math
-import string
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -26,7 +25,7 @@ from funcgrad.core.named import Multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused, spec
 from funcgrad.core.trace import bind
 
-LETTERS = string.ascii_uppercase + string.ascii_lowercase
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 WORTH_BLAS = 20_000  # multiplications, from where on the search for a better way to contract pays
 
 

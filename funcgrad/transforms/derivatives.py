@@ -102,7 +102,8 @@ class ValueAndGrad(Transformed):
         name = name_of(self.fun)
         node = None
         if hasattr(out, "__operand__"):
-            out = out.__operand__()
+            holder: Any = out
+            out = holder.__operand__()
         if isinstance(out, Tracer):
             node, out = out.node if out.owner is trace else None, lower_leaf(trace, out)
         if type(out) in (int, float, complex):

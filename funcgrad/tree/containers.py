@@ -2,15 +2,13 @@
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 from funcgrad.tree.keys import Attr, Entry, Index, Key
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Container:
+class Container(NamedTuple):
     """What there is to know of one class of container.
 
     `aux` is what a node holds beside its children (keys of a dict, class of a named tuple). Two nodes match if

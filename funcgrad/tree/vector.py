@@ -1,8 +1,7 @@
 """A tree of arrays as one vector, and back: what optimisers, solvers and samplers ask for."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from funcgrad.tree.structures import Structure
 SCALARS = {bool: np.dtype(bool), int: np.dtype(float), float: np.dtype(float), complex: np.dtype(complex)}
 
 
-@dataclass(frozen=True, slots=True)
 class Unravel:
     """The inverse of a `ravel`: from a vector of shape (n,) to a tree with its structure, shapes and dtypes.
 
@@ -22,9 +20,37 @@ class Unravel:
     complex.
     """
 
+    __slots__ = ("dtypes", "shapes", "structure")
     structure: Structure
-    shapes: tuple[tuple[int, ...] | None, ...]  # None: a scalar, not an array without axes
+    shapes: tuple[tuple[int, ...] | None, ...]
     dtypes: tuple[np.dtype, ...]
+
+    def __init__(
+        self,
+        structure: Structure,
+        shapes: tuple[tuple[int, ...] | None, ...],  # None: a scalar, not an array without axes
+        dtypes: tuple[np.dtype, ...],
+    ) -> None:
+        for name, held in (("structure", structure), ("shapes", shapes), ("dtypes", dtypes)):
+            object.__setattr__(self, name, held)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"cannot assign to field {name!r}")
+
+    def __reduce__(self) -> Any:
+        return Unravel, self._held()
+
+    def _held(self) -> tuple[Any, ...]:
+        return self.structure, self.shapes, self.dtypes
+
+    def __eq__(self, other: object) -> bool:
+        return self._held() == other._held() if isinstance(other, Unravel) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._held())
+
+    def __repr__(self) -> str:
+        return f"Unravel(structure={self.structure!r}, shapes={self.shapes!r}, dtypes={self.dtypes!r})"
 
     def __call__(self, vector: Any) -> Any:
         sizes = [math.prod(shape or ()) for shape in self.shapes]

@@ -126,11 +126,25 @@ linear(np.squeeze, lambda ct, a: ct.reshape(a.shape), moves=True, batch=batched_
 linear(np.expand_dims, lambda ct, a: ct.reshape(a.shape), axis="out", moves=True, batch=batched_reshape)
 
 
+def _by_strides(strides: list[int]) -> tuple[int, ...]:
+    """The axes, that with the longest stride first, sorted as NumPy's iterator does: a stride of 0 decides nothing."""
+    fastest: list[int] = []
+    for axis in reversed(range(len(strides))):
+        at = len(fastest)
+        for k in reversed(range(len(fastest))):
+            if strides[axis] and strides[fastest[k]]:
+                if strides[fastest[k]] <= strides[axis]:
+                    break
+                at = k
+        fastest.insert(at, axis)
+    return tuple(reversed(fastest))
+
+
 def _slowest_first(x: Any, order: str) -> tuple[int, ...]:
     """The axes of `x`, the slowest one in memory first, when it is laid out in this order."""
     flags = x.flags
     if order == "K":
-        return tuple(np.argsort([-abs(s) for s in x.strides], stable=True).tolist())
+        return _by_strides([abs(s) for s in x.strides])
     is_fortran = order == "F" or order == "A" and flags.f_contiguous and not flags.c_contiguous
     return tuple(range(x.ndim))[:: -1 if is_fortran else 1]
 

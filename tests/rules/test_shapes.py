@@ -259,3 +259,14 @@ REFUSED = {
 @pytest.mark.parametrize("function", REFUSED.values(), ids=REFUSED)
 def test_what_numpy_refuses_is_refused(function: Any) -> None:
     raises_as_numpy(function, np.ones((2, 3)))
+
+
+def test_raveled_as_it_lies_in_memory() -> None:
+    """order="K" of every layout, repeated elements (strides of 0) among them."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        x = rng.normal(size=(1, 2, 3, 4)).transpose(rng.permutation(4))[:: rng.choice([1, -1]), ..., :: rng.choice([1, -1])]
+        axes = tuple(rng.permutation(5))
+        flat = lambda x, axes=axes: np.broadcast_to(x, (2, *x.shape)).transpose(axes).ravel(order="K")
+        found, _ = jvp(flat, (x,), (x,))
+        np.testing.assert_array_equal(found, flat(x))

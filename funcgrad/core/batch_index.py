@@ -52,7 +52,7 @@ def batch_index(
     """
     # Index arrays side by side leave their axes where they stand; with a slice between (or a `...`, even one that stands
     # for no axis), NumPy puts the axes first.
-    together = _side_by_side(_advanced(items))
+    stands_together = _side_by_side(_advanced(items))
     expanded = _expanded(items, batched, shape)
     if expanded is None:
         return None
@@ -60,13 +60,13 @@ def batch_index(
     places = _advanced(items)
     block = max((ndim_of(items[k]) - batched[k] for k in places), default=0)  # axes that the index arrays make
     rank = len(items) - len(places) + block
-    front = places[0] if places and together else 0
-    if not together and _side_by_side(places):  # without its `...` the index would mean something else
+    front = places[0] if places and stands_together else 0
+    if not stands_together and _side_by_side(places):  # without its `...` the index would mean something else
         items.insert(places[0] + 1, Ellipsis)
         batched.insert(places[0] + 1, False)
     if not any(batched):
         index = (slice(None), *items) if x_batched else tuple(items)
-        moved = x_batched and not together
+        moved = x_batched and not stands_together
         return BatchIndex(index, (block,) if moved else (), (0,) if moved else (), rank)
     items = [padded(i, block) if b else i for i, b in zip(items, batched, strict=True)]
     belongs = (0, *range(front + 1, front + 1 + block))

@@ -57,7 +57,7 @@ class Masked:
         return True
 
     def times(self, partial: Any) -> Masked:
-        """The product with a partial derivative, which may be inf or NaN where nothing is live. (Or a function multiplies.)"""
+        """The product with a partial derivative, a value or a function; it may be inf or NaN where nothing is live."""
         with np.errstate(all="ignore"):
             value = partial(self.value) if callable(partial) else self.value * partial
         return Masked(_where(self.live, value), self.live)

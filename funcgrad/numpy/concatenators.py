@@ -26,21 +26,35 @@ def _spaced(s: slice) -> Any:
     return arange(start, s.stop, step)
 
 
-class _Concatenator:
+class _Indexed:
+    """What is written as an index: NumPy's own object, until there is a tracer in the index."""
+
+    def __init__(self, numpys: Any) -> None:
+        self.numpys = numpys
+
+    def __getitem__(self, key: Any) -> Any:
+        if RUNNING.get() is None:
+            return self.numpys[key]
+        if tracer_in(_parts(key if isinstance(key, tuple) else (key,))) is None:
+            return fresh(self.numpys[key])
+        return self._made(key)
+
+    def _made(self, key: Any) -> Any:
+        raise NotImplementedError
+
+
+class _Concatenator(_Indexed):
     """r_ and c_: arrays, numbers and slices, put one after the other along an axis.
 
     `defaults` are the axis, the least number of axes of each item, and where the axes of an item with fewer come to stand.
     """
 
     def __init__(self, numpys: Any, defaults: tuple[int, int, int]) -> None:
-        self.numpys, self.defaults = numpys, defaults
+        super().__init__(numpys)
+        self.defaults = defaults
 
-    def __getitem__(self, key: Any) -> Any:
+    def _made(self, key: Any) -> Any:
         items = key if isinstance(key, tuple) else (key,)
-        if RUNNING.get() is None:
-            return self.numpys[key]
-        if tracer_in(_parts(items)) is None:
-            return fresh(self.numpys[key])
         axis, ndmin, first = self.defaults
         if isinstance(items[0], str):
             axis, ndmin, first = self._directive(items[0])
@@ -71,19 +85,15 @@ class _Concatenator:
         return 0
 
 
-class _Grid:
+class _Grid(_Indexed):
     """mgrid and ogrid: the coordinates of a grid, whole (an array) or open (one array for each axis, to be broadcast)."""
 
     def __init__(self, numpys: Any, *, is_open: bool) -> None:
-        self.numpys, self.is_open = numpys, is_open
+        super().__init__(numpys)
+        self.is_open = is_open
 
-    def __getitem__(self, key: Any) -> Any:
-        items = key if isinstance(key, tuple) else (key,)
-        if RUNNING.get() is None:
-            return self.numpys[key]
-        if tracer_in(_parts(items)) is None:
-            return fresh(self.numpys[key])
-        axes = [_spaced(item) for item in items]
+    def _made(self, key: Any) -> Any:
+        axes = [_spaced(item) for item in (key if isinstance(key, tuple) else (key,))]
         if not isinstance(key, tuple):
             return axes[0]
         dtype = np.result_type(*axes)

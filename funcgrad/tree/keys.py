@@ -33,9 +33,7 @@ class _Step:
 _hold = _Step.__dict__["_held"].__set__
 
 
-class Index(_Step):
-    """A position in a list or tuple: `[0]`."""
-
+class _Numbered(_Step):
     __slots__ = ()
     __match_args__ = ("index",)
 
@@ -46,6 +44,12 @@ class Index(_Step):
     def index(self) -> int:
         """Counted from 0."""
         return self._held
+
+
+class Index(_Numbered):
+    """A position in a list or tuple: `[0]`."""
+
+    __slots__ = ()
 
     def __str__(self) -> str:
         return f"[{self.index}]"
@@ -87,19 +91,10 @@ class Attr(_Step):
         return f".{self.name}"
 
 
-class Child(_Step):
+class Child(_Numbered):
     """A child of a class that was registered without keys: `<0>`."""
 
     __slots__ = ()
-    __match_args__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        _hold(self, index)
-
-    @property
-    def index(self) -> int:
-        """Counted from 0."""
-        return self._held
 
     def __str__(self) -> str:
         return f"<{self.index}>"

@@ -14,8 +14,8 @@ import pytest
 import funcgrad.torch as ft
 
 
-def run_program(torch: Any, program: str) -> str:
-    """What a program prints, with the kind and the beginning of its error, if it ends with one, and its warnings."""
+def executed(torch: Any, program: str, described: Callable[[Exception], str]) -> tuple[str, list[str]]:
+    """What a program prints, with the error that ends it (as `described`), and the kinds of its warnings."""
     out = io.StringIO()
     space = {"torch": torch, "print": lambda *args: print(*args, file=out), "__name__": "program"}
     with warnings.catch_warnings(record=True) as caught:
@@ -23,9 +23,14 @@ def run_program(torch: Any, program: str) -> str:
         try:
             exec(compile(program, "program", "exec"), space)
         except Exception as error:  # noqa: BLE001 (the error is part of what is compared)
-            print(type(error).__name__, str(error).split("\n")[0][:40], file=out)
+            print(described(error), file=out)
     noted = sorted({w.category.__name__ for w in caught} - {"DeprecationWarning", "ResourceWarning"})
-    text = re.sub(r"0x[0-9a-f]+", "0x", out.getvalue())
+    return re.sub(r"0x[0-9a-f]+", "0x", out.getvalue()), noted
+
+
+def run_program(torch: Any, program: str) -> str:
+    """What a program prints, with the kind and the beginning of its error, if it ends with one, and its warnings."""
+    text, noted = executed(torch, program, lambda error: " ".join((type(error).__name__, str(error).split("\n")[0][:40])))
     return text + "".join(f"warns {name}\n" for name in noted)
 
 

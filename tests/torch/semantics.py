@@ -7,12 +7,11 @@ the program and the warnings come last). `## !section` marks a row where the fac
 from __future__ import annotations
 
 import importlib.util
-import io
 import re
-import warnings
 from typing import Any, NamedTuple
 
 import funcgrad.torch as ft
+from tests.torch.conftest import executed
 
 
 class Row(NamedTuple):
@@ -39,17 +38,7 @@ def rows_of(table: str) -> list[Row]:
 
 def outcome(torch: Any, program: str) -> str:
     """What a program prints, the error that ends it, and the kinds of its warnings."""
-    out = io.StringIO()
-    space = {"torch": torch, "print": lambda *args: print(*args, file=out), "__name__": "program"}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            exec(compile(program, "program", "exec"), space)
-        except Exception as error:  # noqa: BLE001 (the error is part of what is compared)
-            first = str(error).split("\n")[0]
-            print(f"{type(error).__name__}: {first}", file=out)
-    noted = sorted({w.category.__name__ for w in caught} - {"DeprecationWarning", "ResourceWarning"})
-    text = re.sub(r"0x[0-9a-f]+", "0x", out.getvalue())
+    text, noted = executed(torch, program, lambda error: f"{type(error).__name__}: " + str(error).split("\n")[0])
     return "\n".join([*text.rstrip("\n").split("\n"), *(f"warns {name}" for name in noted)]).strip("\n")
 
 

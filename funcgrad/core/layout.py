@@ -50,6 +50,8 @@ def repeated(x: np.ndarray, size: int) -> np.ndarray:
 
 def together(x: Any) -> Any:
     """`x`, a batch (array or tracer); copied, if its examples don't lie in memory one after the other."""
+    if type(x) is np.ndarray and x.flags.c_contiguous:
+        return x
     plain = one_example(x)
     if type(plain) is not np.ndarray or plain.ndim < 2 or not plain.size or not plain.strides[0]:
         return x

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,72 +27,78 @@ class Vmap(Transformed):
         super().__init__(fun)
         if isinstance(in_axes, list):
             in_axes = tuple(in_axes)
-        self.in_axes, self.out_axes, self.axis_size = in_axes, out_axes, axis_size
+        self.in_axes, self.out_axes, self.axis_size = Axes("in_axes", in_axes), Axes("out_axes", out_axes), axis_size
+        self.arity = len(in_axes) if isinstance(in_axes, tuple) else None
         if axis_size is not None and (not isinstance(axis_size, (int, np.integer)) or axis_size < 0):
             raise ArgumentError(f"vmap: axis_size must be an int, the number of examples, not {axis_size!r}")
-        check_axes("in_axes", in_axes)
-        check_axes("out_axes", out_axes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        leaves, structure, axes = self._placed(args, kwargs)
-        size = self._size(leaves, axes, structure)
-        with BatchTrace(size) as trace:
-            batched = [x if axis is None else trace.wrap(to_front(x, axis), None) for x, axis in zip(leaves, axes, strict=True)]
-            traced_args, traced_kwargs = tree.unflatten(structure, batched)
-            del batched
+        parts = self._parts(args, kwargs)
+        with BatchTrace(self._size(parts)) as trace:
+            given = [tree.unflatten(structure, _batched(trace, leaves, axis)) for axis, leaves, structure in parts]
+            traced_kwargs = given.pop() if kwargs else {}
+            traced_args = tree.unflatten(self.in_axes.upper, given)
+            del given
             out = self.fun(*traced_args, **traced_kwargs)
-            outs, out_structure = tree.flatten(out)
-            out_axes = self._out_axes(out)
-            return tree.unflatten(out_structure, [self._returned(trace, o, a) for o, a in zip(outs, out_axes, strict=True)])
+            results = [
+                tree.unflatten(structure, [self._returned(trace, x, axis) for x in leaves])
+                for axis, leaves, structure in self.out_axes.parts(out)
+            ]
+            return tree.unflatten(self.out_axes.upper, results)
 
-    def _placed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], tree.Structure, list[int | None]]:
-        """The leaves of all arguments, and the axis of each (None: not batched)."""
-        in_axes = self.in_axes
-        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+    def _parts(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Part]:
+        """The arguments, by their axes; the keyword arguments, if there are any, are the last part."""
+        if self.arity is not None and self.arity != len(args):
             raise ArgumentError(
-                f"vmap: in_axes has {len(in_axes)} entries, but {name_of(self.fun)} was called with {len(args)} positional "
+                f"vmap: in_axes has {self.arity} entries, but {name_of(self.fun)} was called with {len(args)} positional "
                 "arguments; give one entry for each, or one int for all"
             )
-        axes = broadcast_axes("in_axes", in_axes, args) + [0] * len(tree.leaves(kwargs))
-        leaves, structure = tree.flatten((args, kwargs))
-        checked = []
-        for x, axis in zip(leaves, axes, strict=True):
-            ndim = np.ndim(x) if not isinstance(x, Tracer) else x.ndim
-            if axis is not None and not -ndim <= axis < ndim:
-                path = self._path(structure, leaves, x)
-                raise ArgumentError(
-                    f"vmap: in_axes asks for axis {axis} of {path}, which has {ndim} axes (shape {np.shape(x)}). "
-                    "Use in_axes=None for an argument that all examples share."
-                )
-            checked.append(axis % ndim if axis is not None else None)
-        return leaves, structure, checked
+        parts = self.in_axes.parts(args)
+        return [*parts, (0, *tree.flatten(kwargs))] if kwargs else parts
 
-    def _path(self, structure: tree.Structure, leaves: Sequence[Any], x: Any) -> str:
-        position = next(k for k, leaf in enumerate(leaves) if leaf is x)
-        return describe(structure.paths()[position])
-
-    def _size(self, leaves: Sequence[Any], axes: Sequence[int | None], structure: tree.Structure) -> int:
-        sizes = [None if axis is None else np.shape(x)[axis] for x, axis in zip(leaves, axes, strict=True)]
-        found = {n for n in sizes if n is not None}
-        if self.axis_size is not None:
-            found.add(operator.index(self.axis_size))
-        if len(found) == 1:
-            return found.pop()
-        if not found:
+    def _size(self, parts: Sequence[Part]) -> int:
+        """The size of the batch, on which the arguments agree."""
+        sizes = set() if self.axis_size is None else {operator.index(self.axis_size)}
+        for axis, leaves, _ in parts:
+            if axis is None:
+                continue
+            for x in leaves:
+                shape = x.shape if type(x) is np.ndarray else np.shape(x)
+                if not -len(shape) <= axis < len(shape):
+                    raise self._no_such_axis(parts)
+                sizes.add(shape[axis])
+        if not sizes:
             raise ArgumentError(
                 "vmap: no argument has a batched axis (in_axes is None for all of them); give at least one, or axis_size=n"
             )
+        if len(sizes) > 1:
+            raise self._no_common_size(parts)
+        return sizes.pop()
+
+    def _no_such_axis(self, parts: Sequence[Part]) -> ArgumentError:
+        place, axis, shape = next(leaf for leaf in self._batched_leaves(parts) if not -len(leaf[2]) <= leaf[1] < len(leaf[2]))
+        return ArgumentError(
+            f"vmap: in_axes asks for axis {axis} of {place}, which has {len(shape)} axes (shape {shape}). "
+            "Use in_axes=None for an argument that all examples share."
+        )
+
+    def _no_common_size(self, parts: Sequence[Part]) -> ArgumentError:
         lines = [
-            f"  {describe(path)}: size {n} along axis {axis} (shape {np.shape(x)})"
-            for path, n, axis, x in zip(structure.paths(), sizes, axes, leaves, strict=True)
-            if n is not None
+            f"  {place}: size {shape[axis]} along axis {axis} (shape {shape})"
+            for place, axis, shape in self._batched_leaves(parts)
         ]
         if self.axis_size is not None:
             lines.append(f"  axis_size={self.axis_size}")
-        raise ArgumentError("vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines))
+        return ArgumentError("vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines))
 
-    def _out_axes(self, out: Any) -> list[int | None]:
-        return broadcast_axes("out_axes", self.out_axes, out)
+    def _batched_leaves(self, parts: Sequence[Part]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+        """Each batched leaf: what it is called, its axis, its shape."""
+        above = [*self.in_axes.upper.paths(), ()]
+        for number, (axis, leaves, structure) in enumerate(parts):
+            for x, path in zip(leaves, structure.paths(), strict=True):
+                if axis is not None:
+                    keyword = "keyword " if number == len(self.in_axes.entries) else ""
+                    yield f"{keyword}{describe((*above[number], *path))}", axis, np.shape(x)
 
     def _returned(self, trace: BatchTrace, x: Any, axis: int | None) -> Any:
         if isinstance(x, BatchTracer) and x.owner is trace:
@@ -115,11 +121,18 @@ class Vmap(Transformed):
         return moved_back(repeated if isinstance(repeated, Tracer) else repeated.copy(), axis, "vmap")
 
 
+def _batched(trace: BatchTrace, leaves: list[Any], axis: int | None) -> list[Any]:
+    """The leaves, as one example has them."""
+    return leaves if axis is None else [trace.wrap(to_front(x, axis), None) for x in leaves]
+
+
 def to_front(x: Any, axis: int) -> Any:
     """`x` with its batch axis first, also in memory: examples that are scattered there are copied together."""
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
-    return together(np.moveaxis(x, axis, 0) if axis else snapshot(x) if isinstance(x, Tracer) else x)
+    if axis and axis != -x.ndim:
+        return together(np.moveaxis(x, axis, 0))
+    return together(snapshot(x) if isinstance(x, Tracer) else x)
 
 
 def moved_back(value: Any, axis: int, transform: str) -> Any:
@@ -131,28 +144,40 @@ def moved_back(value: Any, axis: int, transform: str) -> Any:
     return returned(np.moveaxis(value, 0, axis))
 
 
-def check_axes(name: str, axes: Any) -> None:
-    """Axes are ints, None, or pytrees of these."""
-    for leaf in tree.leaves(axes):
-        if isinstance(leaf, (bool, np.bool_)) or not isinstance(leaf, (int, np.integer)):
-            raise ArgumentError(f"vmap: {name} must hold ints and None, not {leaf!r} ({type(leaf).__name__})")
+Part = tuple[int | None, list[Any], tree.Structure]
+
+
+class Axes:
+    """in_axes or out_axes: ints and None (the entries), in a tree that what they are for refines (the upper structure)."""
+
+    def __init__(self, name: str, axes: Any) -> None:
+        self.name = name
+        self.entries, self.upper = tree.flatten(axes, is_leaf=lambda node: node is None)
+        for entry in self.entries:
+            if entry is not None and (isinstance(entry, (bool, np.bool_)) or not isinstance(entry, (int, np.integer))):
+                raise ArgumentError(f"vmap: {name} must hold ints and None, not {entry!r} ({type(entry).__name__})")
+
+    def parts(self, full: Any) -> list[Part]:
+        """What `full` has in the place of each entry: that axis, the leaves, their structure."""
+        try:
+            found = tree.flatten_like(self.upper, full, prefix=True, what=self.name)
+        except ValueError as error:
+            raise ArgumentError(
+                f"vmap: {self.name} does not fit: {error}. {self.name} is an int, None, or a pytree that the arguments refine."
+            ) from None
+        return [(axis, *tree.flatten(part)) for axis, part in zip(self.entries, found)]
 
 
 def broadcast_axes(name: str, axes: Any, full: Any) -> list[int | None]:
     """One axis for each leaf of `full`; `axes` may be a prefix of its structure, and None means that nothing is batched."""
-    try:
-        return tree.broadcast_prefix(axes, full, none_is_leaf=True, what=name)
-    except ValueError as error:
-        raise ArgumentError(f"vmap: {error}. {name} is an int, None, or a pytree that the arguments refine.") from None
+    return [axis for axis, leaves, _ in Axes(name, axes).parts(full) for _ in leaves]
 
 
 def describe(path: Sequence[Any]) -> str:
-    """'argument 0['w']' for the path of a leaf in (args, kwargs)."""
-    where, *rest = path[:2]
-    name = "argument" if where == tree.Index(0) else "keyword argument"
-    key = rest[0]
-    text = str(getattr(key, "index", getattr(key, "key", key)))
-    return f"{name} {text}{tree.keystr(path[2:])}"
+    """'argument 0['w']' for the path of a leaf among the arguments."""
+    first, *rest = path
+    text = str(getattr(first, "index", getattr(first, "key", first)))
+    return f"argument {text}{tree.keystr(rest)}"
 
 
 def vmap(fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Any:

@@ -44,7 +44,12 @@ def collect(container: Container, tree: Any, found: list[Any], is_leaf: IsLeaf |
     children, aux = container.flatten(tree)
     parts = []
     for child in children:
-        inner = container_for(type(child))
+        cls = type(child)
+        if cls not in CONTAINERS and not issubclass(cls, tuple):  # as in flatten
+            found.append(child)
+            parts.append(LEAF)
+            continue
+        inner = container_for(cls)
         if inner is None or (is_leaf is not None and is_leaf(child)):
             found.append(child)
             parts.append(LEAF)

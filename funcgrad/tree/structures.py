@@ -79,6 +79,9 @@ class Structure:
         if len(children) != len(self._children) or not same_aux(container, aux, self._aux):
             return Mismatch((), self, tree)
         for i, (structure, child) in enumerate(zip(self._children, children)):
+            if structure is LEAF and not strict:
+                subtrees.append(child)
+                continue
             mismatch = structure.match(child, subtrees, strict=strict)
             if mismatch is not None:
                 return mismatch._replace(path=(self.keys()[i], *mismatch.path))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.casts import cast
 from funcgrad.core.catalogue import CATALOGUE
 
 
@@ -28,12 +29,23 @@ class Flat:
         return self.x[self._places(index)]
 
     def __setitem__(self, index: Any, v: Any) -> None:
+        x = self.x
         places = self._places(index)
-        is_number = not isinstance(v, (list, tuple)) and not np.ndim(v)
-        self.x[places] = v if is_number else CATALOGUE[np.resize](v, self.x[places].shape)
+        shape = x[places].shape
+        values = cast(v, x.dtype, _write_elements if shape or isinstance(index, slice) else _write_element)
+        if values.size:  # NumPy writes nothing at all, of an empty array
+            x[places] = values if not values.ndim else CATALOGUE[np.resize](values, shape)
 
     def _places(self, index: Any) -> tuple[Any, ...]:
         positions = np.arange(self.x.size)[index]
         if not self.x.shape:
             return (np.newaxis,) if positions.shape else ()
         return np.unravel_index(positions, self.x.shape)
+
+
+def _write_element(a: Any, v: Any) -> None:
+    a.flat[0] = v
+
+
+def _write_elements(a: Any, v: Any) -> None:
+    a.flat[:] = v

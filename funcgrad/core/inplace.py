@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.flat import Flat
 from funcgrad.core.indexing import read_item
 from funcgrad.core.loops import assign
 from funcgrad.core.methods import LANES, ArrayMethods
@@ -63,5 +64,6 @@ def install_mutation() -> None:
     ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
     ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
     ArrayMethods.copy = _copy
+    ArrayMethods.flat = property(Flat, lambda x, v: Flat(x).__setitem__(slice(None), v))
     for name, ufunc in INPLACE.items():
         setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

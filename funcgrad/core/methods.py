@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE, entry
-from funcgrad.core.flat import Flat
 from funcgrad.errors import BEGIN, TracerConversionError, UnsupportedFunctionError, user_line
 
 
@@ -44,7 +43,8 @@ class ArrayMethods:
     __slots__ = ()
     value: Any
     node: Any
-    if TYPE_CHECKING:  # put in their places by METHODS and by mutation.py
+    if TYPE_CHECKING:  # put in their places by METHODS and by inplace.py
+        flat: Any
         ravel: Any
         copy: Any
 
@@ -116,7 +116,7 @@ class ArrayMethods:
 
     @real.setter
     def real(self, v: Any) -> None:
-        self.real[...] = v
+        self.real[...] = _as_array(v)
 
     @property
     def imag(self) -> Any:
@@ -126,15 +126,7 @@ class ArrayMethods:
     def imag(self, v: Any) -> None:
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
-        self.imag[...] = v
-
-    @property
-    def flat(self) -> Flat:
-        return Flat(self)
-
-    @flat.setter
-    def flat(self, v: Any) -> None:
-        self.flat[:] = v
+        self.imag[...] = _as_array(v)
 
     @property
     def device(self) -> str:
@@ -261,6 +253,11 @@ class ArrayMethods:
         return value._text() if isinstance(value, ArrayMethods) else np.asarray(value)
 
 
+def _as_array(v: Any) -> Any:
+    """What is assigned to an attribute is an array: of a complex one the real part is taken, while a number is refused."""
+    return np.asarray(v) if isinstance(v, complex) else v
+
+
 _INSTEAD_OF_ARRAY = (
     f"To write x into an array, {BEGIN}; to build an array from tracers write np.stack([x, y]) or np.array([x, y], like=x); to "
     "index a plain table a with it, or call a method of one, write np.asarray(a, like=x)[x] or np.dot(a, x)."
@@ -377,8 +374,14 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(out, ArrayMethods):
         return entry(function)(*args, **kwargs)
     result = entry(function)(*args, **{k: v for k, v in kwargs.items() if k != "out"})
+    if result.shape != out.shape and function not in BROADCASTING:
+        raise ValueError(f"np.{function.__name__}: out has the shape {out.shape}, but the result has {result.shape}")
     CATALOGUE[np.copyto](out, result, "unsafe" if function in CASTING_ANYTHING else "same_kind")
     return out
+
+
+# The functions that repeat their result where out= is larger.
+BROADCASTING: frozenset[Any] = frozenset([np.clip, np.einsum, np.outer])
 
 
 # The functions that NumPy lets write complex results into real arrays (with a ComplexWarning).

@@ -18,7 +18,8 @@ import numpy as np
 
 from funcgrad.core.batch import REPEATED, BatchTrace
 from funcgrad.core.batch_index import to_batch_index
-from funcgrad.core.cotangent import Masked, buffer_for, select
+from funcgrad.core.casts import cast_by_assignment
+from funcgrad.core.cotangent import Masked, buffer_for, is_element, select
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.layout import copied, is_private
 from funcgrad.core.places import Place
@@ -41,7 +42,7 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
     if isinstance(v, Tracer) and is_same_view(v.alias, root, steps, index):
         return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
-    v = as_operand(v)
+    v = cast_by_assignment(v, x.dtype) if type(v) in (list, tuple) else as_operand(v)
     if isinstance(v, Tracer):
         if index is Ellipsis and root is x and _is_like(v, x):
             take_over(x, v)
@@ -201,6 +202,8 @@ def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
             place, v = Place(place.steps, ...), np.where(mask, v, target)
     steps = tuple(each_step(step, trace.size) for step in place.steps)
     view = Place(steps, ...).view(x.value)
+    if np.ndim(v) and is_element(place.index) and view.ndim - 1 == np.size(place.index):
+        np.zeros(1)[0] = np.zeros(np.shape(v))  # an array for a number: what NumPy says of it depends on its version
     index, v = to_batch_index(trace, place.index, v, view.shape[1:])
     del view  # it would look like a second holder of the buffer
     overwrite(x, "value", Place(steps, index), v)

@@ -124,18 +124,21 @@ class Ufunc(Primitive):
             result = CATALOGUE[known[self.function]](positional[1], **{"axis": 0, **options})
         else:
             result = FOLDS[method](*positional, **options)
-        return delivered(result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}", "unsafe")
+        return delivered(result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}", "unsafe", is_fold=True)
 
 
 FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": folds.reduceat}
 
 
-def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind") -> Any:
-    """`result`, as a call with this out= gives it: a tracer is written into."""
+def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, is_fold: bool = False) -> Any:
+    """`result`, as a call with this out= gives it: a tracer is written into (by a fold, one of the very same shape)."""
     if out is None:
         return result
     if not isinstance(out, Tracer):
         raise out_refused(name)
+    shape = np.shape(result)
+    if shape != out.shape and (is_fold or np.broadcast_shapes(shape, out.shape) != out.shape):
+        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {shape} of np.{name}")
     CATALOGUE[np.copyto](out, result, casting)
     return out
 

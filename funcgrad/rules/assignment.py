@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.batch import is_batched
+from funcgrad.core.casts import cast
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.primitive import as_operand
-from funcgrad.core.trace import Tracer, concrete
-from funcgrad.core.views import check_writeable, is_scalar
+from funcgrad.core.trace import Tracer
+from funcgrad.core.views import check_writeable
 from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, UnsupportedFunctionError, user_line
 from funcgrad.rules.indexing import along_axis
 
@@ -37,56 +38,59 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
     if src is dst:
         return  # as NumPy has it, also if `dst` is read-only
     check_writeable(dst)
-    src = as_operand(src)
-    dtype = getattr(src, "dtype", None)
-    if dtype is not None and not np.can_cast(dtype, dst.dtype, casting):
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {dst.dtype!r} according to the rule {casting!r}")
+    src = cast(src, dst.dtype, lambda a, v: np.copyto(a, v if np.ndim(v) == 0 else np.asarray(v).flat[:1], casting))
     dst[...] = src if where is True else np.where(where, src, dst)
 
 
 def _repeated(values: Any, size: int) -> Any:
     """The first `size` of `values`, repeated as often as needed."""
-    values = as_operand(values)
-    return np.resize(values if isinstance(values, Tracer) else np.asarray(values), size)
+    return np.resize(values, size)
 
 
-def _check_cast(values: Any, to: Any, casting: Any) -> None:
-    """Arrays have to cast to the dtype of `to` by this rule; numbers and lists need only be of the same kind."""
-    is_array = isinstance(values, np.ndarray) or isinstance(values, Tracer) and not (values.shape == () and is_scalar(values))
-    values, casting = concrete(as_operand(values)), casting if is_array else "same_kind"
-    dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
-    if not np.can_cast(dtype, to.dtype, casting):
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {to.dtype!r} according to the rule {casting!r}")
+def _mask_like(a: Any, mask: Any, name: str) -> Any:
+    """A mask in the shape of `a`; it need only have as many elements."""
+    mask = as_operand(mask)
+    if np.size(mask) != a.size:
+        raise ValueError(f"{name}: mask and data must be the same size")
+    return np.reshape(mask, a.shape) != 0
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
-    _check_cast(values, a, "safe")
-    values, mask = as_operand(values), np.reshape(as_operand(mask), a.shape)
-    if np.ndim(values) == 0 or np.shape(values) == a.shape:
-        a[...] = np.where(mask, values, a)
-    else:
-        a[...] = np.where(mask, _repeated(values, a.size).reshape(a.shape), a)
+    check_writeable(a)
+    mask = _mask_like(a, mask, "putmask")
+    values = cast(values, a.dtype, lambda a, v: np.putmask(a, [True], v))
+    if not values.size:
+        return
+    if values.ndim and values.shape != a.shape:
+        values = _repeated(values, a.size).reshape(a.shape)
+    a[...] = np.where(mask, values, a)
 
 
 def _place(arr: Any, mask: Any, vals: Any) -> None:
-    _check_cast(vals, arr, "safe")
+    mask = _mask_like(arr, mask, "place")
+    values = cast(vals, arr.dtype, lambda a, v: np.place(a, [False], v))
     if is_batched(mask):
-        if np.size(vals) != 1:
+        if values.size != 1:
             raise BatchedControlFlowError(
                 f"np.place at {user_line()}: under vmap, the mask and so the places differ between examples. "
                 "Write np.where(mask, values, a) with values like a."
             )
-        _putmask(arr, mask, vals)
+        _putmask(arr, mask, values)
         return
-    mask = np.asarray(as_operand(mask) != 0).reshape(arr.shape)
-    arr[mask] = _repeated(vals, int(np.count_nonzero(mask)))
+    mask = np.asarray(mask)
+    if not values.size and mask.any():
+        raise ValueError("Cannot insert from an empty array!")
+    if values.size:
+        arr[mask] = _repeated(values, int(np.count_nonzero(mask)))
 
 
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     check_writeable(a)
-    _check_cast(v, a, "unsafe")
-    positions = CATALOGUE[np.take](np.arange(a.size), ind, mode=mode)
-    a[np.unravel_index(positions, a.shape)] = _repeated(v, positions.size).reshape(positions.shape)
+    values = cast(v, a.dtype, lambda a, v: np.put(a, [0], v))
+    ind = as_operand(ind)
+    positions = CATALOGUE[np.take](np.arange(a.size), ind if isinstance(ind, Tracer) else np.asarray(ind, np.intp), mode=mode)
+    if values.size:
+        a[np.unravel_index(positions, a.shape)] = _repeated(values, positions.size).reshape(positions.shape)
 
 
 def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
@@ -96,8 +100,7 @@ def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> No
 def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     marks = np.zeros(a.shape, bool)
     np.fill_diagonal(marks, True, wrap=wrap)
-    index = np.nonzero(marks)
-    a[index] = val if np.ndim(val) == 0 else _repeated(val, len(index[0]))
+    a.flat[np.flatnonzero(marks)] = val
 
 
 _writes(np.copyto, _copyto, "np.where(mask, values, a)")
@@ -113,7 +116,7 @@ _writes(np.fill_diagonal, _fill_diagonal, "funcgrad.at(a)[np.diag_indices_from(a
 
 def _fill(self: Any, value: Any) -> None:
     """Set every element to `value`."""
-    self[...] = value
+    self[...] = cast(value, self.dtype, lambda a, v: a.fill(v))
 
 
 def _sort(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.core.cotangent import copy_for, select
 from funcgrad.core.declare import composite
-from funcgrad.core.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled
+from funcgrad.core.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled, holds_tracer_index
 from funcgrad.core.mutation import for_each
 from funcgrad.core.named import Custom
 from funcgrad.core.primitive import Call, as_operand
@@ -202,21 +202,18 @@ def _ufunc_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
             f"an array, {BEGIN}; or use funcgrad.at(a)[index].add(v), which gives a new array."
         )
     function: Any = ufunc.function
-    values = tuple(_cast(as_array(v), target.dtype) for v in values)
-    if function is np.subtract:
-        target[...] = at(target)[index].add(-values[0])
-    elif function in _ALL_AT_ONCE:
-        target[...] = _ALL_AT_ONCE[function](at(target)[index], *values)
+    values = tuple(map(as_array, values))
+    if any(v.ndim for v in values) and not holds_tracer_index(index):
+        rank = np.broadcast_to(False, target.shape)[index].ndim
+        if any(v.ndim > rank for v in values):
+            raise ValueError("array is not broadcastable to correct shape")
+    if function in _ALL_AT_ONCE and values[0].dtype.kind in "biufc" and np.result_type(target, values[0]) == target.dtype:
+        target[...] = _ALL_AT_ONCE[function](at(target)[index], values[0].astype(target.dtype))
     else:
         _update(function, target, index, values)
 
 
-def _cast(v: Any, dtype: Any) -> Any:
-    """`v`, cast as ufunc.at does it: complex numbers lose their imaginary part."""
-    return v if np.can_cast(v.dtype, dtype, "same_kind") else v.astype(dtype)
-
-
-_ALL_AT_ONCE = {np.add: Elements.add, np.maximum: Elements.max, np.minimum: Elements.min}
+_ALL_AT_ONCE = {np.add: Elements.add, np.subtract: Elements.subtract, np.maximum: Elements.max, np.minimum: Elements.min}
 
 
 def _update(function: Any, target: Any, index: Any, values: tuple[Any, ...]) -> None:

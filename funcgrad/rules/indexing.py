@@ -41,6 +41,8 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
 def along_axis(arr: Any, indices: Any, axis: Any) -> tuple[Any, ...]:
     """The index of np.take_along_axis: `indices` along `axis`, and each its own position along the other axes."""
     indices = as_operand(indices)
+    if np.asarray(indices, like=indices).dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
     if axis is None:
         return np.unravel_index(GETITEM(np.arange(arr.size), np.reshape(indices, -1)), arr.shape)
     axis = normalize_axis_index(axis, arr.ndim)

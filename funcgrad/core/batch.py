@@ -20,7 +20,7 @@ import numpy as np
 
 from funcgrad.core.layout import repeated
 from funcgrad.core.named import Linear
-from funcgrad.core.primitive import Call, Opaque, Primitive, spec
+from funcgrad.core.primitive import Call, Layout, Opaque, Primitive, spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.views import FILLED, is_scalar
 from funcgrad.errors import BEGIN, BatchedControlFlowError, user_line
@@ -77,17 +77,26 @@ class BatchTrace(Trace):
         self.size = size
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
-        batched = tuple(isinstance(x, Tracer) and x.owner is self for x in call.operands)
-        lowered = call.with_operands([lower(self, x) for x in call.operands])
+        batched, operands = [], []
+        for x in call.operands:
+            batched.append(isinstance(x, Tracer) and x.owner is self)
+            operands.append(lower(self, x))
+        lowered = call.with_operands(operands)
         if isinstance(primitive, Opaque):
             return primitive.on_batch(self, lowered, batched)
-        strategy = STRATEGIES.get(primitive.batch, primitive.batch) or one_by_one
-        out = self._wrapped(strategy(primitive, lowered, batched, self.size))
+        out = self.by_strategy(primitive, lowered, batched)
         if primitive.gives_array and not out.shape and (primitive.gives_array is True or not is_scalar(call.operands[0])):
             out.alias = FILLED  # an array without axes, not a scalar
         return out
 
+    def by_strategy(self, primitive: Primitive, call: Call, batched: Sequence[bool]) -> Any:
+        """The tracers of what the strategy of `primitive` makes of these values."""
+        strategy = STRATEGIES.get(primitive.batch, primitive.batch) or one_by_one
+        return self._wrapped(strategy(primitive, call, batched, self.size))
+
     def _wrapped(self, out: Any) -> Any:
+        if type(out) is np.ndarray:
+            return self.wrap(out, None)
         if isinstance(out, (tuple, list)):
             return rebuilt(out, [self._wrapped(o) for o in out])
         return self.wrap(out, None)
@@ -158,6 +167,27 @@ def at_once(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
 
 
 _SCALARS = frozenset([float, int, np.float64, np.float32, np.int64])
+
+
+def without_detours(primitive: Primitive, layout: Layout, operands: Sequence[Any]) -> Any:
+    """A call of operands alone, where these are plain arrays inside one vmap: what `bind` would do with it.
+
+    None, if it is another case.
+    """
+    values, batched, trace = [], [], None
+    for x in operands:
+        is_batched = type(x) is BatchTracer
+        if is_batched:
+            if trace is not None and x.owner is not trace:
+                return None
+            trace, x = x.owner, x.value
+        if type(x) is not np.ndarray:
+            return None
+        values.append(x)
+        batched.append(is_batched)
+    if type(trace) is not BatchTrace or not trace.is_open:
+        return None
+    return trace.by_strategy(primitive, Call(values, layout, {}), batched)
 
 
 def align(operands: Sequence[Any], batched: Sequence[bool]) -> list[Any]:

@@ -35,25 +35,22 @@ _new = object.__new__
 class Trace:
     """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
 
-    __slots__ = ("__weakref__", "level", "order", "outer")
+    __slots__ = ("__weakref__", "is_open", "level", "order", "outer")
     transform = "a transform"
     tracer_type: type[Tracer]
 
     def __init__(self) -> None:
         self.level: int = next(_levels)
+        self.is_open = True  # until the transform has returned
         # Nodes are numbered downwards, so that a heap hands out the newest first.
         self.order: Iterator[int] = count(0, -1)
         watched: Any = WATCHED.get()
         if watched is not None:
             self.__class__ = watched(type(self))
 
-    @property
-    def is_open(self) -> bool:
-        """False once the transform has returned."""
-        return type(self.order) is not _Closed
-
     def close(self) -> None:
         """From now on, using one of this trace's tracers is an error: `next(trace.order)` raises it, at no cost before."""
+        self.is_open = False
         self.order = _Closed(self.transform)
 
     def __enter__(self) -> Self:

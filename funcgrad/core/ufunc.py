@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core import folds
-from funcgrad.core.batch import at_once
+from funcgrad.core.batch import at_once, without_detours
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.kinds import OPERANDS, Rule
 from funcgrad.core.methods import astype
@@ -59,7 +59,8 @@ class Ufunc(Primitive):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == len(self.layout):
-            out = at_once(self.function, args) if self.batch == "aligned" and self.function.nout == 1 else None
+            is_simple = self.batch == "aligned" and self.function.nout == 1
+            out = at_once(self.function, args) if is_simple else without_detours(self, self.layout, args)
             return super().__call__(*args) if out is None else out
         options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
         operands = args[: len(self.layout)]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from funcgrad.core.batch import Strategy, ndim_of, one_by_one
+from funcgrad.core.batch import Strategy, ndim_of, one_by_one, without_detours
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
@@ -60,6 +60,8 @@ def over_stacks(*cores: int) -> Strategy:
         stacks = [x.ndim - b - core for x, b, core in zip(call.operands, batched, cores, strict=True)]
         if min(stacks) < 0:  # what one example is too small for
             return one_by_one(primitive, call, batched, size)
+        if min(stacks) == max(stacks):
+            return bind(primitive, call)
         operands = [
             x.reshape((size,) + (1,) * (max(stacks) - stack) + x.shape[1:]) if b and stack < max(stacks) else x
             for x, b, stack in zip(call.operands, batched, stacks, strict=True)
@@ -96,7 +98,7 @@ def _outer(x: Any, y: Any) -> Any:
 
 
 # The outer products of vectors along the last axes: one step, since each weight of a network needs one for each example.
-outer = multilinear(
+OUTER = multilinear(
     _outer,
     lambda ct, x, y: (ct @ y[..., None])[..., 0],
     lambda ct, x, y: (x[..., None, :] @ ct)[..., 0, :],
@@ -104,6 +106,16 @@ outer = multilinear(
     name="outer",
     batch=over_stacks(1, 1),
 )
+
+
+def outer(x: Any, y: Any) -> Any:
+    """The outer products, as the rules ask for them."""
+    out = without_detours(OUTER, _TWO_OPERANDS, (x, y))
+    return OUTER(x, y) if out is None else out
+
+
+_TWO_OPERANDS = (("x", None), ("y", None))
+
 multilinear(
     np.vecdot,
     lambda ct, x, y: conj(ct[..., None] * y),

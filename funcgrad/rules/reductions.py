@@ -51,9 +51,12 @@ def _taken(where: Any, shape: tuple[int, ...], axis: Axis) -> Any:
 
 _initial_pull = lambda ct, initial: ct
 
-linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", moves=True, batch="axis")
-linear(np.mean, {"a": _mean_pull}, operands="a where", moves=True, batch="axis")
-linear(np.cumsum, cumsum_pull, moves=True, batch="axis", flattens=True)
+for _made in (
+    linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", moves=True, batch="axis"),
+    linear(np.mean, {"a": _mean_pull}, operands="a where", moves=True, batch="axis"),
+    linear(np.cumsum, cumsum_pull, moves=True, batch="axis", flattens=True),
+):
+    _made.may_view = False  # what they move, they add up
 
 
 def declare_cumulative(name: str, accumulate: Any, initial: float) -> None:

@@ -22,7 +22,7 @@ from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.primitive import holds_tracer
 from funcgrad.core.trace import Tracer, is_foreign
 
-ndarray = np.ndarray
+ndarray, add_reduce = np.ndarray, np.add.reduce  # for hot code: an attribute of `np` takes ten times as long as a global
 LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
 
 
@@ -45,15 +45,18 @@ class Masked:
         return self.value.dtype
 
     def add(self, read: Read) -> bool:
-        """Add a plain contribution into its own buffers, if they are plain too: did it?"""
-        part, index = read.part, read.index
-        if type(part) not in _PLAIN or type(self.value) is not ndarray or type(self.live) is not ndarray:
+        """Add a plain contribution, or the live part of one, into its own buffers, if they are plain too: did it?"""
+        part, live, index = read.part, True, read.index
+        if type(part) is Masked:
+            part, live = part.value, part.live
+        if not (type(part) in _PLAIN and type(self.value) is type(self.live) is ndarray) or isinstance(live, Tracer):
             return False
         if type(part) is ndarray and repeats(index):
             add_at(self.value, index, part)
+            np.logical_or.at(self.live, index, live)
         else:
             self.value[index] += part
-        self.live[index] = True
+            self.live[index] |= live
         return True
 
     def times(self, partial: Any) -> Masked:
@@ -251,9 +254,10 @@ def dense(ct: Any) -> Any:
 def fit(part: Any, to: Any) -> Any:
     """`part`, a contribution to the cotangent of a value like `to`, with the shape and dtype of that value."""
     if type(part) is ndarray:
-        shape, lead = to.shape, part.ndim - len(to.shape)
-        if lead > 0 and part.shape[lead:] == shape:  # the gradient of a bias
-            part = np.add.reduce(part, 0 if lead == 1 else tuple(range(lead)))
+        shape, found = to.shape, part.shape
+        lead = len(found) - len(shape)
+        if lead > 0 and found[lead:] == shape:  # the gradient of a bias
+            part = add_reduce(part, 0 if lead == 1 else tuple(range(lead)))
             if part.dtype is to.dtype:
                 return part
     elif not hasattr(part, "shape"):

@@ -17,10 +17,8 @@ from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer, bind, snapshot
-from funcgrad.core.views import FILLED, Stale, Step, index_in_root, note_view
+from funcgrad.core.views import FILLED, IndexStep, Stale, Step, index_in_root, join, note_view
 from funcgrad.errors import NonDifferentiableError, user_line
-
-_new = object.__new__
 
 
 class GetItem(Primitive):
@@ -32,7 +30,7 @@ class GetItem(Primitive):
             if in_root is not None:
                 return read_item(x.alias.root, in_root)
         if type(x) is ReverseTracer and x.node is not None and not holds_tracer_index(index):
-            out = _recorded(x, x.value[index], index)
+            out = _recorded(x, x.value[index], kept(index))
             if not _may_look(out.value):
                 return out
             call = Call([x], _LAYOUT, {"index": index})
@@ -117,10 +115,10 @@ def holds_tracer_index(index: Any) -> bool:
 
 
 def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
-    """The fast lane of x[index]: the node keeps the index."""
+    """The fast lane of x[index]: the node has the index, which nobody can change."""
     trace, node = x.owner, x.node
     assert node is not None
-    made = make_node(next(trace.order), _PLAN, kept(index), (node,), value.shape, value.dtype)
+    made = make_node(next(trace.order), _PLAN, index, (node,), value.shape, value.dtype)
     return trace.wrap(value, made)
 
 
@@ -128,29 +126,38 @@ DOUBLE = Spec((), np.dtype(np.float64))  # of most elements that are read
 
 
 def read_item(x: Any, index: Any) -> Any:
-    """x[index] as tracers have it: the fast lane for one element, written out like those of lanes.py; else GETITEM."""
+    """x[index] as tracers have it: fast lanes for one element (written out like those of lanes.py) and a row; else GETITEM."""
+    if type(x) is not ReverseTracer or x.node is None:
+        return GETITEM(x, index)
     kind = type(index)
-    if type(x) is ReverseTracer and (kind in INTS or kind is tuple and INTS.issuperset(map(type, index))):
-        parent = x.node
-        if parent is not None:
-            value = x.value[index]
-            if type(value) is not np.ndarray and (not isinstance(value, Tracer) or value.shape == ()):
-                trace = x.owner
-                node = _new(Node)
-                node.order = next(trace.order)
-                node.plan = _PLAN
-                node.saved = index
-                node.origin = parent
-                node.spec = DOUBLE if type(value) is np.float64 else Spec(value.shape, value.dtype)
-                tracer = _new(ReverseTracer)
-                tracer.owner = trace
-                tracer.value = value
-                tracer.node = node
-                tracer.alias = None
-                return tracer
+    if kind in INTS or kind is tuple and INTS.issuperset(map(type, index)):
+        value = x.value[index]
+        if type(value) is not np.ndarray and (not isinstance(value, Tracer) or value.shape == ()):
+            trace = x.owner
+            node = Node()
+            node.order = next(trace.order)
+            node.plan = _PLAN
+            node.saved = index
+            node.origin = x.node
+            node.spec = DOUBLE if type(value) is np.float64 else Spec(value.shape, value.dtype)
+            tracer = ReverseTracer()
+            tracer.owner = trace
+            tracer.value = value
+            tracer.node = node
+            tracer.alias = None
+            return tracer
+    elif not (kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))):
+        return GETITEM(x, index)
+    alias = x.alias
+    if type(x.value) is np.ndarray and (alias is None or alias.root is None and not alias.read_only):
+        index = kept(index)
+        view = _recorded(x, x.value[index], index)
+        join(x, view, (IndexStep(GETITEM, index),))
+        return view
     return GETITEM(x, index)
 
 
+_BASIC = INTS | {slice}  # such an index gives a view
 _BOUNDS = INTS | {type(None)}
 
 

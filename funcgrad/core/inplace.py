@@ -19,7 +19,6 @@ from funcgrad.core.views import check_writeable, is_scalar
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
     """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
-    check_writeable(x)
     result_spec, dtype = spec(result), x.dtype
     if result_spec.shape != x.shape:
         raise ValueError(
@@ -30,6 +29,11 @@ def adopt(x: Tracer, result: Any, name: str) -> Tracer:
         raise TypeError(
             f"Cannot cast ufunc '{name}' output from {result_spec.dtype!r} to {dtype!r} with casting rule 'same_kind'"
         )
+    return _written(x, result)
+
+
+def _written(x: Tracer, result: Any) -> Tracer:
+    check_writeable(x)
     alias = x.alias
     if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:
         assign(alias.root, alias.steps[0].index, result)  # `y[i] += v`: straight into y
@@ -47,8 +51,14 @@ INPLACE = {
 def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
     def operator(x: Tracer, y: Any) -> Any:
         result = LANES[ufunc](x, y)
-        if type(x.value) is np.float64 or not x.shape and is_scalar(x):
+        value = x.value
+        if type(value) is np.float64 or not x.shape and is_scalar(x):
             return result
+        if type(value) is np.ndarray and isinstance(result, Tracer):
+            new = result.value
+            if type(new) is np.ndarray and new.dtype is value.dtype and new.shape == value.shape:
+                del value, new  # they would look like holders of the buffers
+                return _written(x, result)
         return adopt(x, result, ufunc.__name__)
 
     return operator

@@ -41,6 +41,23 @@ class Step:
         return self.primitive.name == "getitem" and _is_same_index(self.index, index)
 
 
+class IndexStep(Step):
+    """x[index], for an index of integers and slices, as loops read rows: its call is made if it is asked for."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, primitive: Any, at: Any) -> None:
+        self.primitive, self.at = primitive, at
+
+    @property
+    def call(self) -> Any:
+        return self.primitive.split((None, self.at), {})
+
+    @property
+    def index(self) -> Any:
+        return self.at
+
+
 def _is_same_index(mine: Any, index: Any) -> bool:
     if type(mine) is not type(index):
         return False
@@ -58,9 +75,9 @@ class Alias:
 
     __slots__ = ("read_only", "root", "shared", "steps", "views", "window", "written")
 
-    def __init__(self, root: Tracer | None, steps: tuple[Step, ...], *, read_only: bool | str = False) -> None:
+    def __init__(self, root: Tracer | None, steps: tuple[Step, ...], read_only: bool | str = False) -> None:
         self.root, self.steps, self.read_only = root, steps, read_only
-        self.views: list[Any] = []
+        self.views: Any = [] if root is None else ()
         self.written = self.shared = False
         self.window: Any = _UNKNOWN
 
@@ -83,18 +100,23 @@ def note_view(base: Any, view: Any, step: Step) -> None:
         read_only = base.alias is not None and base.alias.read_only
     if not is_view(looked, plain):
         if read_only:  # what x.imag of a real array gives
-            view.alias = Alias(None, (), read_only=True)
+            view.alias = Alias(None, (), True)
         return
     alias = base.alias
     if alias is not None and alias.read_only:
         read_only = alias.read_only
+    join(base, view, () if looked is plain else (step,), read_only)
+
+
+def join(base: Tracer, view: Any, step: tuple[Step, ...], read_only: bool | str = False) -> None:
+    """Make `view` a view of `base`, by this step (if it is one at all)."""
+    alias = base.alias
     if alias is None or alias.shared:
         written = alias is not None
         alias = base.alias = Alias(None, ())
         alias.written = written
     root = base if alias.root is None else alias.root
-    steps = alias.steps if looked is plain else (*alias.steps, step)
-    view.alias = Alias(root, steps, read_only=read_only)
+    view.alias = Alias(root, (*alias.steps, *step) if alias.steps else step, read_only)
     if not root.alias.written:
         root.alias.views.append(ref(view))
     elif type(view.value) is np.ndarray and view.value.size <= FEW:

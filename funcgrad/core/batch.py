@@ -143,53 +143,6 @@ def aligned(primitive: Primitive, call: Call, batched: Sequence[bool], size: int
     return bind(primitive, call.with_operands(operands))
 
 
-def at_once(function: Callable[..., Any], operands: Sequence[Any]) -> Any:
-    """An elementwise function whose examples line up as they are (plain arrays inside one vmap): `aligned` without detours.
-
-    None, if it is another case.
-    """
-    values, trace, rank = [], None, 0
-    for x in operands:
-        if type(x) is BatchTracer:
-            value = x.value
-            if type(value) is not np.ndarray or (trace is not None and (x.owner is not trace or value.ndim != rank)):
-                return None
-            trace, rank = x.owner, value.ndim
-            values.append(value)
-        else:
-            values.append(x)
-    if type(trace) is not BatchTrace or not trace.is_open:  # one that is watched has its own `apply`
-        return None
-    for x, value in zip(operands, values):
-        if value is x and type(x) not in _SCALARS and (type(x) is not np.ndarray or x.ndim >= rank):
-            return None
-    return trace.wrap(function(*values), None)
-
-
-_SCALARS = frozenset([float, int, np.float64, np.float32, np.int64])
-
-
-def without_detours(primitive: Primitive, layout: Layout, operands: Sequence[Any]) -> Any:
-    """A call of operands alone, where these are plain arrays inside one vmap: what `bind` would do with it.
-
-    None, if it is another case.
-    """
-    values, batched, trace = [], [], None
-    for x in operands:
-        is_batched = type(x) is BatchTracer
-        if is_batched:
-            if trace is not None and x.owner is not trace:
-                return None
-            trace, x = x.owner, x.value
-        if type(x) is not np.ndarray:
-            return None
-        values.append(x)
-        batched.append(is_batched)
-    if type(trace) is not BatchTrace or not trace.is_open:
-        return None
-    return trace.by_strategy(primitive, Call(values, layout, {}), batched)
-
-
 def align(operands: Sequence[Any], batched: Sequence[bool]) -> list[Any]:
     """Operands whose batch axes meet under NumPy's broadcasting."""
     rank = max((ndim_of(x) - b for x, b in zip(operands, batched, strict=True)), default=0)
@@ -250,3 +203,78 @@ REPEATED = Primitive(
 )
 
 STRATEGIES: dict[Any, Strategy] = {"aligned": aligned, "axis": along_axis, "leading": leading, "one by one": one_by_one}
+
+
+# ---- at once, without detours ----------------------------------------------------------------------------------------
+
+
+def at_once(primitive: Primitive) -> Callable[..., Any]:
+    """What runs a call of operands alone, if they are plain arrays inside one vmap: it does what `bind` would do in the end.
+
+    It gives None, if it is another case.
+    """
+    by_strategy = _by_strategy(primitive, tuple((name, None) for name in primitive.operand_names))
+    if primitive.batch != "aligned" or getattr(primitive.function, "nout", 1) > 1:
+        return by_strategy
+    if len(primitive.operand_names) == 1:
+        return _of_each(primitive.function)
+    return _of_pairs(primitive.function, by_strategy) if len(primitive.operand_names) == 2 else by_strategy
+
+
+def _by_strategy(primitive: Primitive, layout: Layout) -> Callable[..., Any]:
+    def run(*operands: Any) -> Any:
+        values, batched, trace = [], [], None
+        for x in operands:
+            is_batched = type(x) is BatchTracer
+            if is_batched:
+                if trace is not None and x.owner is not trace:
+                    return None
+                trace, x = x.owner, x.value
+            if type(x) is not np.ndarray and (is_batched or type(x) not in _SCALARS):
+                return None
+            values.append(x)
+            batched.append(is_batched)
+        if type(trace) is not BatchTrace or not trace.is_open:  # one that is watched has its own `apply`
+            return None
+        return trace.by_strategy(primitive, Call(values, layout, {}), batched)
+
+    return run
+
+
+def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An elementwise function of one operand."""
+
+    def run(x: Any) -> Any:
+        if type(x) is BatchTracer and type(x.value) is np.ndarray and type(x.owner) is BatchTrace and x.owner.is_open:
+            return x.owner.wrap(function(x.value), None)
+        return None
+
+    return run
+
+
+def _of_pairs(function: Callable[..., Any], by_strategy: Callable[..., Any]) -> Callable[..., Any]:
+    """An elementwise function of two operands, whose examples may line up as they are."""
+
+    def run(x: Any, y: Any) -> Any:
+        if type(x) is BatchTracer:
+            trace, v, w = x.owner, x.value, y
+            if type(v) is not np.ndarray:
+                return None
+            if type(y) is BatchTracer:
+                w = y.value
+                lined_up = y.owner is trace and type(w) is np.ndarray and v.ndim == w.ndim
+            else:
+                lined_up = type(y) is np.ndarray and y.ndim < v.ndim or type(y) in _SCALARS
+        elif type(y) is BatchTracer:
+            trace, v, w = y.owner, x, y.value
+            lined_up = type(w) is np.ndarray and (type(x) is np.ndarray and x.ndim < w.ndim or type(x) in _SCALARS)
+        else:
+            return None
+        if lined_up and type(trace) is BatchTrace and trace.is_open:
+            return trace.wrap(function(v, w), None)
+        return by_strategy(x, y)
+
+    return run
+
+
+_SCALARS = frozenset([float, int, np.float64, np.float32, np.int64])

@@ -3,7 +3,8 @@
 The general lane (`bind`) takes any arguments and is the readable one. A lane does exactly what
 `bind -> ReverseTrace.apply -> record` would do, with nothing packed, looked up or bound again: it tests the operands' types,
 runs the operation on their values, and fills the slots of a node. Whatever is not the plain first-order case (another kind of
-tracer, two traces, a list, a value without a derivative) goes to the general lane. A test runs every rule through both.
+tracer, two traces, a list, a value without a derivative) goes to the general lane; what holds the batch of a vmap, to its
+short cut (`at_once`), or beside a tracer of a later trace it is a constant like another. A test runs every rule through both.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.batch import BatchTracer
 from funcgrad.core.blank import BlankTracer
 from funcgrad.core.catalogue import Function
 from funcgrad.core.methods import LANES
 from funcgrad.core.primitive import Call, Primitive, Spec
 from funcgrad.core.reverse import Node, ReverseTracer, plan_of
+from funcgrad.core.trace import snapshot
 from funcgrad.core.ufunc import Ufunc
 from funcgrad.errors import NonDifferentiableError
 
@@ -62,6 +65,10 @@ def {name}(x):
             x = x.value
             out = {run}
 {record_x}
+    if type(x) is Batch:
+        out = at_once(x)
+        if out is not None:
+            return out
     return general(x)
 """
 
@@ -83,13 +90,22 @@ def {name}(x, y):
                     y = y.value
                     out = {run}
 {record_xy}
-    elif type(y) is Tracer and type(x) in plain:
+            if type(y) is Batch and y.owner.level < x.owner.level:
+                trace = x.owner
+                x = x.value
+                out = {run}
+{record_x}
+    elif type(y) is Tracer and (type(x) is ndarray or type(x) in plain or type(x) is Batch and x.owner.level < y.owner.level):
         node_y = y.node
         if node_y is not None:
             trace = y.owner
             y = y.value
             out = {run}
 {record_y}
+    elif type(x) is Batch or type(y) is Batch:
+        out = at_once(x, y)
+        if out is not None:
+            return out
     if type(y) is Blank and type(x) is Tracer:
         return {name}(x, y.value)
     if type(x) is Blank and type(y) is Tracer:
@@ -109,6 +125,14 @@ def {name}(x, y):
     return general(x, y)
 """
 
+# What is saved of a constant can't be changed by the user any more.
+_GUARD = """\
+if type({constant}) is ndarray:
+    {constant} = trace.guard.keep({constant})
+elif type({constant}) is Batch:
+    {constant} = snapshot({constant})
+"""
+
 _INDENTS = {1: {"x": 12}, 2: {"x": 16, "xy": 20, "y": 12}}
 
 
@@ -120,11 +144,12 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     operands = ("x", "y", "z")[: len(primitive.operand_names)]
     run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
     space: dict[str, Any] = {
-        "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.__call__,
-        "Blank": BlankTracer, "function": primitive.function, "ndarray": np.ndarray, "Spec": Spec, "new_spec": tuple.__new__,
+        "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.general,
+        "Blank": BlankTracer, "Batch": BatchTracer, "at_once": primitive.at_once, "snapshot": snapshot,
+        "function": primitive.function, "ndarray": np.ndarray, "Spec": Spec, "new_spec": tuple.__new__,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
-        return _compiled(_COMPARISON, {"run": run}, primitive, space)
+        return _compiled(_COMPARISON, {"run": run}, primitive, {**space, "general": primitive.__call__})
     rule = primitive.rule
     if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:
         return primitive.__call__
@@ -142,8 +167,9 @@ def {name}(x):
         if node_x is not None:
             trace = x.owner
             x = x.value
-            out = function(x)
-            if type(out) in scalars or type(out) is ndarray and out.base is None and out is not x:
+            if type(x) is ndarray or type(x) in scalars:
+                out = function(x)
+                if type(out) in scalars or type(out) is ndarray and out.base is None and out is not x:
 {record_x}
     return general(given)
 """
@@ -164,7 +190,7 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
         "new_spec": tuple.__new__,
     }  # fmt: skip
     record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=_NEW_SPEC)
-    return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 16)}, primitive, space)
+    return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 20)}, primitive, space)
 
 
 SCALARS = frozenset([np.float64, np.float32])
@@ -186,7 +212,7 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
         space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
         saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
     constant = "".join(operands[i] for i in plan.constants)
-    guard = f"if type({constant}) is ndarray:\n    {constant} = trace.guard.keep({constant})\n" if constant else ""
+    guard = _GUARD.format(constant=constant) if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
     spec = _NEW_SPEC if primitive.function.signature else _spec_lines(slots, len(operands))
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core import folds
-from funcgrad.core.batch import at_once, without_detours
+from funcgrad.core.batch import at_once
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.kinds import OPERANDS, Rule
 from funcgrad.core.methods import astype
@@ -44,6 +45,15 @@ class Ufunc(Primitive):
         super().__init__(function, rule, operands=" ".join(names), signature=signature, **options)
         self.layout = tuple((name, None) for name in self.operand_names)
 
+    @cached_property
+    def at_once(self) -> Callable[..., Any]:
+        """What runs a call without keywords on plain arrays inside one vmap; it gives None, if it is another case."""
+        return at_once(self)
+
+    def general(self, *operands: Any) -> Any:
+        """The general lane, for a call without keywords."""
+        return super().__call__(*operands)
+
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """Bind `args`; there are no params, since the options are taken apart in `__call__`."""
         if len(args) != len(self.layout):
@@ -59,9 +69,8 @@ class Ufunc(Primitive):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == len(self.layout):
-            is_simple = self.batch == "aligned" and self.function.nout == 1
-            out = at_once(self.function, args) if is_simple else without_detours(self, self.layout, args)
-            return super().__call__(*args) if out is None else out
+            out = self.at_once(*args)
+            return self.general(*args) if out is None else out
         options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
         operands = args[: len(self.layout)]
         if options["signature"] is not None:

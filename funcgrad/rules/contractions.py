@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from funcgrad.core.batch import Strategy, ndim_of, one_by_one, without_detours
+from funcgrad.core.batch import Strategy, at_once, ndim_of, one_by_one
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
@@ -110,11 +110,11 @@ OUTER = multilinear(
 
 def outer(x: Any, y: Any) -> Any:
     """The outer products, as the rules ask for them."""
-    out = without_detours(OUTER, _TWO_OPERANDS, (x, y))
+    out = _outer_at_once(x, y)
     return OUTER(x, y) if out is None else out
 
 
-_TWO_OPERANDS = (("x", None), ("y", None))
+_outer_at_once = at_once(OUTER)
 
 multilinear(
     np.vecdot,

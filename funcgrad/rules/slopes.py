@@ -23,10 +23,12 @@ def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
     """Declare an elementwise function of our own. On plain arrays, `function` itself runs at once."""
     primitive = elementwise(function, *partials, name=function.__name__.strip("_"))
 
+    batched = at_once(primitive)
+
     def call(*args: Any) -> Any:
         for x in args:
             if type(x) not in PLAIN:
-                out = at_once(function, args)
+                out = batched(*args)
                 return primitive(*args) if out is None else out
         return function(*args)
 

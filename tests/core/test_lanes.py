@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import grad
+from funcgrad import grad, vmap
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.forward import ForwardTrace
 from funcgrad.core.methods import LANES
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer, sweep
 from funcgrad.core.trace import concrete
 from funcgrad.errors import EscapedTracerError
+from funcgrad.testing import check_vmap
 
 UNARY = [np.negative, np.exp, np.sin, np.sqrt, np.absolute, np.tanh]
 BINARY = [np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.arctan2, np.hypot]
@@ -70,6 +71,29 @@ def test_two_operands(ufunc: Any, other: Any) -> None:
         assert_equal(both(ufunc, lambda trace: [trace.leaf(X), other]))
         assert_equal(both(ufunc, lambda trace: [other, trace.leaf(X)]))
         assert_equal(both(ufunc, lambda trace: [trace.leaf(X), trace.leaf(np.asarray(other) + 0.5)]))
+
+
+@pytest.mark.parametrize("ufunc", [*BINARY, np.matmul], ids=lambda f: f.__name__)
+def test_a_batch_beside_a_tracer_of_a_later_trace_is_a_constant(ufunc: Any) -> None:
+    batch = np.stack([X, X[::-1], X / 2])
+    for x in (batch, batch.astype(np.float32), (4 * batch).astype(int)):
+        check_vmap(grad(lambda w, x: np.sum(ufunc(w, x) + ufunc(x, w))), (X, x), (None, 0))
+        check_vmap(lambda w, x: grad(lambda v: np.sum(ufunc(v, w) + ufunc(w, v)))(x + 0.5), (X, x), (None, 0))
+    outer = grad(lambda w: np.sum(vmap(lambda x: ufunc(w, x) + ufunc(x, w))(batch)))(X)
+    np.testing.assert_allclose(outer, grad(lambda w: sum(np.sum(ufunc(w, x) + ufunc(x, w)) for x in batch))(X))
+
+
+@pytest.mark.parametrize("ufunc", [np.multiply, np.matmul], ids=lambda f: f.__name__)
+def test_what_is_written_into_a_batch_later_does_not_count(ufunc: Any) -> None:
+    def f(w: Any, x: Any) -> Any:
+        x = x.copy()
+        view = x[1:]
+        x[1] = 5.0
+        out = np.sum(ufunc(w, x) + ufunc(x, w)) + np.sum(ufunc(w[1:], view))
+        x[...] = 0
+        return out
+
+    check_vmap(grad(f), (X, np.stack([X, X[::-1]])), (None, 0))
 
 
 @pytest.mark.parametrize("ufunc", BINARY, ids=lambda f: f.__name__)

@@ -13,7 +13,7 @@ from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.primitive import as_operand
-from funcgrad.core.trace import Tracer
+from funcgrad.core.trace import Tracer, concrete
 from funcgrad.core.views import check_writeable
 from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, UnsupportedFunctionError, user_line
 from funcgrad.rules.indexing import along_axis
@@ -87,10 +87,23 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     check_writeable(a)
     values = cast(v, a.dtype, lambda a, v: np.put(a, [0], v))
-    ind = as_operand(ind)
-    positions = CATALOGUE[np.take](np.arange(a.size), ind if isinstance(ind, Tracer) else np.asarray(ind, np.intp), mode=mode)
+    positions = _positions(as_operand(ind), a.size, mode)
     if values.size:
         a[np.unravel_index(positions, a.shape)] = _repeated(values, positions.size).reshape(positions.shape)
+
+
+def _positions(ind: Any, size: int, mode: str) -> Any:
+    """`ind` as positions in a flat array of this size, as np.put takes them."""
+    ind = ind if isinstance(ind, Tracer) else np.asarray(ind).astype(np.intp)
+    if mode == "clip":
+        return np.clip(ind, 0, size - 1)
+    if mode not in ("raise", "wrap"):
+        raise ValueError(f"np.put at {user_line()}: mode is 'raise', 'wrap' or 'clip', not {mode!r}")
+    plain = concrete(ind)
+    if mode == "raise" and plain.size and not -size <= plain.min() <= plain.max() < size:
+        wrong = plain.min() if plain.min() < -size else plain.max()
+        raise IndexError(f"index {wrong} is out of bounds for axis 0 with size {size}")
+    return ind % size if size else ind
 
 
 def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:

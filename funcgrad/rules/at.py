@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.cotangent import copy_for, select
+from funcgrad.core.cotangent import LARGE, copy_for, repeats, select
 from funcgrad.core.declare import composite
 from funcgrad.core.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled, holds_tracer_index
 from funcgrad.core.mutation import for_each
@@ -15,6 +15,7 @@ from funcgrad.core.named import Custom
 from funcgrad.core.primitive import Call, as_operand
 from funcgrad.core.trace import Tracer, innermost
 from funcgrad.core.ufunc import Ufunc, as_array
+from funcgrad.core.views import FEW
 from funcgrad.errors import BEGIN, TracerWriteError, user_line
 
 
@@ -207,10 +208,20 @@ def _ufunc_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
         rank = np.broadcast_to(False, target.shape)[index].ndim
         if any(v.ndim > rank for v in values):
             raise ValueError("array is not broadcastable to correct shape")
-    if function in _ALL_AT_ONCE and values[0].dtype.kind in "biufc" and np.result_type(target, values[0]) == target.dtype:
+    if target.size > LARGE and not isinstance(index, Tracer) and not _comes_twice(index, target.shape):
+        target[index] = function(target[index], *values)  # in a loop: without a copy of the whole
+    elif function in _ALL_AT_ONCE and values[0].dtype.kind in "biufc" and np.result_type(target, values[0]) == target.dtype:
         target[...] = _ALL_AT_ONCE[function](at(target)[index], values[0].astype(target.dtype))
     else:
         _update(function, target, index, values)
+
+
+def _comes_twice(index: Any, shape: tuple[int, ...]) -> bool:
+    """May a position come twice? (Looked into for a few integers along the first axis.)"""
+    if not repeats(index):
+        return False
+    plain = np.asarray(index) if isinstance(index, (list, np.ndarray)) else None
+    return plain is None or plain.size > FEW or len({i % shape[0] for i in plain.reshape(-1).tolist()}) < plain.size
 
 
 _ALL_AT_ONCE = {np.add: Elements.add, np.subtract: Elements.subtract, np.maximum: Elements.max, np.minimum: Elements.min}

@@ -260,6 +260,8 @@ def fit(part: Any, to: Any) -> Any:
             part = add_reduce(part, 0 if lead == 1 else tuple(range(lead)))
             if part.dtype is to.dtype:
                 return part
+    elif type(part) in _PLAIN:  # the gradient of a sum
+        part = broadcast(part, to.shape)
     elif not hasattr(part, "shape"):
         part = np.asarray(part)
     if part.shape != to.shape:
@@ -291,7 +293,7 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
 
 def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
     """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be overwritten."""
-    if isinstance(part, Tracer) or not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
+    if type(part) not in _PLAIN and not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
         return np.broadcast_to(part, shape)
     filled = np.empty(shape, part.dtype)
     filled[...] = part

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import one_by_one
+from funcgrad.core.batch import BatchTracer, one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
 from funcgrad.core.cotangent import INTS, Read, add_at, copy_for, repeats
@@ -127,9 +127,11 @@ DOUBLE = Spec((), np.dtype(np.float64))  # of most elements that are read
 
 def read_item(x: Any, index: Any) -> Any:
     """x[index] as tracers have it: fast lanes for one element (written out like those of lanes.py) and a row; else GETITEM."""
-    if type(x) is not ReverseTracer or x.node is None:
-        return GETITEM(x, index)
     kind = type(index)
+    if type(x) is not ReverseTracer or x.node is None:
+        is_basic = kind in INTS or kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))
+        out = _read_of_each(x, index) if is_basic and type(x) is BatchTracer else None
+        return GETITEM(x, index) if out is None else out
     if kind in INTS or kind is tuple and INTS.issuperset(map(type, index)):
         value = x.value[index]
         if type(value) is not np.ndarray and (not isinstance(value, Tracer) or value.shape == ()):
@@ -155,6 +157,21 @@ def read_item(x: Any, index: Any) -> Any:
         join(x, view, (IndexStep(GETITEM, index),))
         return view
     return GETITEM(x, index)
+
+
+def _read_of_each(x: BatchTracer, index: Any) -> Any:
+    """The fast lane of a basic index under vmap; None, if anything is unusual."""
+    value, alias = x.value, x.alias
+    is_usual = type(value) is np.ndarray and (value.flags.c_contiguous or type(index) is not tuple) and x.owner.is_open
+    if not is_usual or alias is not None and (alias.root is not None or alias.read_only):
+        return None
+    items = index if type(index) is tuple else (index,)
+    part = value[(slice(None), *items)]
+    if part.ndim == 1:  # a number of each example
+        return x.owner.wrap(part.copy(), None)
+    view = x.owner.wrap(part, None)
+    join(x, view, (IndexStep(GETITEM, kept(index)),))
+    return view
 
 
 _BASIC = INTS | {slice}  # such an index gives a view

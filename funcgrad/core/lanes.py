@@ -18,6 +18,7 @@ import numpy as np
 from funcgrad.core.batch import BatchTracer
 from funcgrad.core.blank import BlankTracer
 from funcgrad.core.catalogue import Function
+from funcgrad.core.cotangent import add_reduce, ndarray
 from funcgrad.core.methods import LANES
 from funcgrad.core.primitive import Call, Primitive, Spec
 from funcgrad.core.reverse import Node, ReverseTracer, plan_of
@@ -42,13 +43,13 @@ OPERATORS = {
 COMPARISONS = frozenset([np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal])
 
 _RECORD = """\
-{guard}node = new(Node)
+{guard}node = Node()
 node.order = next(trace.order)
 node.plan = plan_{slots}
 node.saved = {saved}
 node.origin = {origin}
-{spec}
-tracer = new(Tracer)
+{spec}node.spec = spec
+tracer = Tracer()
 tracer.owner = trace
 tracer.value = out
 tracer.node = node
@@ -77,7 +78,7 @@ def {name}(x, y):
     if type(x) is Tracer:
         node_x = x.node
         if node_x is not None:
-            if type(y) in plain:
+            if type(y) is ndarray or type(y) in plain:
                 trace = x.owner
                 x = x.value
                 out = {run}
@@ -146,7 +147,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     space: dict[str, Any] = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.general,
         "Blank": BlankTracer, "Batch": BatchTracer, "at_once": primitive.at_once, "snapshot": snapshot,
-        "function": primitive.function, "ndarray": np.ndarray, "Spec": Spec, "new_spec": tuple.__new__,
+        "function": primitive.function, "ndarray": ndarray, "Spec": Spec,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, {**space, "general": primitive.__call__})
@@ -186,19 +187,29 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
         return primitive
     space = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "plan_x": plan, "Spec": Spec,
-        "function": FASTER.get(primitive.function, primitive.function), "ndarray": np.ndarray, "scalars": SCALARS,
-        "new_spec": tuple.__new__,
+        "function": FASTER.get(primitive.function, primitive.function), "ndarray": ndarray, "scalars": SCALARS,
     }  # fmt: skip
-    record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=_NEW_SPEC)
+    record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=NEW_SPEC)
     return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 20)}, primitive, space)
 
 
 SCALARS = frozenset([np.float64, np.float32])
+
+
+def _mean(x: Any) -> Any:
+    """np.mean(x), to the last bit: it too divides in double precision."""
+    if type(x) is not ndarray or x.dtype.char not in "fd" or not x.size:
+        return np.mean(x)
+    total = add_reduce(x, None)
+    return type(total)(float(total) / x.size)
+
+
 # What np.sum(x) and the like do in the end with an array that is NumPy's own.
 FASTER: dict[Any, Callable[..., Any]] = {
     function: partial(ufunc.reduce, axis=None)
     for function, ufunc in ((np.sum, np.add), (np.prod, np.multiply), (np.max, np.maximum), (np.min, np.minimum))
 }
+FASTER[np.mean] = _mean
 
 
 def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:
@@ -214,35 +225,29 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     constant = "".join(operands[i] for i in plan.constants)
     guard = _GUARD.format(constant=constant) if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
-    spec = _NEW_SPEC if primitive.function.signature else _spec_lines(slots, len(operands))
+    spec = NEW_SPEC if primitive.function.signature else spec_lines(slots, len(operands))
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
     return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
 
-_NEW_SPEC = "node.spec = new_spec(Spec, (out.shape, out.dtype))"
+NEW_SPEC = "spec = new(Spec)\nspec.shape = out.shape\nspec.dtype = out.dtype\n"
 
 
 def _indented(lines: str, width: int) -> str:
     return "\n".join(" " * width + line for line in lines.split("\n"))
 
 
-def _spec_lines(slots: str, arity: int) -> str:
-    """The lines that set the node's Spec: that of the operand, if the output is like it."""
-    node = f"node_{slots[0]}"
+def spec_lines(slots: str, arity: int) -> str:
+    """The lines that find the node's `spec`: that of an operand, if the output is like it."""
+    differs = "out.shape != spec.shape or out.dtype is not spec.dtype"
     if arity == 1:
-        return f"node.spec = {node}.spec if out.dtype is {node}.spec.dtype else new_spec(Spec, (out.shape, out.dtype))"
-    if len(slots) == 1:  # beside a Python number an array keeps its shape and dtype
-        constant = "y" if slots == "x" else "x"
-        check = f"type({constant}) is float or out.shape == {node}.spec.shape and out.dtype is {node}.spec.dtype"
-        return f"node.spec = {node}.spec if {check} else new_spec(Spec, (out.shape, out.dtype))"
-    return (
-        "spec = node_x.spec\n"
-        "if out.shape != spec.shape or out.dtype is not spec.dtype:\n"
-        "    spec = node_y.spec\n"
-        "    if out.shape != spec.shape or out.dtype is not spec.dtype:\n"
-        "        spec = new_spec(Spec, (out.shape, out.dtype))\n"
-        "node.spec = spec"
-    )
+        differs = "out.dtype is not spec.dtype"
+    elif len(slots) == 1:  # beside a Python number an array keeps its shape and dtype
+        differs = f"type({'y' if slots == 'x' else 'x'}) is not float and ({differs})"
+    lines = NEW_SPEC
+    for slot in reversed(slots):
+        lines = f"spec = node_{slot}.spec\nif {differs}:\n{_indented(lines.rstrip(), 4)}\n"
+    return lines
 
 
 def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space: dict[str, Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.batch import BatchTracer
 from funcgrad.core.cotangent import INTS, Masked, is_element, select
 from funcgrad.core.indexing import kept
 from funcgrad.core.layout import copied, is_private
@@ -30,7 +31,7 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
     kind = type(index)
     is_basic = kind in _BASIC or kind is tuple and _BASIC.issuperset(map(type, index))
-    if is_basic and type(x) is ReverseTracer and _assigned(x, index, v):
+    if is_basic and (type(x) is ReverseTracer and _assigned(x, index, v) or type(x) is BatchTracer and _assigned_to_each(x, index, v)):
         return
     if not isinstance(v, Stale) or not is_same_view(v.alias, x, (), index):  # else the second half of `y[i] += v`: it is there
         assign_in_general(x, index, v)
@@ -76,6 +77,37 @@ def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
     node.saved = index if is_element(index) else kept(index)
     x.node = node
     return True
+
+
+def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
+    """The same under vmap: put `v`, of each example or of all, at a basic index of each example of `x`. Was it done?"""
+    alias, trace = x.alias, x.owner
+    if type(x.value) is not np.ndarray or alias is not None and (alias.root is not None or alias.read_only):
+        return False
+    items = index if type(index) is tuple else (index,)
+    missing = x.value.ndim - 1 - len(items) + [*map(type, items)].count(slice)  # axes of x[index], less those of v
+    if type(v) is BatchTracer and v.owner is trace:
+        v = v.value
+        missing -= v.ndim - 1
+        if missing > 0 and type(v) is np.ndarray:
+            v = v.reshape(v.shape[:1] + (1,) * missing + v.shape[1:])
+    elif type(v) is np.ndarray:
+        missing -= v.ndim
+    if missing < 0 or type(v) not in _CONTENTS:
+        return False
+    next(trace.order)  # is it open?
+    note_write(x)
+    _own(x)[(slice(None), *items)] = v
+    return True
+
+
+def _own(x: BatchTracer) -> Any:
+    """The buffer of `x`; a copy, if somebody else holds it."""
+    value = x.value
+    is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
+    if not is_free or value.base is not None and not is_private(value):
+        value = x.value = copied(value)
+    return value
 
 
 class _LoopPlan:

@@ -20,7 +20,6 @@ from funcgrad.core.primitive import Call, Opaque, Primitive, Spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
 
 _new = object.__new__
-_new_spec = tuple.__new__  # of a named tuple, in half the time
 
 
 class Node:
@@ -61,8 +60,8 @@ class Node:
 
 def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
     """A new node. (The fast lanes write these lines out.)"""
-    node = _new(Node)
-    node.order, node.plan, node.saved, node.spec = order, plan, saved, _new_spec(Spec, (shape, dtype))
+    node = Node()
+    node.order, node.plan, node.saved, node.spec = order, plan, saved, Spec(shape, dtype)
     node.origin = parents[0] if len(parents) == 1 else parents
     return node
 
@@ -92,9 +91,10 @@ class ReverseTrace(Trace):
 
     def leaf(self, value: Any) -> ReverseTracer:
         """A tracer to differentiate in."""
-        node = _new(Node)
+        node = Node()
         node.order, node.plan, node.saved, node.origin = next(self.order), None, None, ()
-        node.spec = _new_spec(Spec, (value.shape, value.dtype))
+        node.spec = spec = _new(Spec)
+        spec.shape, spec.dtype = value.shape, value.dtype
         tracer: Any = _new(self.tracer_type)
         tracer.owner, tracer.value, tracer.node, tracer.alias = self, value, node, None
         return tracer
@@ -184,7 +184,7 @@ class _Pick(Plan):
 
 PICK = _Pick()
 
-# The types of parts that are what they are; anything else is looked at.
+# The types of parts that are what they are, with the commonest asked for first; anything else is looked at.
 PLAIN_PARTS = frozenset([ndarray, np.float64, np.float32])
 
 
@@ -203,58 +203,55 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
     for node, ct in seeds:
         _contribute(cts, heap, leaves, node, ct)
     node = ct = None
-    while node is not None or heap:
+    plain = True  # have all parts been plain so far?
+    while True:
         if node is None:
+            if not heap:
+                break
             node = heappop(heap)[1]
             ct = cts.pop(node)
-        plan = node.plan
-        saved = node.saved
-        if type(ct) not in PLAIN_PARTS:
-            ct = settled(ct)
-        if visitor is not None:
-            ct, saved = visitor.enter(node, ct)
-            if ct is None:
-                node = None
-                continue
         try:
-            parts = (plan.pull_masked if type(ct) is Masked else plan.pull)(ct, saved)
+            if visitor is None and (type(ct) is ndarray or type(ct) in PLAIN_PARTS):
+                pull = node.plan.pull  # on a line of its own: the interpreter finds a slot faster than a method
+                parts = pull(ct, node.saved)
+            else:
+                parts = _pulled(node, ct, visitor)
         except Exception as error:
-            error.add_note(f"This happened while a cotangent was pulled back through {plan.name}.")
+            error.add_note(f"This happened while a cotangent was pulled back through {node.plan.name}.")
             raise
-        if visitor is not None:
-            parts = visitor.leave(node, parts)
         parents, spec = node.origin, node.spec
-        if release:
+        if release and parts is not STOPPED:
             if freed is None:
                 node.saved, node.origin = None, ()
-            elif plan.keeps:
+            elif node.plan.keeps:
                 node.saved = freed
-        if type(parents) is not tuple:
-            if not heap and parents.spec is spec and parents.plan is not None:
-                part = parts[0]
-                if type(part) in PLAIN_PARTS and part.dtype is spec.dtype:  # a chain: what follows does the same
+        if type(parents) is Node:
+            part = parts[0]
+            if (type(part) is ndarray or type(part) in PLAIN_PARTS) and not heap and parents.plan is not None:
+                to = parents.spec
+                if part.dtype is to.dtype and (to is spec or part.shape == to.shape):  # a chain: what follows does the same
                     node, ct = parents, part
-                    parts = part = saved = None
+                    parts = part = None
                     continue
             parents = (parents,)
         # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
         node = None
         for parent, part in zip(parents, parts):
-            if part is None:
-                continue
-            to = parent.spec
-            if type(part) not in PLAIN_PARTS:
+            if type(part) is ndarray or type(part) in PLAIN_PARTS:
+                to = parent.spec
+                if to is not spec and part.shape != to.shape or part.dtype is not to.dtype:
+                    part = fit(part, to)
+            else:
+                plain = False
                 part = _fitted(cts, heap, leaves, parent, part)
                 if part is None:
                     continue
-            elif to is not spec and part.shape != to.shape or part.dtype is not to.dtype:
-                part = fit(part, to)
-            if parent is node:
-                held = ct
-                ct = merged(held, part)
-            elif parent.plan is None:
+            if parent.plan is None:
                 held = leaves.get(parent)
                 leaves[parent] = part if held is None else merged(held, part)
+            elif parent is node:
+                held = ct
+                ct = merged(held, part)
             elif parent in cts:
                 held = cts[parent]
                 cts[parent] = merged(held, part)
@@ -265,18 +262,33 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
                 node, ct = parent, part
             else:
                 _push(cts, heap, parent, part)
-        parts = part = held = saved = None  # a name left over would look like a second holder
-        if node is not None and heap and heap[0][0] < node.order:
+        parts = part = held = parent = None  # a name left over would look like a second holder, or keep a node
+        if heap and node is not None and heap[0][0] < node.order:
             _push(cts, heap, node, ct)
-            node = ct = None
-    for leaf, ct in leaves.items():
-        if type(ct) not in PLAIN_PARTS:
-            leaves[leaf] = dense(ct)
-    return leaves
+            node = None
+    return leaves if plain else {leaf: dense(ct) for leaf, ct in leaves.items()}
+
+
+STOPPED = (None,)  # the parts of a node at which a visitor stops
+
+
+def _pulled(node: Node, ct: Any, visitor: Any) -> Sequence[Any]:
+    """The parts for the parents of `node`, whatever its cotangent is, and whoever looks in."""
+    plan, saved = node.plan, node.saved
+    if type(ct) not in PLAIN_PARTS:
+        ct = settled(ct)
+    if visitor is not None:
+        ct, saved = visitor.enter(node, ct)
+        if ct is None:
+            return STOPPED
+    parts = (plan.pull_masked if type(ct) is Masked else plan.pull)(ct, saved)
+    return parts if visitor is None else visitor.leave(node, parts)
 
 
 def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any) -> Any:
-    """`part` with the shape and dtype of its parent; None if it has found its place already."""
+    """`part` with the shape and dtype of its parent; None if there is none, or it has found its place already."""
+    if part is None:
+        return None
     kind = type(part)
     if kind is Part:
         _gather(cts, heap, parent, part)
@@ -311,7 +323,7 @@ def _contribute(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict
     if node in place:
         place[node] = merged(place[node], ct)
     elif node.plan is None:
-        leaves[node] = ct
+        leaves[node] = dense(ct)
     else:
         _push(cts, heap, node, ct)
 

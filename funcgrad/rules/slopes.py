@@ -6,6 +6,7 @@ A formula that is right almost everywhere runs on the whole array; `repaired` co
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.batch import at_once
+from funcgrad.core.cotangent import ndarray
 from funcgrad.core.declare import elementwise
 from funcgrad.core.kinds import Partial
 from funcgrad.core.lanes import PLAIN
@@ -66,19 +68,30 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
 
 # ---- sech(x)**2, the slope of tanh -----------------------------------------------------------------------------------
 def _tanh_slope(x: Any, y: Any) -> Any:
-    """1 - y*y for y = tanh(x), where few digits cancel; else 4 e / (1 + e)**2 with e = exp(-2|x|)."""
+    """1 - y*y for y = tanh(x), where few digits cancel; else 1 / cosh(x)**2."""
     out = y * y
     # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 1e-4 in single.
-    if type(out) is not np.ndarray or out.dtype.kind != "f":
+    if type(out) is not ndarray or out.dtype.kind != "f":
         out = 1 - out
         return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-3, _sech2, x)
-    # Of hot loops: `out` is ours, and nothing can overflow. What argmin finds is NaN if there is any.
-    np.subtract(1, out, out=out)
-    if out.size and not out.item(out.argmin()) >= 1e-3:
-        (places,) = (out < 1e-3).ravel().nonzero()
-        e = np.exp(-2 * abs(x.take(places)))
-        out.put(places, 4 * e / ((1 + e) * (1 + e)))
+    one, limit, far = _constants(out.dtype)  # of hot loops
+    subtract(one, out, out)
+    (places,) = less(out, limit).ravel().nonzero()
+    if len(places):
+        sech = reciprocal(cosh(minimum(abs(x.take(places)), far)))
+        out.put(places, sech * sech)
     return out
+
+
+# Globals, which are found faster than attributes of a module.
+subtract, less, minimum, cosh, reciprocal = np.subtract, np.less, np.minimum, np.cosh, np.reciprocal
+
+
+@functools.cache
+def _constants(dtype: Any) -> tuple[Any, Any, Any]:
+    """1; the limit; and a number where cosh does not overflow yet, but the slope is 0. (Python's numbers take twice the time.)"""
+    numbers = (1, 1e-3, 0.98 * np.log(np.finfo(dtype).max))
+    return tuple(np.array(number, dtype) for number in numbers)  # pyright: ignore[reportReturnType]
 
 
 def _sech2(x: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.lanes import OPERATORS, _spec_lines
+from funcgrad.core.lanes import NEW_SPEC, OPERATORS, spec_lines
 from funcgrad.core.primitive import Call, Spec
 from funcgrad.core.primitive import spec as primitive_spec
 from funcgrad.core.reverse import Node, plan_of
@@ -27,18 +27,17 @@ F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 SCALARS = frozenset([np.float32, np.float64])
 
 _RECORD = """\
-node = new(Node)
+node = Node()
 node.order = order()
 node.plan = plan_{slots}
 node.saved = {saved}
 node.origin = {parents}
-{spec}
+{spec}node.spec = spec
 tensor = new(Tensor)
 tensor.value = out
 tensor.node = node
 return tensor
 """
-_NEW_SPEC = "node.spec = new_spec(Spec, (out.shape, out.dtype))"
 _PLAIN = """\
 tensor = new(Tensor)
 tensor.value = out
@@ -124,7 +123,7 @@ def _record(ufunc: Any, slots: str, operands: str, title: str, space: dict[str, 
         space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
         saved = saved or f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
     return _RECORD.format(
-        spec=spec or _spec_lines(slots, len(operands)),
+        spec=spec or spec_lines(slots, len(operands)),
         slots=slots,
         saved=saved,
         parents=", ".join(f"node_{name}" for name in slots),
@@ -147,7 +146,6 @@ def _space(ufunc: Any, op: Op) -> dict[str, Any]:
         "scalars": SCALARS,
         "ndarray": np.ndarray,
         "Spec": Spec,
-        "new_spec": tuple.__new__,
     }
 
 
@@ -182,7 +180,7 @@ def whole_lane(numpy_function: Any, run: str, op: Op) -> Callable[..., Any]:
     fields = {
         "run": run,
         "plain16": _indented(_PLAIN, 20),
-        "record_x": _indented(_record(numpy_function, "x", "x", op.title((), {}), space, spec=_NEW_SPEC), 16),
+        "record_x": _indented(_record(numpy_function, "x", "x", op.title((), {}), space, spec=NEW_SPEC), 16),
     }
     return _finished(_compiled(_UNARY, op.name, fields, space), op)
 

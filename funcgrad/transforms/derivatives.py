@@ -15,10 +15,9 @@ from funcgrad.core.forward import ForwardTrace
 from funcgrad.core.lanes import SCALARS
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
-from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
+from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.leaves import (
-    Argument,
-    argument_gradient,
+    argument_gradients,
     argument_leaves,
     aux_split,
     fitted_direction,
@@ -29,7 +28,7 @@ from funcgrad.transforms.leaves import (
     one_for_each,
     own,
     returned,
-    trace_argument,
+    trace_arguments,
 )
 from funcgrad.transforms.recording import output_value, record
 from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, positions
@@ -63,13 +62,10 @@ class ValueAndGrad(Transformed):
     def _value_and_gradient(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         where = positions(self.argnums, args, self.transform, self.fun)
         aux: Any = None
-        traced_args = list(args)
-        arguments: list[Argument] = []
         with ReverseTrace() as trace:
-            for i in where:
-                traced_args[i], argument = trace_argument(trace, args[i], self.transform, i, allow_int=self.allow_int)
-                arguments.append(argument)
-            self._check_inputs(arguments)
+            traced_args, arguments = trace_arguments(
+                trace, args, where, self.transform, allow_int=self.allow_int, holomorphic=self.holomorphic
+            )
             out = self.fun(*traced_args, **kwargs)
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
@@ -79,21 +75,10 @@ class ValueAndGrad(Transformed):
         seeds = iter([] if node is None else [(node, out.dtype.type(1))])
         del node
         cts = sweep(seeds)
-        found = [argument_gradient(cts, argument) for argument in arguments]
+        found = argument_gradients(cts, arguments)
         result = tuple(found) if isinstance(self.argnums, tuple) else found[0]
         out = returned(out) if isinstance(out, Tracer) else out
         return ((out, aux), result) if self.has_aux else (out, result)
-
-    def _check_inputs(self, arguments: list[Argument]) -> None:
-        if not self.holomorphic:
-            return
-        for argument in arguments:
-            for value in argument.values:
-                if value.dtype.kind != "c":
-                    raise NonDifferentiableError(
-                        f"{self.transform} with holomorphic=True needs complex inputs, but one has dtype {value.dtype}. "
-                        "Pass x + 0j, or leave holomorphic out and return a real number such as out.real."
-                    )
 
     def _end(self, trace: ReverseTrace, out: Any) -> tuple[Node | None, Any]:
         """The node and the value of the output, which must be one number."""

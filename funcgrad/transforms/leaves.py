@@ -10,14 +10,13 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.blank import plain
-from funcgrad.core.cotangent import Masked, dense
+from funcgrad.core.cotangent import Masked, dense, ndarray
 from funcgrad.core.reverse import Node, ReverseTrace
 from funcgrad.core.trace import Trace, Tracer, snapshot
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 
 # The dtype of the "derivative" with respect to an integer: it holds nothing.
 float0 = np.dtype([("float0", np.void, 0)])
-_new_argument = tuple.__new__  # of a named tuple, in half the time
 
 _PROMOTED: dict[type, Callable[[Any], Any]] = {float: np.float64, int: np.float64, complex: np.complex128}
 
@@ -85,32 +84,56 @@ def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[
 
 
 class Argument(NamedTuple):
-    """An argument that is differentiated in: its leaves, their nodes, and its structure."""
+    """An argument that is differentiated in and is no plain array: its leaves, their nodes, and its structure."""
 
     values: Sequence[Any]
     nodes: Sequence[Node | None]
     structure: tree.Structure
 
 
-def trace_argument(trace: ReverseTrace, arg: Any, transform: str, number: int, *, allow_int: bool) -> tuple[Any, Argument]:
-    """An argument with tracers for leaves, and what it takes to find its gradient."""
-    if type(arg) is np.ndarray and arg.dtype.kind == "f":  # the common case, without a walk
-        leaf = trace.leaf(arg)
-        return leaf, _new_argument(Argument, ((arg,), (leaf.node,), tree.LEAF))
-    values, structure = argument_leaves(arg, transform, number, allow_int=allow_int)
-    leaves, nodes = traced(trace, values)
-    return tree.unflatten(structure, leaves), Argument(values, nodes, structure)
+def trace_arguments(
+    trace: ReverseTrace, args: Sequence[Any], where: Sequence[int], transform: str, *, allow_int: bool, holomorphic: bool
+) -> tuple[list[Any], list[Node | Argument]]:
+    """The arguments with tracers for the leaves of those in `where`, and what it takes to find their gradients."""
+    traced_args, arguments = list(args), []
+    for i in where:
+        arg = args[i]
+        if type(arg) is ndarray and arg.dtype.kind == "f" and not holomorphic:  # the common case, without a walk
+            traced_args[i] = leaf = trace.leaf(arg)
+            arguments.append(leaf.node)
+            continue
+        values, structure = argument_leaves(arg, transform, i, allow_int=allow_int)
+        if holomorphic:
+            _check_complex(values, transform)
+        leaves, nodes = traced(trace, values)
+        traced_args[i] = tree.unflatten(structure, leaves)
+        arguments.append(Argument(values, nodes, structure))
+    return traced_args, arguments
 
 
-def argument_gradient(cts: dict[Node, Any], argument: Argument) -> Any:
-    """The gradient for an argument, a pytree like it."""
-    values, nodes, structure = argument
-    if structure is not tree.LEAF:
-        return tree.unflatten(structure, [gradient(cts, node, value) for node, value in zip(nodes, values)])
-    ct = cts.pop(nodes[0], None)  # pyright: ignore[reportArgumentType, reportCallIssue]
-    if type(ct) is np.ndarray and ct.base is None and getrefcount(ct) <= _ALONE and ct.flags.writeable:
-        return ct  # what `own` would say, for less
-    return gradient(cts, nodes[0], values[0]) if ct is None else own(ct)
+def _check_complex(values: Sequence[Any], transform: str) -> None:
+    for value in values:
+        if value.dtype.kind != "c":
+            raise NonDifferentiableError(
+                f"{transform} with holomorphic=True needs complex inputs, but one has dtype {value.dtype}. "
+                "Pass x + 0j, or leave holomorphic out and return a real number such as out.real."
+            )
+
+
+def argument_gradients(cts: dict[Node, Any], arguments: Sequence[Node | Argument]) -> list[Any]:
+    """The gradient for each argument, a pytree like it."""
+    found = []
+    for argument in arguments:
+        if type(argument) is not Node:
+            values, nodes, structure = argument  # pyright: ignore[reportGeneralTypeIssues]
+            found.append(tree.unflatten(structure, [gradient(cts, node, value) for node, value in zip(nodes, values)]))
+            continue
+        ct = cts.pop(argument, None)
+        if type(ct) is ndarray and ct.base is None and getrefcount(ct) <= _ALONE and ct.flags.writeable:
+            found.append(ct)  # what `own` would say, for less
+        else:
+            found.append(np.zeros(argument.shape, argument.dtype) if ct is None else own(ct))
+    return found
 
 
 def lowered(trace: Trace, out: Any) -> Any:

@@ -114,5 +114,5 @@ def input_like(trace: ReverseTrace, x: Any) -> Any:
 
     Its value is one, not zero: a rule that looks for zeros would take a zero for one by structure.
     """
-    shape, dtype = spec(x)
-    return trace.leaf(np.ones(shape, dtype)) if dtype.kind in "fc" else None
+    to = spec(x)
+    return trace.leaf(np.ones(to.shape, to.dtype)) if to.dtype.kind in "fc" else None

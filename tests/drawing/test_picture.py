@@ -10,6 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad import debug
+from funcgrad.core.primitive import Spec
 from funcgrad.drawing.graph import Group, groups_in, vertices_in
 from funcgrad.errors import ArgumentError, OutputError
 from tests.drawing.models import (
@@ -54,8 +55,8 @@ def test_shapes_dtypes_kinds_details_and_lines():
     getitem, multiply, total = [v for v in picture.graph.vertices() if v.kind not in ("input", "output")]
     assert (getitem.kind, multiply.kind, total.kind) == ("linear", "elementwise", "linear")
     assert (getitem.detail, multiply.detail, total.detail) == ("[1:]", "y=2", "axis=0")
-    assert getitem.outs == (((2, 2), np.dtype(np.float32)),)
-    assert total.outs == (((2,), np.dtype(np.float32)),)
+    assert getitem.outs == (Spec((2, 2), np.dtype(np.float32)),)
+    assert total.outs == (Spec((2,), np.dtype(np.float32)),)
     assert multiply.line.file == __file__
     assert "np.float32(2)" in multiply.line.text
 

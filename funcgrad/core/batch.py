@@ -213,12 +213,14 @@ def at_once(primitive: Primitive) -> Callable[..., Any]:
 
     It gives None, if it is another case.
     """
-    by_strategy = _by_strategy(primitive, tuple((name, None) for name in primitive.operand_names))
-    if primitive.batch != "aligned" or getattr(primitive.function, "nout", 1) > 1:
+    function, names = primitive.function, primitive.operand_names
+    by_strategy = _by_strategy(primitive, tuple((name, None) for name in names))
+    cores = (0,) * len(names) if primitive.batch == "aligned" else getattr(primitive.batch, "cores", None)
+    if cores is None or getattr(function, "nout", 1) > 1:
         return by_strategy
-    if len(primitive.operand_names) == 1:
-        return _of_each(primitive.function)
-    return _of_pairs(primitive.function, by_strategy) if len(primitive.operand_names) == 2 else by_strategy
+    if len(names) == 2:
+        return _of_pairs(function, by_strategy, *cores)
+    return _of_each(function) if cores == (0,) else by_strategy
 
 
 def _by_strategy(primitive: Primitive, layout: Layout) -> Callable[..., Any]:
@@ -252,8 +254,10 @@ def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _of_pairs(function: Callable[..., Any], by_strategy: Callable[..., Any]) -> Callable[..., Any]:
-    """An elementwise function of two operands, whose examples may line up as they are."""
+def _of_pairs(function: Callable[..., Any], by_strategy: Callable[..., Any], core: int, core_y: int) -> Callable[..., Any]:
+    """A function of the last `core` axes of x and `core_y` of y (elementwise: 0): the others may line up as they are."""
+    gap = core - core_y
+    scalars = frozenset() if core or core_y else _SCALARS
 
     def run(x: Any, y: Any) -> Any:
         if type(x) is BatchTracer:
@@ -262,12 +266,12 @@ def _of_pairs(function: Callable[..., Any], by_strategy: Callable[..., Any]) -> 
                 return None
             if type(y) is BatchTracer:
                 w = y.value
-                lined_up = y.owner is trace and type(w) is np.ndarray and v.ndim == w.ndim
+                lined_up = y.owner is trace and type(w) is np.ndarray and core < v.ndim == w.ndim + gap
             else:
-                lined_up = type(y) is np.ndarray and y.ndim < v.ndim or type(y) in _SCALARS
+                lined_up = type(y) is np.ndarray and y.ndim + gap < v.ndim or type(y) in scalars
         elif type(y) is BatchTracer:
             trace, v, w = y.owner, x, y.value
-            lined_up = type(w) is np.ndarray and (type(x) is np.ndarray and x.ndim < w.ndim or type(x) in _SCALARS)
+            lined_up = type(w) is np.ndarray and (type(x) is np.ndarray and x.ndim < w.ndim + gap or type(x) in scalars)
         else:
             return None
         if lined_up and type(trace) is BatchTrace and trace.is_open:

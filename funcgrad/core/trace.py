@@ -29,7 +29,6 @@ WATCHED: ContextVar[Callable[[type[Trace]], type[Trace]] | None] = ContextVar("w
 # The transform that runs the code of this context, if one does. No call is handed out by it: it only tells makers of new arrays
 # whether tracers may come to be written into them (blank.py).
 RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
-_new = object.__new__
 
 
 class Trace:
@@ -79,8 +78,11 @@ class Trace:
 
     def wrap(self, value: Any, node: Any) -> Any:
         """A tracer of this trace around `value`."""
-        tracer = _new(self.tracer_type)
-        tracer.owner, tracer.value, tracer.node, tracer.alias = self, value, node, None
+        tracer = self.tracer_type()
+        tracer.owner = self
+        tracer.value = value
+        tracer.node = node
+        tracer.alias = None
         return tracer
 
     def handed_out(self, x: Any) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from funcgrad.core.batch import Strategy, at_once, ndim_of, one_by_one
+from funcgrad.core.batch import at_once, ndim_of, one_by_one
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import bind
@@ -53,22 +53,21 @@ def _matmul_y(ct, x, y):
     return mT(x) @ ct
 
 
-def over_stacks(*cores: int) -> Strategy:
+class OverStacks:
     """The strategy of a function of the last `cores` axes of its operands that broadcasts over the others."""
 
-    def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-        stacks = [x.ndim - b - core for x, b, core in zip(call.operands, batched, cores, strict=True)]
+    def __init__(self, *cores: int) -> None:
+        self.cores = cores
+
+    def __call__(self, primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+        stacks = [x.ndim - b - core for x, b, core in zip(call.operands, batched, self.cores, strict=True)]
         if min(stacks) < 0:  # what one example is too small for
             return one_by_one(primitive, call, batched, size)
-        if min(stacks) == max(stacks):
-            return bind(primitive, call)
         operands = [
             x.reshape((size,) + (1,) * (max(stacks) - stack) + x.shape[1:]) if b and stack < max(stacks) else x
             for x, b, stack in zip(call.operands, batched, stacks, strict=True)
         ]
         return bind(primitive, call.with_operands(operands))
-
-    return strategy
 
 
 def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
@@ -84,7 +83,7 @@ def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], s
         x = x[..., None, :]
     if y_rank == 1:
         y = y[..., None]
-    out = over_stacks(2, 2)(primitive, call.with_operands([x, y]), batched, size)
+    out = OverStacks(2, 2)(primitive, call.with_operands([x, y]), batched, size)
     if y_rank == 1:
         out = out[..., 0]
     return out[..., 0, :] if x_rank == 1 and y_rank > 1 else out[..., 0] if x_rank == 1 else out
@@ -104,7 +103,7 @@ OUTER = multilinear(
     lambda ct, x, y: (x[..., None, :] @ ct)[..., 0, :],
     operands="x y",
     name="outer",
-    batch=over_stacks(1, 1),
+    batch=OverStacks(1, 1),
 )
 
 
@@ -120,20 +119,20 @@ multilinear(
     np.vecdot,
     lambda ct, x, y: conj(ct[..., None] * y),
     lambda ct, x, y: ct[..., None] * conj(x),
-    batch=over_stacks(1, 1),
+    batch=OverStacks(1, 1),
 )
 if hasattr(np, "matvec"):  # NumPy 2.2
     multilinear(
         np.matvec,
         lambda ct, x, y: ct[..., None] * y[..., None, :],
         lambda ct, x, y: np.matvec(mT(x), ct),
-        batch=over_stacks(2, 1),
+        batch=OverStacks(2, 1),
     )
     multilinear(
         np.vecmat,
         lambda ct, x, y: conj(np.matvec(y, ct)),
         lambda ct, x, y: conj(x)[..., None] * ct[..., None, :],
-        batch=over_stacks(1, 2),
+        batch=OverStacks(1, 2),
     )
 
 

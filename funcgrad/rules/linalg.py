@@ -19,7 +19,7 @@ from funcgrad.core.batch import leading, one_by_one
 from funcgrad.core.declare import composite, custom, elementwise, piecewise_constant
 from funcgrad.core.primitive import Call, Primitive, as_operand
 from funcgrad.core.trace import concrete
-from funcgrad.rules.contractions import over_stacks
+from funcgrad.rules.contractions import OverStacks
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised, whole_matrix
 
 # ---- inverses --------------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def _batched_solve(primitive: Primitive, call: Call, batched: Sequence[bool], si
         columns = b.swapaxes(0, 1)
         out = np.linalg.solve(a, columns.reshape(b.shape[1], size * b.shape[2]))
         return _vector(out.reshape(columns.shape).swapaxes(0, 1), is_vector)
-    return _vector(over_stacks(2, 2)(primitive, call.with_operands([a, b]), batched, size), is_vector)
+    return _vector(OverStacks(2, 2)(primitive, call.with_operands([a, b]), batched, size), is_vector)
 
 
 def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:

@@ -12,7 +12,7 @@ from funcgrad.core.cotangent import fit_shape
 from funcgrad.core.declare import composite, multilinear
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.ufunc import as_array
-from funcgrad.rules.contractions import over_stacks
+from funcgrad.rules.contractions import OverStacks
 from funcgrad.rules.matrices import conj
 
 # ---- products of flattened operands ----------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def _batched_cross(primitive: Primitive, call: Call, batched: Sequence[bool], si
         np.moveaxis(x, i + (is_batched and i >= 0), -1)
         for x, i, is_batched in zip(call.operands, (of_a, of_b), batched, strict=True)
     ]
-    out = over_stacks(1, 1)(primitive, Call(moved, call.layout, {}), batched, size)
+    out = OverStacks(1, 1)(primitive, Call(moved, call.layout, {}), batched, size)
     return out if moved[0].shape[-1] == moved[1].shape[-1] == 2 else np.moveaxis(out, -1, of_out + (of_out >= 0))
 
 

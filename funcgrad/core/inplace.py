@@ -54,7 +54,7 @@ def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
         value = x.value
         if type(value) is np.float64 or not x.shape and is_scalar(x):
             return result
-        if type(value) is np.ndarray and isinstance(result, Tracer):
+        if type(value) is np.ndarray and isinstance(result, Tracer) and result.owner is x.owner:
             new = result.value
             if type(new) is np.ndarray and new.dtype is value.dtype and new.shape == value.shape:
                 del value, new  # they would look like holders of the buffers

@@ -31,8 +31,11 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
     kind = type(index)
     is_basic = kind in _BASIC or kind is tuple and _BASIC.issuperset(map(type, index))
-    if is_basic and (type(x) is ReverseTracer and _assigned(x, index, v) or type(x) is BatchTracer and _assigned_to_each(x, index, v)):
-        return
+    if is_basic:
+        if type(x) is ReverseTracer and _assigned(x, index, v):
+            return
+        if type(x) is BatchTracer and _assigned_to_each(x, index, v):
+            return
     if not isinstance(v, Stale) or not is_same_view(v.alias, x, (), index):  # else the second half of `y[i] += v`: it is there
         assign_in_general(x, index, v)
 

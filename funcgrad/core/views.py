@@ -84,7 +84,7 @@ class Alias:
 
 OF_PLAIN = "of a plain array"
 _UNKNOWN = object()
-FEW = 64  # elements: copied sooner than looked at anew
+FEW = 1024  # elements: copied sooner than looked at anew
 
 
 def note_view(base: Any, view: Any, step: Step) -> None:

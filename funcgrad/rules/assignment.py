@@ -9,7 +9,6 @@ import numpy as np
 
 from funcgrad.core.batch import is_batched
 from funcgrad.core.casts import cast
-from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.primitive import as_operand

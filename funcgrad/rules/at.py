@@ -15,7 +15,6 @@ from funcgrad.core.named import Custom
 from funcgrad.core.primitive import Call, as_operand
 from funcgrad.core.trace import Tracer, innermost
 from funcgrad.core.ufunc import Ufunc, as_array
-from funcgrad.core.views import FEW
 from funcgrad.errors import BEGIN, TracerWriteError, user_line
 
 
@@ -221,7 +220,7 @@ def _comes_twice(index: Any, shape: tuple[int, ...]) -> bool:
     if not repeats(index):
         return False
     plain = np.asarray(index) if isinstance(index, (list, np.ndarray)) else None
-    return plain is None or plain.size > FEW or len({i % shape[0] for i in plain.reshape(-1).tolist()}) < plain.size
+    return plain is None or plain.size > 64 or len({i % shape[0] for i in plain.reshape(-1).tolist()}) < plain.size
 
 
 _ALL_AT_ONCE = {np.add: Elements.add, np.subtract: Elements.subtract, np.maximum: Elements.max, np.minimum: Elements.min}

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, jvp, vjp, vmap
-from funcgrad.core import inplace, mutation
+from funcgrad.core import cotangent, inplace, mutation, views
+from funcgrad.core.indexing import GETITEM
 from funcgrad.core.methods import ArrayMethods
 
 SQUARE = np.linspace(0.5, 1.7, 12).reshape(3, 4)
@@ -67,6 +68,18 @@ def seen_by_views(x: Any) -> Any:
     return np.concatenate([row, column])
 
 
+def rows_with_names(x: Any) -> Any:
+    y = x * 1
+    first, middle = y[0], y[1:, 1:3]
+    for row in y:
+        row *= x[1]
+        first -= row[::-1]
+    middle[0] += first[:2]
+    middle[..., 0] = y[0, 3]
+    y[2][1:] /= y[1][:3]
+    return np.concatenate([y.reshape(-1), first, middle[1]])
+
+
 def saved_before(x: Any) -> Any:
     y = x * 1
     y[0, 1] = 2.0
@@ -75,7 +88,7 @@ def saved_before(x: Any) -> Any:
     return squares + y
 
 
-PROGRAMS = [elements, rows, slices, broadcast, overwritten, seen_by_views, saved_before]
+PROGRAMS = [elements, rows, slices, broadcast, overwritten, seen_by_views, rows_with_names, saved_before]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -85,13 +98,38 @@ def test_both_ways_are_one(program: Callable[[Any], Any], monkeypatch: pytest.Mo
     ct = np.cos(np.arange(value.size)).reshape(value.shape)
     (found,) = pull(ct)
     monkeypatch.setattr(inplace, "assign", mutation.assign)
+    batch = np.stack([SQUARE, SQUARE + 0.25])
+    of_each = vmap(program)(batch)
     monkeypatch.setattr(ArrayMethods, "__setitem__", mutation.assign)
+    monkeypatch.setattr(ArrayMethods, "__getitem__", lambda x, index: GETITEM(x, index))
+    monkeypatch.setattr(views, "FEW", 0)  # what is read of views is looked up anew, as that of large ones is
     (expected,) = vjp(program, SQUARE)[1](ct)
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(of_each, vmap(program)(batch), rtol=1e-13)
+    np.testing.assert_allclose(of_each[1], program(batch[1].copy()), rtol=1e-13)
     direction = np.sin(np.arange(12.0)).reshape(3, 4)
     interior = SQUARE + 0.1
     _, t = jvp(program, (interior,), (direction,))
     assert np.sum(vjp(program, interior)[1](ct)[0] * direction) == pytest.approx(np.sum(ct * t), rel=1e-12)
+
+
+@pytest.mark.parametrize("read", [np.s_[:, 0], np.s_[-1], np.s_[...]], ids=["a column", "a row", "all"])
+def test_the_cotangent_of_rows_stays_in_one_buffer(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    buffer_for = cotangent.buffer_for
+    monkeypatch.setattr(cotangent, "buffer_for", lambda *args: made.append(args) or buffer_for(*args))
+
+    def f(x: Any) -> Any:
+        y = np.zeros((50, 4), like=x)
+        for i in range(1, 50):
+            y[i] += y[i - 1] * x[0]
+            y[i] += x[1]
+        return np.sum(y[read])
+
+    gradient = grad(f)(SQUARE)
+    assert len(made) < 10
+    direction = np.cos(SQUARE)
+    np.testing.assert_allclose(np.sum(gradient * direction), jvp(f, (SQUARE,), (direction,))[1], rtol=1e-12)
 
 
 def test_a_value_that_broadcasts_to_nothing_gets_nothing() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 import funcgrad.numpy
 from funcgrad import grad, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp, vmap
-from funcgrad.core import guard
+from funcgrad.core import guard, views
 from funcgrad.core.layout import repeated, spread_like
 from tests.fuzz.writing import Program
 
@@ -383,6 +383,16 @@ def by_locks(case: Case) -> None:
         raise Difference("arrays stay locked")
 
 
+def by_large(case: Case) -> None:
+    """Views are looked up anew, as large ones are, where small ones are copied."""
+    few, views.FEW = views.FEW, -1
+    try:
+        by_vjp(case)
+        by_vmap(case)
+    finally:
+        views.FEW = few
+
+
 def by_single_precision(case: Case) -> None:
     """In float32 (or complex64): the values are NumPy's, and the two directions agree up to rounding."""
     single = {"float64": np.float32, "complex128": np.complex64}[case.program.dtype]
@@ -411,7 +421,7 @@ def same_single(found: Sequence[Any], expected: Sequence[Any], what: str) -> Non
 
 FIRST_ORDER: list[Callable[[Case], None]] = [
     by_jvp, by_vjp, by_jvp, by_vjp, by_jacrev, by_jacfwd, by_vmap, by_vmap_of_the_last_axis, by_vmap_of_grad, by_grad_of_vmap,
-    by_vmap_of_jvp, by_vmap_of_vmap, by_linearize, by_funcgrad_numpy, by_locks, by_single_precision,
+    by_vmap_of_jvp, by_vmap_of_vmap, by_linearize, by_funcgrad_numpy, by_locks, by_large, by_large, by_single_precision,
 ]  # fmt: skip
 SECOND_ORDER: list[Callable[[Case], None]] = [
     by_forward_over_reverse, by_reverse_over_reverse, by_reverse_over_forward, by_forward_over_forward, by_jacfwd_of_jacrev,

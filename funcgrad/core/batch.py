@@ -39,6 +39,10 @@ class BatchTracer(Tracer):
     def shape(self) -> tuple[int, ...]:
         return self.value.shape[1:]
 
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim - 1
+
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, {self.owner.size} examples)"
 

@@ -93,7 +93,14 @@ multilinear(np.matmul, _matmul_x, _matmul_y, batch=_batched_matmul)
 
 
 def _outer(x: Any, y: Any) -> Any:
+    # On each row of the result np.einsum spends less, which counts where there are many short ones. (Like a matrix product it
+    # adds to 0; that of complex numbers is slow.)
+    if x.size >= _MANY and 1 < y.shape[-1] <= _SHORT and type(x) is np.ndarray and x.dtype.char in "fd" and y.dtype is x.dtype:
+        return np.einsum("...i,...j->...ij", x, y)
     return x[..., :, None] * y[..., None, :]
+
+
+_MANY, _SHORT = 512, 128
 
 
 # The outer products of vectors along the last axes: one step, since each weight of a network needs one for each example.

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from funcgrad import grad, hessian, jvp, value_and_grad, vjp
 from funcgrad.core.reverse import ReverseTrace
 from funcgrad.errors import TracerWriteError, UnsupportedFunctionError
+from funcgrad.rules.contractions import outer
 from tests.rules.linear import assert_multilinear, numbers
 
 dtypes = st.sampled_from([np.float64, np.complex128])
@@ -36,6 +37,18 @@ def stacks(draw: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 @given(stacks(), sizes, sizes, sizes, dtypes, dtypes)
 def test_matmul_of_broadcast_stacks(shapes: Any, n: int, k: int, m: int, first: Any, second: Any) -> None:
     assert_multilinear(np.matmul, numbers((*shapes[0], n, k), first), numbers((*shapes[1], k, m), second))
+
+
+@pytest.mark.parametrize(
+    "shapes", [((64, 9), (64, 5)), ((600,), (64, 4)), ((8, 70), (3, 1, 2)), ((64, 9), (64, 1)), ((700,), (200,))], ids=str
+)
+@pytest.mark.parametrize("first", [np.float32, float, COMPLEX, int], ids=lambda t: t.__name__)
+@pytest.mark.parametrize("second", [np.float32, float], ids=lambda t: t.__name__)
+def test_outer_products_of_many_rows(shapes: Any, first: Any, second: Any) -> None:
+    x, y = numbers(shapes[0], float).astype(first), numbers(shapes[1], float).astype(second)
+    out, expected = outer(x, y), np.matmul(x[..., :, None], y[..., None, :])
+    assert out.dtype == expected.dtype
+    np.testing.assert_array_equal(out, expected)
 
 
 @settings(max_examples=25, deadline=None)

@@ -33,72 +33,53 @@ class Vmap(Transformed):
             raise ArgumentError(f"vmap: axis_size must be an int, the number of examples, not {axis_size!r}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        parts = self._parts(args, kwargs)
-        with BatchTrace(self._size(parts)) as trace:
-            given = [tree.unflatten(structure, _batched(trace, leaves, axis)) for axis, leaves, structure in parts]
-            traced_kwargs = given.pop() if kwargs else {}
-            traced_args = tree.unflatten(self.in_axes.upper, given)
-            del given
-            out = self.fun(*traced_args, **traced_kwargs)
-            results = [
-                tree.unflatten(structure, [self._returned(trace, x, axis) for x in leaves])
-                for axis, leaves, structure in self.out_axes.parts(out)
-            ]
-            return tree.unflatten(self.out_axes.upper, results)
+        leaves, structure, axes = self._placed(args, kwargs)
+        with BatchTrace(self._size(leaves, structure, axes)) as trace:
+            batched = [x if axis is None else trace.wrap(to_front(x, axis), None) for x, axis in zip(leaves, axes)]
+            traced_args, *traced_kwargs = tree.unflatten(structure, batched)
+            del batched
+            out = self.fun(*traced_args, **traced_kwargs[0]) if kwargs else self.fun(*traced_args)
+            outs, out_structure = tree.flatten(out)
+            out_axes = self.out_axes.of_leaves(out, out_structure)
+            return tree.unflatten(out_structure, [self._returned(trace, x, axis) for x, axis in zip(outs, out_axes)])
 
-    def _parts(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Part]:
-        """The arguments, by their axes; the keyword arguments, if there are any, are the last part."""
+    def _placed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], tree.Structure, list[int | None]]:
+        """The leaves of (args, kwargs), or of (args,) if there are no others, their structure, and the axis of each leaf."""
         if self.arity is not None and self.arity != len(args):
             raise ArgumentError(
                 f"vmap: in_axes has {self.arity} entries, but {name_of(self.fun)} was called with {len(args)} positional "
                 "arguments; give one entry for each, or one int for all"
             )
-        parts = self.in_axes.parts(args)
-        return [*parts, (0, *tree.flatten(kwargs))] if kwargs else parts
+        leaves, structure = tree.flatten((args, kwargs) if kwargs else (args,))
+        axes = self.in_axes.of_leaves(args, structure.children[0])
+        return leaves, structure, [*axes, *[0] * (len(leaves) - len(axes))] if kwargs else axes
 
-    def _size(self, parts: Sequence[Part]) -> int:
+    def _size(self, leaves: Sequence[Any], structure: tree.Structure, axes: Sequence[int | None]) -> int:
         """The size of the batch, on which the arguments agree."""
         sizes = set() if self.axis_size is None else {operator.index(self.axis_size)}
-        for axis, leaves, _ in parts:
-            if axis is None:
-                continue
-            for x in leaves:
+        for x, axis in zip(leaves, axes):
+            if axis is not None:
                 shape = x.shape if type(x) is np.ndarray else np.shape(x)
                 if not -len(shape) <= axis < len(shape):
-                    raise self._no_such_axis(parts)
+                    place = next(place for place, leaf, _ in _batched_leaves(leaves, structure, axes) if leaf is x)
+                    raise ArgumentError(
+                        f"vmap: in_axes asks for axis {axis} of {place}, which has {len(shape)} axes (shape {shape}). "
+                        "Use in_axes=None for an argument that all examples share."
+                    )
                 sizes.add(shape[axis])
+        if len(sizes) == 1:
+            return sizes.pop()
         if not sizes:
             raise ArgumentError(
                 "vmap: no argument has a batched axis (in_axes is None for all of them); give at least one, or axis_size=n"
             )
-        if len(sizes) > 1:
-            raise self._no_common_size(parts)
-        return sizes.pop()
-
-    def _no_such_axis(self, parts: Sequence[Part]) -> ArgumentError:
-        place, axis, shape = next(leaf for leaf in self._batched_leaves(parts) if not -len(leaf[2]) <= leaf[1] < len(leaf[2]))
-        return ArgumentError(
-            f"vmap: in_axes asks for axis {axis} of {place}, which has {len(shape)} axes (shape {shape}). "
-            "Use in_axes=None for an argument that all examples share."
-        )
-
-    def _no_common_size(self, parts: Sequence[Part]) -> ArgumentError:
         lines = [
-            f"  {place}: size {shape[axis]} along axis {axis} (shape {shape})"
-            for place, axis, shape in self._batched_leaves(parts)
+            f"  {place}: size {np.shape(x)[axis]} along axis {axis} (shape {np.shape(x)})"
+            for place, x, axis in _batched_leaves(leaves, structure, axes)
         ]
         if self.axis_size is not None:
             lines.append(f"  axis_size={self.axis_size}")
-        return ArgumentError("vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines))
-
-    def _batched_leaves(self, parts: Sequence[Part]) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-        """Each batched leaf: what it is called, its axis, its shape."""
-        above = [*self.in_axes.upper.paths(), ()]
-        for number, (axis, leaves, structure) in enumerate(parts):
-            for x, path in zip(leaves, structure.paths(), strict=True):
-                if axis is not None:
-                    keyword = "keyword " if number == len(self.in_axes.entries) else ""
-                    yield f"{keyword}{describe((*above[number], *path))}", axis, np.shape(x)
+        raise ArgumentError("vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines))
 
     def _returned(self, trace: BatchTrace, x: Any, axis: int | None) -> Any:
         if isinstance(x, BatchTracer) and x.owner is trace:
@@ -121,11 +102,6 @@ class Vmap(Transformed):
         return moved_back(repeated if isinstance(repeated, Tracer) else repeated.copy(), axis, "vmap")
 
 
-def _batched(trace: BatchTrace, leaves: list[Any], axis: int | None) -> list[Any]:
-    """The leaves, as one example has them."""
-    return leaves if axis is None else [trace.wrap(to_front(x, axis), None) for x in leaves]
-
-
 def to_front(x: Any, axis: int) -> Any:
     """`x` with its batch axis first, also in memory: examples that are scattered there are copied together."""
     if not hasattr(x, "dtype"):
@@ -144,9 +120,6 @@ def moved_back(value: Any, axis: int, transform: str) -> Any:
     return returned(np.moveaxis(value, 0, axis))
 
 
-Part = tuple[int | None, list[Any], tree.Structure]
-
-
 class Axes:
     """in_axes or out_axes: ints and None (the entries), in a tree that what they are for refines (the upper structure)."""
 
@@ -157,27 +130,35 @@ class Axes:
             if entry is not None and (isinstance(entry, (bool, np.bool_)) or not isinstance(entry, (int, np.integer))):
                 raise ArgumentError(f"vmap: {name} must hold ints and None, not {entry!r} ({type(entry).__name__})")
 
-    def parts(self, full: Any) -> list[Part]:
-        """What `full` has in the place of each entry: that axis, the leaves, their structure."""
+    def of_leaves(self, full: Any, structure: tree.Structure) -> list[int | None]:
+        """The axis of each leaf of `full`, which has this structure."""
+        if self.upper is tree.LEAF:
+            return self.entries * structure.num_leaves
+        if self.upper == structure:
+            return self.entries
         try:
-            found = tree.flatten_like(self.upper, full, prefix=True, what=self.name)
+            parts = tree.flatten_like(self.upper, full, prefix=True, what=self.name)
         except ValueError as error:
             raise ArgumentError(
                 f"vmap: {self.name} does not fit: {error}. {self.name} is an int, None, or a pytree that the arguments refine."
             ) from None
-        return [(axis, *tree.flatten(part)) for axis, part in zip(self.entries, found)]
+        return [axis for axis, part in zip(self.entries, parts) for _ in tree.leaves(part)]
 
 
 def broadcast_axes(name: str, axes: Any, full: Any) -> list[int | None]:
     """One axis for each leaf of `full`; `axes` may be a prefix of its structure, and None means that nothing is batched."""
-    return [axis for axis, leaves, _ in Axes(name, axes).parts(full) for _ in leaves]
+    return Axes(name, axes).of_leaves(full, tree.structure(full))
 
 
-def describe(path: Sequence[Any]) -> str:
-    """'argument 0['w']' for the path of a leaf among the arguments."""
-    first, *rest = path
-    text = str(getattr(first, "index", getattr(first, "key", first)))
-    return f"argument {text}{tree.keystr(rest)}"
+def _batched_leaves(
+    leaves: Sequence[Any], structure: tree.Structure, axes: Sequence[int | None]
+) -> Iterator[tuple[str, Any, int]]:
+    """What each batched leaf of (args, kwargs) is called ("argument 0['w']"), the leaf, and its axis."""
+    for (where, argument, *path), x, axis in zip(structure.paths(), leaves, axes, strict=True):
+        if axis is not None:
+            keyword = "" if where == tree.Index(0) else "keyword "
+            text = str(getattr(argument, "index", getattr(argument, "key", argument)))
+            yield f"{keyword}argument {text}{tree.keystr(path)}", x, axis
 
 
 def vmap(fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Any:

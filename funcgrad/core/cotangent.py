@@ -56,7 +56,10 @@ class Masked:
             np.logical_or.at(self.live, index, live)
         else:
             self.value[index] += part
-            self.live[index] |= live
+            if live is True:
+                self.live[index] = True
+            else:
+                self.live[index] |= live
         return True
 
     def times(self, partial: Any) -> Masked:

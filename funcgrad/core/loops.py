@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.batch import BatchTracer
-from funcgrad.core.cotangent import INTS, Masked, is_element, select
+from funcgrad.core.cotangent import INTS, Masked, is_element, ndarray, select
 from funcgrad.core.indexing import kept
 from funcgrad.core.layout import copied, is_private
 from funcgrad.core.mutation import WRITE, is_same_view, measured
@@ -24,7 +24,8 @@ from funcgrad.core.trace import Tracer
 from funcgrad.core.views import FILLED, Stale, note_write
 
 _BASIC = frozenset([*INTS, slice])
-_CONTENTS = frozenset([float, int, np.float64, np.float32, np.ndarray])
+_CONTENTS = frozenset([float, int, np.float64, np.float32, ndarray])
+bool_ = np.bool_
 
 
 def assign(x: Tracer, index: Any, v: Any) -> None:
@@ -52,7 +53,7 @@ _FREE_IN_CELL = measured(_free_count_in_cell)
 def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
     """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape already. Was it?"""
     value, before, alias, trace = x.value, x.node, x.alias, x.owner
-    if before is None or type(value) is not np.ndarray:
+    if before is None or type(value) is not ndarray:
         return False
     if alias is not FILLED and alias is not None and (alias.root is not None or alias.read_only):
         return False
@@ -85,16 +86,16 @@ def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
 def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
     """The same under vmap: put `v`, of each example or of all, at a basic index of each example of `x`. Was it done?"""
     alias, trace = x.alias, x.owner
-    if type(x.value) is not np.ndarray or alias is not None and (alias.root is not None or alias.read_only):
+    if type(x.value) is not ndarray or alias is not None and (alias.root is not None or alias.read_only):
         return False
     items = index if type(index) is tuple else (index,)
     missing = x.value.ndim - 1 - len(items) + [*map(type, items)].count(slice)  # axes of x[index], less those of v
     if type(v) is BatchTracer and v.owner is trace:
         v = v.value
         missing -= v.ndim - 1
-        if missing > 0 and type(v) is np.ndarray:
+        if missing > 0 and type(v) is ndarray:
             v = v.reshape(v.shape[:1] + (1,) * missing + v.shape[1:])
-    elif type(v) is np.ndarray:
+    elif type(v) is ndarray:
         missing -= v.ndim
     if missing < 0 or type(v) not in _CONTENTS:
         return False
@@ -120,28 +121,26 @@ class _LoopPlan:
     keeps, masks = (), True
 
     def __init__(self, *slots: int) -> None:
-        self.slots = slots
+        self.slots, self.has_written = slots, len(slots) == 2
 
     def pull(self, ct: Any, index: Any) -> Any:
         return self.pull_masked(Masked(ct, None), index)
 
     def pull_masked(self, ct: Masked, index: Any) -> Any:
         value, live = ct.value, ct.live
-        has_written = len(self.slots) == 2
-        if not ct.owned or type(value) is not np.ndarray or type(live) is not np.ndarray:
-            return WRITE.pull_masked(ct, (Place((), index), True, has_written or None, None))
-        part = _part(value[index], live[index]) if has_written else None
-        value[index] = 0
-        live[index] = False
-        return (ct, part) if has_written else (ct,)
-
-
-def _part(part: Any, live: Any) -> Any:
-    """The cotangent of what was written, out of buffers that are about to be written into."""
-    if type(live) is np.bool_:
-        return part if live else None
-    # The first False, if there is one: ten times as fast as live.all().
-    return part.copy() if live.size == 0 or live.item(live.argmin()) else select(live.copy(), part)
+        if not (ct.owned and type(value) is ndarray and type(live) is ndarray):
+            return WRITE.pull_masked(ct, (Place((), index), True, self.has_written or None, None))
+        if not self.has_written:
+            value[index], live[index] = 0, False
+            return (ct,)
+        part, lives = value[index], live[index]
+        if type(lives) is bool_:  # one element
+            part = part if lives else None
+        else:  # out of buffers that are about to be written into
+            # The first False, if there is one: ten times as fast as lives.all().
+            part = part.copy() if lives.size == 0 or lives.item(lives.argmin()) else select(lives.copy(), part)
+        value[index], live[index] = 0, False
+        return (ct, part)
 
 
 _WRITE_CONSTANT, _WRITE_TRACER = _LoopPlan(0), _LoopPlan(0, 1)

@@ -7,6 +7,7 @@ one more of these places: so the result says which axes have to be moved back.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -135,6 +136,12 @@ def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]
     pairs = [taken_off(i) for i in (index if isinstance(index, tuple) else (index,))]
     items, batched = [i for i, _ in pairs], [is_batched for _, is_batched in pairs]
     found = batch_index(items, batched, shape, trace.size, x_batched=True)
+    if found is None and not any(isinstance(i, Tracer) for i in items) and not any(batched):
+        # True or False for an index, or a mask that does not fit: NumPy says what it means, or what is wrong.
+        positions = np.arange(math.prod(shape)).reshape(shape)[index]
+        items = list(np.unravel_index(positions, shape)) if shape else [np.newaxis] * positions.ndim
+        if shape or positions.size:
+            found = batch_index(items, [False] * len(items), shape, trace.size, x_batched=True)
     if found is None:
         raise BatchedControlFlowError(
             f"x[mask] = v at {user_line()}: under vmap, the mask differs between examples. Write np.where(mask, v, x)."

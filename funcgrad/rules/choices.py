@@ -5,13 +5,15 @@ What is not taken contributes zeros by structure. A choice between equal operand
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy._core import umath
 
+from funcgrad.core.batch import aligned, one_by_one
 from funcgrad.core.declare import composite, custom, elementwise, selection
-from funcgrad.core.primitive import out_refused
+from funcgrad.core.primitive import Call, Primitive, out_refused
 from funcgrad.core.trace import Tracer, concrete
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.slopes import phase, some
@@ -24,9 +26,14 @@ def _taken(condition: Any) -> Any:
     return condition if getattr(condition, "dtype", None) is BOOL else np.not_equal(condition, 0)
 
 
+def _where_of_each(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """For all examples at once; but np.where(condition), which asks where it is true, one by one."""
+    return (aligned if len(call.operands) > 1 else one_by_one)(primitive, call, batched, size)
+
+
 selection(
     np.where, None, _taken, lambda condition: np.logical_not(condition),
-    operands="condition x y", signature="condition, x=None, y=None, /", gives_array=True,
+    operands="condition x y", signature="condition, x=None, y=None, /", gives_array=True, batch=_where_of_each,
 )  # fmt: skip
 
 

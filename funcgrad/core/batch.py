@@ -89,9 +89,8 @@ class BatchTrace(Trace):
         if isinstance(primitive, Opaque):
             return primitive.on_batch(self, lowered, batched)
         out = self.by_strategy(primitive, lowered, batched)
-        if primitive.gives_array and isinstance(out, Tracer) and not out.shape:
-            if primitive.gives_array is True or not is_scalar(call.operands[0]):
-                out.alias = FILLED  # an array without axes, not a scalar
+        if primitive.gives_array and not out.shape and (primitive.gives_array is True or not is_scalar(call.operands[0])):
+            out.alias = FILLED  # an array without axes, not a scalar
         return out
 
     def by_strategy(self, primitive: Primitive, call: Call, batched: Sequence[bool]) -> Any:
@@ -213,12 +212,12 @@ STRATEGIES: dict[Any, Strategy] = {"aligned": aligned, "axis": along_axis, "lead
 # ---- at once, without detours ----------------------------------------------------------------------------------------
 
 
-def at_once(primitive: Primitive) -> Callable[..., Any]:
+def at_once(primitive: Primitive, count: int | None = None) -> Callable[..., Any]:
     """What runs a call of operands alone, if they are plain arrays inside one vmap: it does what `bind` would do in the end.
 
-    It gives None, if it is another case.
+    It gives None, if it is another case. `count` says how many operands there are, if not all are given.
     """
-    function, names = primitive.function, primitive.operand_names
+    function, names = primitive.function, primitive.operand_names[:count]
     by_strategy = _by_strategy(primitive, tuple((name, None) for name in names))
     cores = (0,) * len(names) if primitive.batch == "aligned" else getattr(primitive.batch, "cores", None)
     if cores is None or getattr(function, "nout", 1) > 1:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTracer
+from funcgrad.core.batch import BatchTracer, at_once
 from funcgrad.core.blank import BlankTracer
 from funcgrad.core.catalogue import Function
 from funcgrad.core.cotangent import add_reduce, ndarray
@@ -168,10 +168,15 @@ def {name}(x):
         if node_x is not None:
             trace = x.owner
             x = x.value
-            if type(x) is ndarray or type(x) in scalars:
-                out = function(x)
-                if type(out) in scalars or type(out) is ndarray and out.base is None and out is not x:
+            kind = type(x)
+            out = function(x) if kind is ndarray or kind in scalars else at_once(x) if kind is Batch else None
+            kind = type(out)
+            if kind in scalars or kind is Batch or kind is ndarray and out.base is None and out is not x:
 {record_x}
+    elif type(x) is Batch:
+        out = at_once(x)
+        if out is not None:
+            return out
     return general(given)
 """
 
@@ -185,12 +190,14 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
         plan = plan_of(primitive, (0,), Call([np.ones(())], layout, {}))
     except NonDifferentiableError:  # as bincount, whose derivative is in its second operand
         return primitive
+    is_reduction = primitive.batch == "axis" and not primitive.may_view and not primitive.gives_array
     space = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "plan_x": plan, "Spec": Spec,
         "function": FASTER.get(primitive.function, primitive.function), "ndarray": ndarray, "scalars": SCALARS,
+        "Batch": BatchTracer, "at_once": at_once(primitive, 1) if is_reduction else lambda x: None,
     }  # fmt: skip
     record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=NEW_SPEC)
-    return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 20)}, primitive, space)
+    return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 16)}, primitive, space)
 
 
 SCALARS = frozenset([np.float64, np.float32])

@@ -78,12 +78,8 @@ def {name}(x, y):
     if type(x) is Tracer:
         node_x = x.node
         if node_x is not None:
-            if type(y) is ndarray or type(y) in plain:
-                trace = x.owner
-                x = x.value
-                out = {run}
-{record_x}
-            if type(y) is Tracer:
+            kind = type(y)
+            if kind is Tracer:
                 node_y = y.node
                 trace = x.owner
                 if y.owner is trace and node_y is not None:
@@ -91,7 +87,12 @@ def {name}(x, y):
                     y = y.value
                     out = {run}
 {record_xy}
-            if type(y) is Batch and y.owner.level < x.owner.level:
+            elif kind is float or kind is ndarray or kind in plain:
+                trace = x.owner
+                x = x.value
+                out = {run}
+{record_x}
+            elif kind is Batch and y.owner.level < x.owner.level:
                 trace = x.owner
                 x = x.value
                 out = {run}

@@ -92,7 +92,8 @@ class Named(Rule):
         else:  # what is not among the parameters of a call is not saved
             take, given = "", dict.fromkeys(wanted, "**saved")
         parts = [f"pull_{name}(ct, {given[name]})" for name in wanted]
-        several = "    if type(ct) is list:\n        return general(ct, saved)\n"
+        has_one = getattr(primitive.function, "nout", None) == 1  # output: a ufunc tells
+        several = "" if has_one else "    if type(ct) is list:\n        return general(ct, saved)\n"
         source = f"def pull(ct, saved):\n{several}{take}    return ({', '.join(parts)},)\n"
         space: dict[str, Any] = {f"pull_{name}": self.pulls[name] for name in wanted}
         space["general"] = general

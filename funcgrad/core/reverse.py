@@ -82,12 +82,13 @@ class ReverseTrace(Trace):
     tracer_type = ReverseTracer
 
     def __init__(self, guard: Guard | None = None) -> None:
-        super().__init__()
+        Trace.__init__(self)  # sooner than super(), and so below: the smallest functions are differentiated, too
         self.guard = guard or Guard()
 
     def close(self) -> None:
-        super().close()
-        self.guard.release()
+        Trace.close(self)
+        if self.guard.locked:
+            self.guard.release()
 
     def leaf(self, value: Any) -> ReverseTracer:
         """A tracer to differentiate in."""
@@ -95,7 +96,7 @@ class ReverseTrace(Trace):
         node.order, node.plan, node.saved, node.origin = next(self.order), None, None, ()
         node.spec = spec = _new(Spec)
         spec.shape, spec.dtype = value.shape, value.dtype
-        tracer: Any = _new(self.tracer_type)
+        tracer: Any = self.tracer_type()
         tracer.owner, tracer.value, tracer.node, tracer.alias = self, value, node, None
         return tracer
 
@@ -200,42 +201,11 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
     cts: dict[Node, Any] = {}  # the cotangents of the nodes in the heap
     heap: list[tuple[int, Node]] = []
     leaves: dict[Node, Any] = {}
-    for node, ct in seeds:
-        _contribute(cts, heap, leaves, node, ct)
-    node = ct = None
-    plain = True  # have all parts been plain so far?
+    plain = visitor is None  # is nothing to be done but to pull? So it is as long as all parts are plain
+    parents, parts = [*zip(*seeds)] or ((), ())  # as if an imaginary last node had pulled them
+    node = ct = spec = None
     while True:
-        if node is None:
-            if not heap:
-                break
-            node = heappop(heap)[1]
-            ct = cts.pop(node)
-        try:
-            if visitor is None and (type(ct) is ndarray or type(ct) in PLAIN_PARTS):
-                pull = node.plan.pull  # on a line of its own: the interpreter finds a slot faster than a method
-                parts = pull(ct, node.saved)
-            else:
-                parts = _pulled(node, ct, visitor)
-        except Exception as error:
-            error.add_note(f"This happened while a cotangent was pulled back through {node.plan.name}.")
-            raise
-        parents, spec = node.origin, node.spec
-        if release and parts is not STOPPED:
-            if freed is None:
-                node.saved, node.origin = None, ()
-            elif node.plan.keeps:
-                node.saved = freed
-        if type(parents) is Node:
-            part = parts[0]
-            if (type(part) is ndarray or type(part) in PLAIN_PARTS) and not heap and parents.plan is not None:
-                to = parents.spec
-                if part.dtype is to.dtype and (to is spec or part.shape == to.shape):  # a chain: what follows does the same
-                    node, ct = parents, part
-                    parts = part = None
-                    continue
-            parents = (parents,)
         # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
-        node = None
         for parent, part in zip(parents, parts):
             if type(part) is ndarray or type(part) in PLAIN_PARTS:
                 to = parent.spec
@@ -247,14 +217,11 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
                 if part is None:
                     continue
             if parent.plan is None:
-                held = leaves.get(parent)
-                leaves[parent] = part if held is None else merged(held, part)
+                leaves[parent] = merged(leaves[parent], part) if parent in leaves else part
             elif parent is node:
-                held = ct
-                ct = merged(held, part)
+                ct = merged(ct, part)
             elif parent in cts:
-                held = cts[parent]
-                cts[parent] = merged(held, part)
+                cts[parent] = merged(cts[parent], part)
             elif node is None:
                 node, ct = parent, part
             elif parent.order < node.order:
@@ -262,11 +229,47 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
                 node, ct = parent, part
             else:
                 _push(cts, heap, parent, part)
-        parts = part = held = parent = None  # a name left over would look like a second holder, or keep a node
-        if heap and node is not None and heap[0][0] < node.order:
-            _push(cts, heap, node, ct)
-            node = None
-    return leaves if plain else {leaf: dense(ct) for leaf, ct in leaves.items()}
+        parts = part = parent = None  # a name left over would look like a second holder, or keep a node
+        if heap and (node is None or heap[0][0] < node.order):
+            if node is not None:
+                _push(cts, heap, node, ct)
+            node = heappop(heap)[1]
+            ct = cts.pop(node)
+        if node is None:
+            return leaves if plain else {leaf: dense(ct) for leaf, ct in leaves.items()}
+        while True:
+            try:
+                if plain or visitor is None and (type(ct) is ndarray or type(ct) in PLAIN_PARTS):
+                    pull = node.plan.pull  # on a line of its own: the interpreter finds a slot faster than a method
+                    parts = pull(ct, node.saved)
+                else:
+                    parts = _pulled(node, ct, visitor)
+            except Exception as error:
+                error.add_note(f"This happened while a cotangent was pulled back through {node.plan.name}.")
+                raise
+            parents, spec = node.origin, node.spec
+            if release and parts is not STOPPED:
+                if freed is None:
+                    node.saved, node.origin = None, ()
+                elif node.plan.keeps:
+                    node.saved = freed
+            if type(parents) is not Node:
+                break
+            part, to = parts[0], parents.spec
+            if (
+                heap
+                or parents.plan is None
+                or type(part) is not ndarray
+                and type(part) not in PLAIN_PARTS
+                or part.dtype is not to.dtype
+                or to is not spec
+                and part.shape != to.shape
+            ):
+                parents = (parents,)
+                break
+            node, ct = parents, part  # a chain: what stands above does the same
+            parts = part = None
+        node = None
 
 
 STOPPED = (None,)  # the parts of a node at which a visitor stops
@@ -315,17 +318,6 @@ def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Nod
 def _push(cts: dict[Node, Any], heap: list[tuple[int, Node]], node: Node, ct: Any) -> None:
     cts[node] = ct
     heappush(heap, (node.order, node))
-
-
-def _contribute(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], node: Node, ct: Any) -> None:
-    """Add a seed."""
-    place = leaves if node.plan is None else cts
-    if node in place:
-        place[node] = merged(place[node], ct)
-    elif node.plan is None:
-        leaves[node] = dense(ct)
-    else:
-        _push(cts, heap, node, ct)
 
 
 def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, part: Part) -> None:

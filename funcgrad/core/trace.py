@@ -34,7 +34,7 @@ RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
 class Trace:
     """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
 
-    __slots__ = ("__weakref__", "is_open", "level", "order", "outer")
+    __slots__ = ("__weakref__", "is_open", "level", "order", "token")
     transform = "a transform"
     tracer_type: type[Tracer]
 
@@ -53,12 +53,11 @@ class Trace:
         self.order = _Closed(self.transform)
 
     def __enter__(self) -> Self:
-        self.outer = RUNNING.get()
-        RUNNING.set(self)
+        self.token = RUNNING.set(self)
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
-        RUNNING.set(self.outer)
+        RUNNING.reset(self.token)  # not set to what it was: NumPy's own look into an empty context is faster
         self.close()
         if error is None:
             return

@@ -253,7 +253,7 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
                     node.saved, node.origin = None, ()
                 elif node.plan.keeps:
                     node.saved = freed
-            if type(parents) is not Node:
+            if type(parents) is tuple:
                 break
             part, to = parts[0], parents.spec
             if (

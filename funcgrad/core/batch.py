@@ -35,7 +35,7 @@ class BatchTracer(Tracer):
     is_batch = True
     owner: BatchTrace
 
-    @property
+    @Tracer.shape.getter
     def shape(self) -> tuple[int, ...]:
         return self.value.shape[1:]
 
@@ -89,9 +89,9 @@ class BatchTrace(Trace):
         if isinstance(primitive, Opaque):
             return primitive.on_batch(self, lowered, batched)
         out = self.by_strategy(primitive, lowered, batched)
-        if primitive.gives_array and isinstance(out, Tracer) and not out.shape:
-            if primitive.gives_array is True or not is_scalar(call.operands[0]):
-                out.alias = FILLED  # an array without axes, not a scalar
+        gives_array = primitive.gives_array and (primitive.gives_array is True or not is_scalar(call.operands[0]))
+        if gives_array and isinstance(out, Tracer) and not out.shape:
+            out.alias = FILLED  # an array without axes, not a scalar
         return out
 
     def by_strategy(self, primitive: Primitive, call: Call, batched: Sequence[bool]) -> Any:

@@ -18,7 +18,7 @@ from funcgrad.core.views import is_scalar
 
 def cast(v: Any, dtype: np.dtype[Any], write: Callable[[Any, Any], Any]) -> Any:
     """`v` as an array or tracer of this dtype. Where NumPy's `write(array, v)` raises or warns, so does this."""
-    if holds_tracer(v):
+    if not isinstance(v, (list, tuple)) or holds_tracer(v):
         v = as_operand(v)
     write(np.ones(1, dtype), _stand_in(v))
     v = as_operand(v)

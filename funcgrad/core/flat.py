@@ -22,6 +22,20 @@ class Flat:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.x.ravel())
 
+    def __operand__(self) -> Any:
+        """The elements as an array, which NumPy's functions take them for."""
+        return self.x.ravel()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*_as_arrays(args), **_as_arrays(kwargs))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return function(*_as_arrays(args), **_as_arrays(kwargs))
+
+    def copy(self) -> Any:
+        """The elements in an array of its own."""
+        return self.x.flatten()
+
     def __len__(self) -> int:
         return self.x.size
 
@@ -41,6 +55,19 @@ class Flat:
         if not self.x.shape:
             return (np.newaxis,) if positions.shape else ()
         return np.unravel_index(positions, self.x.shape)
+
+
+for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
+    setattr(Flat, _name, lambda self, y, name=_name: getattr(self.x.ravel(), name)(_as_arrays(y)))
+
+
+def _as_arrays(x: Any) -> Any:
+    """`x`, with an array for each x.flat in it."""
+    if isinstance(x, (list, tuple)):
+        return type(x)([_as_arrays(v) for v in x])
+    if isinstance(x, dict):
+        return {k: _as_arrays(v) for k, v in x.items()}
+    return x.__operand__() if isinstance(x, Flat) else x
 
 
 def _write_element(a: Any, v: Any) -> None:

@@ -19,6 +19,7 @@ from funcgrad.core.views import check_writeable, is_scalar
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
     """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
+    check_writeable(x)
     result_spec, dtype = spec(result), x.dtype
     if result_spec.shape != x.shape:
         raise ValueError(

@@ -133,11 +133,13 @@ def _fill(self: Any, value: Any) -> None:
 
 def _sort(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
     """Sort in place."""
+    np.ones(1).sort(kind=kind, order=order, stable=stable)  # NumPy knows which of these there are
     self[...] = np.sort(self, axis=axis, kind=kind, stable=stable)
 
 
 def _partition(self: Any, kth: Any, axis: int = -1, kind: Any = "introselect", order: Any = None) -> None:
     """Partition in place."""
+    np.ones(1).partition(0, kind=kind, order=order)
     self[...] = np.partition(self, kth, axis=axis, kind=kind)
 
 

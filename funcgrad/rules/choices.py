@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.batch import aligned, one_by_one
+from funcgrad.core.batch import STRATEGIES
 from funcgrad.core.declare import composite, custom, elementwise, selection
 from funcgrad.core.primitive import Call, Primitive, out_refused
 from funcgrad.core.trace import Tracer, concrete
@@ -28,7 +28,7 @@ def _taken(condition: Any) -> Any:
 
 def _where_of_each(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """For all examples at once; but np.where(condition), which asks where it is true, one by one."""
-    return (aligned if len(call.operands) > 1 else one_by_one)(primitive, call, batched, size)
+    return STRATEGIES["aligned" if len(call.operands) > 1 else "one by one"](primitive, call, batched, size)
 
 
 selection(

@@ -12,7 +12,7 @@ import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite, custom, elementwise, linear, piecewise_constant
-from funcgrad.core.methods import astype
+from funcgrad.core.methods import LANES, astype
 from funcgrad.core.trace import is_foreign
 from funcgrad.rules.slopes import (
     angle_slope,
@@ -107,6 +107,7 @@ linear(np.conjugate, lambda ct: np.conjugate(ct), moves=True, batch="aligned")
 linear(np.real, lambda ct: ct, moves=True, batch="aligned")
 IMAG = linear(np.imag, lambda ct, val: CATALOGUE[_turned](ct) if val.dtype.kind == "c" else None, batch="aligned")
 IMAG.may_view = True
+LANES[np.imag] = IMAG  # no lane: of a real array NumPy gives a read-only one, which has to be noted
 linear(_turned, lambda ct: np.imag(ct), batch="aligned")
 
 

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.batch import is_batched
 from funcgrad.core.cotangent import Masked
 from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
-from funcgrad.core.trace import is_foreign
-from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.core.trace import Tracer, is_foreign, snapshot
+from funcgrad.core.views import Step, join
+from funcgrad.errors import BatchedControlFlowError, UnsupportedFunctionError, user_line
 from funcgrad.rules.shapes import shifted
 
 # ---- taking ----------------------------------------------------------------------------------------------------------
@@ -69,6 +71,10 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if not set(trim.lower()) <= set("fb"):
         raise ValueError(f"np.trim_zeros at {user_line()}: trim is 'f', 'b' or 'fb', not {trim!r}")
     mask = x != 0
+    if is_batched(mask):
+        raise BatchedControlFlowError(
+            f"np.trim_zeros at {user_line()}: under vmap, the examples may have zeros at different ends. Write x[first:last]."
+        )
     live = np.argwhere(mask if is_foreign(mask) else np.asarray(mask))
     # Of nothing but zeros, NumPy keeps nothing.
     first, last = (live.min(axis=0), live.max(axis=0) + 1) if live.size else (np.array(x.shape), np.zeros(x.ndim, int))
@@ -81,21 +87,49 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 def _sliding_window_view(
     x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Any:
+    if writeable:
+        raise UnsupportedFunctionError(
+            f"sliding_window_view(writeable=True) at {user_line()}: one element of x is in many windows. Write into x itself."
+        )
     x = as_operand(x)
+    windows = _windows(x, window_shape, axis)
+    if isinstance(x, Tracer) and isinstance(windows, Tracer):
+        windows = snapshot(windows)
+        join(x, windows, (_WindowStep(window_shape, axis),), read_only=True)
+    return windows
+
+
+def _windows(x: Any, window_shape: Any, axis: Any) -> Any:
+    """The windows, as an array of their own."""
     sizes = tuple(map(operator.index, window_shape)) if np.ndim(window_shape) else (operator.index(window_shape),)
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
     if len(sizes) != len(axes):
         raise ValueError(f"sliding_window_view at {user_line()}: {len(sizes)} window sizes for {len(axes)} axes; give one each")
-    if writeable:
-        raise UnsupportedFunctionError(
-            f"sliding_window_view(writeable=True) at {user_line()}: the windows of a tracer are a copy. Write into x itself."
-        )
     for size, at in zip(sizes, axes):
         count = x.shape[at] - size + 1
         if size < 0 or count < 1:
             raise ValueError(f"sliding_window_view at {user_line()}: no window of {size} fits axis {at} of shape {x.shape}")
         x = np.moveaxis(np.take(x, np.arange(count)[:, None] + np.arange(size), at), at + 1, -1)
     return x
+
+
+class _WindowStep(Step):
+    """What leads from an array to a view of its windows."""
+
+    __slots__ = ("axis", "window_shape")
+
+    def __init__(self, window_shape: Any, axis: Any) -> None:
+        super().__init__(GETITEM, None)
+        self.window_shape, self.axis = window_shape, axis
+
+    def __call__(self, x: Any) -> Any:
+        if isinstance(x, Tracer):
+            return _windows(x, self.window_shape, self.axis)
+        return np.lib.stride_tricks.sliding_window_view(x, self.window_shape, self.axis)
+
+    @property
+    def index(self) -> None:
+        return None
 
 
 composite(np.take, _take)

@@ -73,6 +73,8 @@ def _as_columns(x: Any) -> Any:
 def _block(arrays: Any) -> Any:
     """Innermost lists are joined along the last axis, the lists around them along the axes before it."""
     _check_depths(arrays)
+    if not isinstance(arrays, list):
+        return np.copy(arrays)
     depth = _depth(arrays)
     rank = max(depth, *(np.ndim(x) for x in _leaves(arrays)))
     return _joined_block(arrays, depth, rank)

@@ -29,7 +29,8 @@ def batched_reshape(primitive: Primitive, call: Call, batched: Sequence[bool], s
     x = call.operands[0]
     shape = primitive.run(call.with_operands([_empty_like(x.shape[1:])])).shape
     if call.params.get("order", "C") == "C":
-        return x.reshape((size, *shape))
+        out = x.reshape((size, *shape))
+        return out.copy() if call.params.get("copy") else out
     # In Fortran order the first axis runs fastest, so the batch has to wait as the last one.
     turned = x.transpose(*range(1, x.ndim), 0).reshape((*shape, size), order="F")
     return turned.transpose(-1, *range(len(shape)))

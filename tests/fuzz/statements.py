@@ -333,6 +333,23 @@ def places(w: Writer) -> str | None:
     ])  # fmt: skip
 
 
+def unusual(w: Writer) -> str | None:
+    """What is rarely written: booleans for an index, windows, open meshes, the places where something holds, x.flat."""
+    name = w.pick(_ndarray(1))
+    if not name:
+        return None
+    a, e, c = w.env[name], w.expression(()), w.number()
+    some = lambda n: sorted({w.rng.randrange(-n, n) for _ in range(2)}) if n else []
+    windows = f"windows = np.lib.stride_tricks.sliding_window_view({name}, {max(a.shape[-1] - 1, 1)}, axis=-1)"
+    return w.rng.choice([
+        f"{name}[{w.rng.choice(['True', 'np.True_', 'np.array(True)'])}] {w.rng.choice(['=', '+=', '*='])} {e}", f"{name}[False] = {e}",
+        f"{name}[np.where({name}.real > {c})] = {e}", f"{name}[np.nonzero({name}.real > {c})] *= {c}", f"{w.new()} = {name}[{w.rng.choice(['True', 'False'])}]",
+        f"{windows}\n{name} *= {c}\n{name}[...] += windows.sum(axis=(-1, -2))[..., None]", f"{windows}\n{name}[..., 0] = {e}\n{w.new()} = windows[..., 0] * {c}",
+        f"{name}[np.ix_({', '.join(map(str, map(some, a.shape)))})] {w.rng.choice(['=', '-='])} {e}", f"{name}.flat = {name}.T.copy().flat", f"{name}.flat[1:] = {name}.flat[:-1]",
+        f"{w.new()} = np.sin({name}.flat) * {c}", f"np.copyto({name}, {name}.T)" if a.shape == a.shape[::-1] else f"{name}[::-1] = {name}", f"{w.new()} = np.block({name})\n{name} += {c}",
+    ])  # fmt: skip
+
+
 def container(w: Writer) -> str | None:
     """Arrays in a list are the arrays themselves."""
     u, v = w.pick(_ndarray()), w.pick(_ndarray())
@@ -376,5 +393,5 @@ STATEMENTS: list[tuple[str, Callable[[Writer], str | None], int]] = [
     ("item", item, 12), ("item, in place", updated_item, 8), ("in place", updated, 8), ("view, in place", updated_view, 6), ("item of a view", chain, 4),
     ("out=", out, 6), ("function that writes", writer, 7), ("plain item", plain_write, 3), ("loop that fills", fill_loop, 3), ("loop over a table", table_loop, 3),
     ("whole numbers", whole_numbers, 3), ("places", places, 3), ("loop over rows", row_loop, 3), ("if", branch, 2), ("while", while_loop, 1), ("function that changes its arguments", function, 2), ("swap", swap, 3),
-    ("list of arrays", container, 1), ("scalar", scalar, 3), ("refused by NumPy", failing, 2),
+    ("list of arrays", container, 1), ("scalar", scalar, 3), ("unusual", unusual, 3), ("refused by NumPy", failing, 2),
 ]  # fmt: skip

@@ -59,7 +59,7 @@ def test_a_planted_error_is_found(owner: Any, name: str, wrong: Any, monkeypatch
 
         for module in (mutation, inplace, assignment):
             monkeypatch.setattr(module, name, wrong)
-    failure = first_failure(300)
+    failure = first_failure(600)
     assert failure is not None
     program, verdict = failure
     short = shortened(program, verdict)

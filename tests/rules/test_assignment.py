@@ -223,3 +223,26 @@ def test_places_that_differ_between_examples() -> None:
     np.testing.assert_array_equal(vmap(at_the_positive(lambda x: x[:1] * 2))(x), [[2.0, -1.0], [-2.0, -4.0]])
     with pytest.raises(BatchedControlFlowError, match=r"np\.place.*np\.where\(mask, values, a\)"):
         vmap(at_the_positive(lambda x: x * 2))(x)
+
+
+def test_booleans_and_the_places_where_something_holds_are_indices() -> None:
+    def written(x: Any) -> Any:
+        x[True] = x * 2
+        x[np.False_] = 9.0
+        x[np.where(x[..., 0] > 1)] *= x[0, 1]
+        return np.concatenate([x, x[True][0], x[False].reshape(0, 2)])
+
+    x = np.array([[0.3, 0.5], [0.7, 0.2]])
+    expected = written(x.copy())
+    np.testing.assert_array_equal(vjp(written, x)[0], expected)
+    np.testing.assert_array_equal(vmap(written)(np.stack([x, x]))[1], expected)
+    direction = np.cos(x)
+    np.testing.assert_allclose(np.tensordot(jacrev(written)(x), direction), jvp(written, (x,), (direction,))[1], rtol=1e-14)
+    for transform in (lambda f: vjp(f, x), lambda f: vmap(f)(np.stack([x, x]))):
+        with pytest.raises(IndexError, match="boolean index did not match"):
+            transform(lambda x: x.__setitem__(np.array([True, False, True]), 1.0))
+
+
+def test_what_numpy_does_not_sort_by_is_refused() -> None:
+    for write in (lambda x: x.sort(kind="bubble"), lambda x: x.sort(order="name"), lambda x: x.partition(0, kind="bubble")):
+        raises_as_numpy(write, np.ones((2, 3)))

@@ -177,7 +177,17 @@ def _expand(input: Any, *shape: Any) -> Any:
 expand = declare("expand", _expand, view=True)
 declare("broadcast_to", _expand, "ExpandBackward0", view=True)
 declare("expand_as", lambda input, other: _expand(input, *other.shape), "ExpandBackward0", view=True, where="m")
-declare("diagonal", lambda input, offset=0, dim1=0, dim2=1: np.diagonal(input, offset, dim1, dim2), view=True)
+def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """A diagonal that can be written to, which that of np.diagonal can't."""
+    if input.ndim and dim1 % input.ndim == dim2 % input.ndim:
+        raise RuntimeError(f"diagonal: dim1={dim1} and dim2={dim2} are the same dimension")
+    x = np.moveaxis(input, (dim1, dim2), (-2, -1))
+    down, right = max(-offset, 0), max(offset, 0)
+    n = max(min(x.shape[-2] - down, x.shape[-1] - right), 0)
+    return np.einsum("...ii->...i", x[..., down : down + n, right : right + n])
+
+
+declare("diagonal", _diagonal, view=True)
 declare("real", lambda input: np.real(input) if input.dtype.kind == "c" else input, view=True, where="f")
 declare("imag", lambda input: np.imag(input), view=True, where="f")
 _real, _imag = declare("real_", lambda input: np.real(input), "RealBackward0", where=""), None

@@ -75,12 +75,12 @@ def check_writable(t: Tensor) -> None:
 
 
 def _overlaps_itself(x: np.ndarray) -> bool:
-    """May two of its elements lie in one place? (As PyTorch asks: does some dim's stride fall short of what lies within?)"""
+    """May two of its elements lie in one place? (That is: does some dim's stride fall short of what lies within?)"""
     within = x.itemsize
     for stride, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
         if stride < within:
             return True
-        within = stride * n
+        within += stride * (n - 1)
     return False
 
 

@@ -13,6 +13,18 @@ torch.ones(2, requires_grad=True).add_(1)
 =>
 RuntimeError: a leaf Variable that requires grad is being used in an in-place operation.
 
+## 2.5 a diagonal is written to
+x = torch.arange(24.0, requires_grad=True)
+y = (x * 1).view(2, 3, 4)
+y.diagonal(-1, -1, -2).mul_(3)
+y[0].diagonal(1)[1:] = y[1, 0, :2]
+(y * y).sum().backward()
+print(y.detach().flatten(), x.grad)
+=>
+tensor([ 0.,  3.,  2.,  3.,  4.,  5., 12.,  7.,  8.,  9., 10., 39., 12., 39.,
+        14., 15., 16., 17., 54., 19., 20., 21., 22., 69.]) tensor([  0.,  18.,   4.,   6.,   8.,  10.,   0.,  14.,  16.,  18.,  20.,   0.,
+         48., 468.,  28.,  30.,  32.,  34., 324.,  38.,  40.,  42.,  44., 414.])
+
 ## 2.5 a view of a leaf
 torch.ones(2, requires_grad=True)[0].add_(1)
 =>

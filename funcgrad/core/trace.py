@@ -18,7 +18,7 @@ import numpy as np
 
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.tracebacks import shorten
-from funcgrad.errors import BEGIN, EscapedTracerError, TracerError, TracerWriteError, user_line
+from funcgrad.errors import BEGIN, EscapedTracerError, TracerConversionError, TracerError, TracerWriteError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.primitive import Call, Opaque, Primitive
@@ -65,6 +65,11 @@ class Trace:
         hidden = error.__cause__
         if isinstance(hidden, TracerError) and str(error).startswith("setting an array element with a sequence"):
             raise hidden  # NumPy says this, which helps nobody, instead of what it was told
+        if type(error) is TypeError and str(error).startswith("Iterator operand is flagged as writeable, but is an object"):
+            raise TracerConversionError(
+                "np.nditer(x) would go over the plain data of a tracer, and lose its derivative. "
+                "Write `for i in np.ndindex(x.shape)` and x[i], or `for v in x.flat`."
+            ) from error
         if type(error) is ValueError and str(error) == "Error setting single item of array.":  # here it keeps nothing of that
             raise TracerWriteError(
                 "`a.flat[i] = x` would write a tracer into a plain array and lose its derivative. "

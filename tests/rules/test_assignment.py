@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from funcgrad import grad, jacrev, jvp, stop_gradient, vjp, vmap
-from funcgrad.errors import BatchedControlFlowError, OutputError, TracerError, TracerWriteError, UnsupportedFunctionError
+from funcgrad.errors import (
+    BatchedControlFlowError,
+    OutputError,
+    TracerConversionError,
+    TracerError,
+    TracerWriteError,
+    UnsupportedFunctionError,
+)
 from tests.rules.moving import raises_as_numpy
 
 _MASK = np.array([True, False, True])
@@ -133,6 +140,13 @@ def test_a_tracer_written_into_a_plain_array_says_how_to_begin(line: str) -> Non
     for transform in (grad(f), pushed, batched, lambda x: vjp(f, x), jacrev(grad(f))):
         with pytest.raises(TracerError, match=words):
             transform(x)
+
+
+def test_an_iteration_over_memory_says_what_to_write() -> None:
+    iterate: Any = np.nditer
+    for options in ({}, {"op_flags": ["readwrite"]}):
+        with pytest.raises(TracerConversionError, match=r"np\.nditer.*np\.ndindex\(x\.shape\)"):
+            grad(lambda x: list(iterate(x, **options)))(np.ones(3))
 
 
 def test_object_arrays_that_hold_tracers_are_followed_or_refused() -> None:

@@ -145,11 +145,12 @@ def counts(functions: list[Function]) -> str:
 
 def page() -> str:
     """The whole page."""
+    modules = (np, np.linalg, np.fft)
     load_late()
-    numpys = {f: CATALOGUE[f] for module in (np, np.linalg, np.fft) for f in public(module).values()}
+    numpys = {f: CATALOGUE[f] for module in modules for f in public(module).values()}
     head = HEAD.format(numpy=np.__version__, scipy=scipy.__version__, counts=counts(list(numpys.values())))
     parts = [head]
-    for module in (np, np.linalg, np.fft):
+    for module in modules:
         parts += [f"## {module.__name__}\n", COLUMNS, *table(module), ""]
     parts += ["## Methods and attributes of ndarray\n", "| name | a tracer has it | note |\n|---|---|---|", *methods(), ""]
     parts += ["## scipy.special\n", COLUMNS, *table(scipy.special)]

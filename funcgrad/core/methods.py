@@ -20,8 +20,8 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> 
     return x.astype(dtype, copy=copy)
 
 
-# That of NumPy 2.0 refuses numbers.
-astype = np.astype if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else _astype
+# That of NumPy 2.0 (which has no np.unstack yet) refuses numbers.
+astype = np.astype if hasattr(np, "unstack") else _astype
 
 
 class Lanes(dict[Any, Callable[..., Any]]):

@@ -7,7 +7,6 @@ takes its part of the tape with it. The sweep visits nodes newest first and lets
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,11 @@ from funcgrad.core.guard import Guard
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Opaque, Primitive, Spec
 from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
+
+try:
+    from _heapq import heappop, heappush  # what heapq imports, in a tenth of the time
+except ImportError:
+    from heapq import heappop, heappush
 
 _new = object.__new__
 
@@ -213,7 +217,7 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
                     part = fit(part, to)
             else:
                 plain = False
-                part = _fitted(cts, heap, leaves, parent, part)
+                part = _fitted(cts, heap, leaves, parent, part, spec)
                 if part is None:
                     continue
             if parent.plan is None:
@@ -257,8 +261,9 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
                 break
             part, to = parts[0], parents.spec
             if (
-                heap
-                or parents.plan is None
+                parents.plan is None
+                or heap
+                and heap[0][0] <= parents.order
                 or type(part) is not ndarray
                 and type(part) not in PLAIN_PARTS
                 or part.dtype is not to.dtype
@@ -288,8 +293,10 @@ def _pulled(node: Node, ct: Any, visitor: Any) -> Sequence[Any]:
     return parts if visitor is None else visitor.leave(node, parts)
 
 
-def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any) -> Any:
-    """`part` with the shape and dtype of its parent; None if there is none, or it has found its place already."""
+def _fitted(
+    cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any, spec: Spec | None
+) -> Any:
+    """`part`, of a node like `spec`, with the shape and dtype of its parent; None if there is none, or it is in its place."""
     if part is None:
         return None
     kind = type(part)
@@ -310,7 +317,7 @@ def _fitted(cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Nod
     if kind is Masked and (parent.plan is None or not parent.plan.masks):
         part = part.value  # nobody will ask where its zeros come from
     to = parent.spec
-    if kind is float or kind is int or part.shape != to.shape or part.dtype is not to.dtype:
+    if kind is float or kind is int or to is not spec and part.shape != to.shape or part.dtype is not to.dtype:
         return fit(part, to)
     return part
 

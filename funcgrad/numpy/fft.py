@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as _numpy
 
+import funcgrad.rules.fft  # noqa: F401  (before anybody asks which functions have rules)
 from funcgrad.numpy.dispatch import dispatched
 
 

@@ -1,6 +1,7 @@
 """The rules: one chapter of NumPy's manual in each file. Importing them fills the catalogue."""
 
 from funcgrad.core import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
+from funcgrad.core.catalogue import LATE
 from funcgrad.core.inplace import install_mutation
 from funcgrad.core.methods import install_operators
 from funcgrad.core.owned import measure_owned
@@ -16,7 +17,6 @@ from funcgrad.rules import (  # noqa: F401
     einsum,
     elementwise,
     emath,
-    fft,
     functional,
     indexing,
     joining,
@@ -37,6 +37,7 @@ from funcgrad.rules import (  # noqa: F401
     vector_products,
 )
 
+LATE["numpy.fft"] = "funcgrad.rules.fft"  # which NumPy, too, imports when it is asked for
 install_operators()
 install_mutation()
 measure_owned()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
@@ -184,10 +184,11 @@ def _pair_b(ct: Any, a: Any, b: Any, pairs: Pairs) -> Any:
     return _arranged(part, [*_by_partner(pairs[1], pairs[0]), *_free(b, pairs[1])])
 
 
-class _Example(NamedTuple):
+class _Example:
     """Stands for one example of a batch where only its rank counts."""
 
-    ndim: int
+    def __init__(self, ndim: int) -> None:
+        self.ndim = ndim
 
 
 def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from sys import getrefcount
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -83,12 +83,8 @@ def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[
     return leaves, nodes
 
 
-class Argument(NamedTuple):
-    """An argument that is differentiated in and is no plain array: its leaves, their nodes, and its structure."""
-
-    values: Sequence[Any]
-    nodes: Sequence[Node | None]
-    structure: tree.Structure
+# An argument that is differentiated in and is no plain array: its leaves, their nodes, and its structure.
+Argument = tuple[Sequence[Any], Sequence[Node | None], tree.Structure]
 
 
 def trace_arguments(
@@ -107,7 +103,7 @@ def trace_arguments(
             _check_complex(values, transform)
         leaves, nodes = traced(trace, values)
         traced_args[i] = tree.unflatten(structure, leaves)
-        arguments.append(Argument(values, nodes, structure))
+        arguments.append((values, nodes, structure))
     return traced_args, arguments
 
 

@@ -1,6 +1,5 @@
 """Containers of one's own: classes whose instances are taken apart as lists and dicts are."""
 
-import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar, overload
 
@@ -120,7 +119,7 @@ def register_dataclass(cls: type | None = None, data_fields: Names = None, meta_
     """
     if cls is None:
         return lambda cls: register_dataclass(cls, data_fields, meta_fields)
-    if not isinstance(cls, type) or not dataclasses.is_dataclass(cls):
+    if not isinstance(cls, type) or not hasattr(cls, "__dataclass_fields__"):
         raise TypeError(
             f"register_dataclass: {cls!r} is no dataclass; write @register_dataclass above @dataclass, "
             "or call register_node"
@@ -142,7 +141,9 @@ def register_dataclass(cls: type | None = None, data_fields: Names = None, meta_
 
 def split_fields(cls: type, data_fields: Names, meta_fields: Names) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the data fields and of the meta fields: each field must be in one of them, once."""
-    fields = {field.name: field for field in dataclasses.fields(cls) if field.init}
+    from dataclasses import fields as fields_of  # here, since that takes longer to import than funcgrad.tree
+
+    fields = {field.name: field for field in fields_of(cls) if field.init}
     if data_fields is None and meta_fields is None:
         meta_fields = [name for name, field in fields.items() if field.metadata.get("static", False)]
     if isinstance(data_fields, str) or isinstance(meta_fields, str):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTracer, one_by_one
+from funcgrad.core.batch import BatchTrace, BatchTracer, one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
 from funcgrad.core.cotangent import INTS, Read, add_at, copy_for, repeats
@@ -161,15 +161,16 @@ def read_item(x: Any, index: Any) -> Any:
 
 def _read_of_each(x: BatchTracer, index: Any) -> Any:
     """The fast lane of a basic index under vmap; None, if anything is unusual."""
-    value, alias = x.value, x.alias
-    is_usual = type(value) is np.ndarray and (value.flags.c_contiguous or type(index) is not tuple) and x.owner.is_open
-    if not is_usual or alias is not None and (alias.root is not None or alias.read_only):
+    value, alias, trace = x.value, x.alias, x.owner
+    if type(trace) is not BatchTrace or not trace.is_open or type(value) is not np.ndarray:
+        return None
+    if type(index) is tuple and not value.flags.c_contiguous or alias is not None and (alias.root is not None or alias.read_only):
         return None
     items = index if type(index) is tuple else (index,)
     part = value[(slice(None), *items)]
     if part.ndim == 1:  # a number of each example
-        return x.owner.wrap(part.copy(), None)
-    view = x.owner.wrap(part, None)
+        return trace.wrap(part.copy(), None)
+    view = trace.wrap(part, None)
     join(x, view, (IndexStep(GETITEM, kept(index)),))
     return view
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTracer
+from funcgrad.core.batch import BatchTrace, BatchTracer
 from funcgrad.core.cotangent import INTS, Masked, is_element, ndarray, select
 from funcgrad.core.indexing import kept
 from funcgrad.core.layout import copied, is_private
@@ -86,7 +86,9 @@ def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
 def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
     """The same under vmap: put `v`, of each example or of all, at a basic index of each example of `x`. Was it done?"""
     alias, trace = x.alias, x.owner
-    if type(x.value) is not ndarray or alias is not None and (alias.root is not None or alias.read_only):
+    if type(trace) is not BatchTrace or type(x.value) is not ndarray:  # a trace that is watched has ways of its own
+        return False
+    if alias is not None and (alias.root is not None or alias.read_only):
         return False
     items = index if type(index) is tuple else (index,)
     missing = x.value.ndim - 1 - len(items) + [*map(type, items)].count(slice)  # axes of x[index], less those of v

@@ -10,11 +10,11 @@ import numpy as np
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.flat import Flat
 from funcgrad.core.indexing import read_item
-from funcgrad.core.loops import assign
+from funcgrad.core.loops import assign, assign_kept
 from funcgrad.core.methods import LANES, ArrayMethods
 from funcgrad.core.primitive import spec
 from funcgrad.core.trace import Tracer
-from funcgrad.core.views import check_writeable, is_scalar
+from funcgrad.core.views import IndexStep, check_writeable, is_scalar
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
@@ -36,8 +36,9 @@ def adopt(x: Tracer, result: Any, name: str) -> Tracer:
 def _written(x: Tracer, result: Any) -> Tracer:
     check_writeable(x)
     alias = x.alias
-    if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:
-        assign(alias.root, alias.steps[0].index, result)  # `y[i] += v`: straight into y
+    if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:  # `y[i] += v`: straight into y
+        step = alias.steps[0]
+        (assign_kept if type(step) is IndexStep else assign)(alias.root, step.index, result)
     else:
         assign(x, ..., result)
     return x

@@ -50,7 +50,13 @@ def _free_count_in_cell(x: Tracer) -> int:
 _FREE_IN_CELL = measured(_free_count_in_cell)
 
 
-def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
+def assign_kept(x: Tracer, index: Any, v: Any) -> None:
+    """x[index] = v, for an index that nobody can change."""
+    if type(x) is not ReverseTracer or not _assigned(x, index, v, is_kept=True):
+        assign(x, index, v)
+
+
+def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) -> bool:
     """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape already. Was it?"""
     value, before, alias, trace = x.value, x.node, x.alias, x.owner
     if before is None or type(value) is not ndarray:
@@ -78,7 +84,7 @@ def _assigned(x: ReverseTracer, index: Any, v: Any) -> bool:
     node.order, node.plan, node.origin, node.spec = order, plan, parents, before.spec
     if written is not None and written.spec is before.spec:  # the part of `v` need not be like `x`: let the sweep look
         node.spec = Spec(before.spec.shape, before.spec.dtype)
-    node.saved = index if is_element(index) else kept(index)
+    node.saved = index if is_kept or is_element(index) else kept(index)
     x.node = node
     return True
 

@@ -94,14 +94,11 @@ class Rule:
 
 def scaled(ct: Any, partial: Any) -> Any:
     """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it (fresh memory costs page faults)."""
-    if (
-        type(partial) is ndarray
-        and getrefcount(ct) <= OWNED[0]
-        and ct.base is None
-        and partial.shape == ct.shape
-        and partial.dtype == ct.dtype
-    ):
-        return np.multiply(ct, partial, out=ct)
+    if getrefcount(ct) <= OWNED[0] and ct.base is None:
+        if type(partial) is ndarray and partial.shape == ct.shape and partial.dtype == ct.dtype:
+            return np.multiply(ct, partial, out=ct)
+        if type(partial) in (float, int) and ct.dtype.kind == "f":
+            return np.negative(ct, out=ct) if partial == -1 else np.multiply(ct, partial, out=ct)
     return ct * partial
 
 
@@ -193,19 +190,20 @@ class Elementwise(Rule):
         lines, parts = [], []
         for i in slots:
             p = self.partials[i]
-            if not callable(p):
-                parts.append({None: "None", 1: "ct", -1: "-ct"}.get(p, f"ct * {p!r}"))
+            if p is None or p == 1:
+                parts.append("None" if p is None else "ct")
                 continue
             space[f"partial{i}"] = p
             if i in self.applied:
                 parts.append(f"partial{i}({', '.join(('ct', *self.names[i]))})")
                 continue
-            value = f"partial{i}({', '.join(self.names[i])})"
-            if i == slots[-1]:  # the last use of ct: its buffer may be overwritten
-                lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}:")
+            value = f"partial{i}({', '.join(self.names[i])})" if callable(p) else repr(float(p))
+            if i == slots[-1] and "ct" not in parts:  # the last use of ct: its buffer may be overwritten
+                real = "" if callable(p) else " and ct.dtype.kind == 'f'"  # -ct is no product where a complex part is inf
+                lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}{real}:")
                 parts_large = [*parts, f"scaled(ct, {value})"]
                 lines.append(f"    return ({', '.join(parts_large)},)")
-            parts.append(f"ct * {value}")
+            parts.append("-ct" if p == -1 else f"ct * {value}")
         unpack = f"    ({', '.join(keeps)},) = saved\n" if keeps else ""
         body = "".join(f"    {line}\n" for line in lines)
         source = f"def pull(ct, saved):\n{unpack}{body}    return ({', '.join(parts)},)\n"

@@ -16,7 +16,7 @@ from funcgrad.core.cotangent import LARGE, Masked, Part, Read, Scatter, dense, f
 from funcgrad.core.guard import Guard
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Opaque, Primitive, Spec
-from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
+from funcgrad.core.trace import OBJECT, Trace, Tracer, bind, lower, of_numbers, rebuilt
 
 try:
     from _heapq import heappop, heappush  # what heapq imports, in a tenth of the time
@@ -132,8 +132,8 @@ class ReverseTrace(Trace):
         """The tracer (or tracers) of `out`, whose node remembers `call`."""
         if isinstance(out, (tuple, list)):
             return self._record_many(primitive, call, out, slots, parents)
-        if out.dtype.kind not in "fc":
-            return self.constant(out)
+        if getattr(out, "dtype", OBJECT).kind not in "fc":
+            return self.constant(of_numbers(out, primitive.title))
         plan = plan_of(primitive, slots, call)
         node = make_node(next(self.order), plan, plan.save(self._kept(plan, call), out), parents, out.shape, out.dtype)
         return self.wrap(out, node)

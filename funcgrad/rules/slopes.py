@@ -70,7 +70,7 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
 def _tanh_slope(x: Any, y: Any) -> Any:
     """1 - y*y for y = tanh(x), where few digits cancel; else 1 / cosh(x)**2."""
     out = y * y
-    # The rounding of y*y is eps / out of the result: 2e-13 at the limit in double precision, 1e-4 in single.
+    # The rounding of y*y is eps / out of the result: 2e-12 at the limit in double precision, 1e-4 in single.
     if type(out) is not ndarray or out.dtype.kind != "f":
         out = 1 - out
         return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-3, _sech2, x)
@@ -90,7 +90,8 @@ subtract, less, minimum, cosh, reciprocal = np.subtract, np.less, np.minimum, np
 @functools.cache
 def _constants(dtype: Any) -> tuple[Any, Any, Any]:
     """1; the limit; and a number where cosh does not overflow yet, but the slope is 0. (Python's numbers take twice the time.)"""
-    numbers = (1, 1e-3, 0.98 * np.log(np.finfo(dtype).max))
+    info = np.finfo(dtype)
+    numbers = (1, 1e-3 if info.eps > 1e-10 else 1e-4, 0.98 * np.log(info.max))
     return tuple(np.array(number, dtype) for number in numbers)  # pyright: ignore[reportReturnType]
 
 

@@ -10,7 +10,7 @@ from funcgrad.core.cotangent import Masked, dense, fit
 from funcgrad.core.kinds import fit_tangent
 from funcgrad.core.primitive import Call, Opaque, Primitive
 from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
-from funcgrad.core.trace import Trace, Tracer, bind, lower, rebuilt
+from funcgrad.core.trace import OBJECT, Trace, Tracer, bind, lower, of_numbers, rebuilt
 
 
 class ForwardTracer(Tracer):
@@ -40,6 +40,8 @@ class ForwardTrace(Trace):
         out = bind(primitive, lowered)
         if not tangents or primitive.rule.is_constant:
             return self.constant(out)
+        if not isinstance(out, (tuple, list)) and getattr(out, "dtype", OBJECT) is OBJECT:
+            of_numbers(out, primitive.title)  # refuses it
         push = primitive.rule.push if primitive.rule.pushes else transposed_pull
         return self.paired(out, push(primitive, lowered, out, tangents))
 

@@ -22,7 +22,7 @@ from funcgrad.core.cotangent import add_reduce, ndarray
 from funcgrad.core.methods import LANES
 from funcgrad.core.primitive import Call, Primitive, Spec
 from funcgrad.core.reverse import Node, ReverseTracer, plan_of
-from funcgrad.core.trace import snapshot
+from funcgrad.core.trace import OBJECT, of_numbers, snapshot
 from funcgrad.core.ufunc import Ufunc
 from funcgrad.errors import NonDifferentiableError
 
@@ -149,6 +149,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.general,
         "Blank": BlankTracer, "Batch": BatchTracer, "at_once": primitive.at_once, "snapshot": snapshot,
         "function": primitive.function, "ndarray": ndarray, "Spec": Spec,
+        "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
         return _compiled(_COMPARISON, {"run": run}, primitive, {**space, "general": primitive.__call__})
@@ -233,26 +234,29 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     constant = "".join(operands[i] for i in plan.constants)
     guard = _GUARD.format(constant=constant) if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
-    spec = NEW_SPEC if primitive.function.signature else spec_lines(slots, len(operands))
+    new = OF_NUMBERS + NEW_SPEC
+    spec = new if primitive.function.signature else spec_lines(slots, len(operands), new)
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
     return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
 
 NEW_SPEC = "spec = new(Spec)\nspec.shape = out.shape\nspec.dtype = out.dtype\n"
+# Python objects among the operands lose the derivative. (What has the dtype of an operand holds none.)
+OF_NUMBERS = "if getattr(out, 'dtype', OBJECT) is OBJECT:\n    of_numbers(out, title)\n"
 
 
 def _indented(lines: str, width: int) -> str:
     return "\n".join(" " * width + line for line in lines.split("\n"))
 
 
-def spec_lines(slots: str, arity: int) -> str:
+def spec_lines(slots: str, arity: int, new: str = NEW_SPEC) -> str:
     """The lines that find the node's `spec`: that of an operand, if the output is like it."""
     differs = "out.shape != spec.shape or out.dtype is not spec.dtype"
     if arity == 1:
         differs = "out.dtype is not spec.dtype"
     elif len(slots) == 1:  # beside a Python number an array keeps its shape and dtype
         differs = f"type({'y' if slots == 'x' else 'x'}) is not float and ({differs})"
-    lines = NEW_SPEC
+    lines = new
     for slot in reversed(slots):
         lines = f"spec = node_{slot}.spec\nif {differs}:\n{_indented(lines.rstrip(), 4)}\n"
     return lines

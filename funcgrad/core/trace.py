@@ -18,7 +18,15 @@ import numpy as np
 
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.tracebacks import shorten
-from funcgrad.errors import BEGIN, EscapedTracerError, TracerConversionError, TracerError, TracerWriteError, user_line
+from funcgrad.errors import (
+    BEGIN,
+    EscapedTracerError,
+    NonDifferentiableError,
+    TracerConversionError,
+    TracerError,
+    TracerWriteError,
+    user_line,
+)
 
 if TYPE_CHECKING:
     from funcgrad.core.primitive import Call, Opaque, Primitive
@@ -100,12 +108,23 @@ class Trace:
         """
         if isinstance(value, (tuple, list)):
             return rebuilt(value, [self.constant(v) for v in value])
-        if getattr(value, "dtype", _OBJECT).kind in "fc":
+        if getattr(value, "dtype", OBJECT).kind in "fc":
             return self.wrap(value, None)
         return value
 
 
-_OBJECT = np.dtype(object)
+OBJECT = np.dtype(object)
+
+
+def of_numbers(out: Any, name: str) -> Any:
+    """`out` of a call on tracers, if it holds numbers; Python objects, which no derivative goes through, are refused."""
+    if getattr(out, "dtype", OBJECT) is OBJECT:
+        raise NonDifferentiableError(
+            f"{name} at {user_line()} was called on tracers and on Python objects (an array of dtype object, or numbers that "
+            f"NumPy does not know, such as a Fraction): its result, a {type(out).__name__} of objects, has no derivative. "
+            "Write a.astype(float), or float(number)."
+        )
+    return out
 
 
 class _Closed:

@@ -94,15 +94,43 @@ class Rule:
 
 def scaled(ct: Any, partial: Any) -> Any:
     """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it (fresh memory costs page faults)."""
-    if getrefcount(ct) <= OWNED[0] and ct.base is None:
-        if type(partial) is ndarray and partial.shape == ct.shape and partial.dtype == ct.dtype:
-            return np.multiply(ct, partial, out=ct)
-        if type(partial) in (float, int) and ct.dtype.kind == "f":
-            return np.negative(ct, out=ct) if partial == -1 else np.multiply(ct, partial, out=ct)
+    is_owned = getrefcount(ct) <= OWNED[0] and ct.base is None
+    return _times(ct, partial, is_owned)
+
+
+def scaled_by(ct: Any, formula: Formula, *saved: Any) -> Any:
+    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the cache."""
+    is_owned = getrefcount(ct) <= OWNED[0] and ct.base is None
+    if ct.size < 2 * BLOCK or not _alike(ct, saved):
+        return _times(ct, formula(*saved), is_owned)
+    out = ct if is_owned else np.empty_like(ct)
+    flat = [x.reshape(-1) if type(x) is ndarray else x for x in (out, ct, *saved)]
+    for start in range(0, ct.size, BLOCK):
+        to, part, *values = [x[start : start + BLOCK] if type(x) is ndarray else x for x in flat]
+        np.multiply(part, formula(*values), out=to)
+    return out
+
+
+def _times(ct: Any, partial: Any, is_owned: bool) -> Any:
+    if is_owned and type(partial) is ndarray and partial.shape == ct.shape and partial.dtype == ct.dtype:
+        return np.multiply(ct, partial, out=ct)
+    if is_owned and type(partial) in (float, int) and ct.dtype.kind == "f":
+        return np.negative(ct, out=ct) if partial == -1 else np.multiply(ct, partial, out=ct)
     return ct * partial
 
 
-# The reference count, seen in `scaled`, of a cotangent that only the sweep holds; reverse.py measures it at import.
+def _alike(ct: Any, saved: Sequence[Any]) -> bool:
+    """Do all of these lie in memory like `ct`, one element after the other? (A number belongs to each.)"""
+    shape, dtype = ct.shape, ct.dtype
+    return dtype.kind == "f" and all(
+        x.shape == shape and x.dtype == dtype and x.flags.c_contiguous if type(x) is ndarray else type(x) in (float, int)
+        for x in (ct, *saved)
+    )
+
+
+BLOCK = 1 << 16  # elements; fresh memory of this size is not given back, and asked for again, each time
+
+# The reference count, seen in `scaled` and `scaled_by`, of a cotangent that only the sweep holds; owned.py measures it at import.
 OWNED = [0]
 
 
@@ -186,7 +214,7 @@ class Elementwise(Rule):
 
     def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
         """`pull` as a small function of its own, source built from the partials' parameter names."""
-        space: dict[str, Any] = {"scaled": scaled, "ndarray": ndarray}
+        space: dict[str, Any] = {"scaled": scaled, "scaled_by": scaled_by, "ndarray": ndarray}
         lines, parts = [], []
         for i in slots:
             p = self.partials[i]
@@ -201,8 +229,8 @@ class Elementwise(Rule):
             if i == slots[-1] and "ct" not in parts:  # the last use of ct: its buffer may be overwritten
                 real = "" if callable(p) else " and ct.dtype.kind == 'f'"  # -ct is no product where a complex part is inf
                 lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}{real}:")
-                parts_large = [*parts, f"scaled(ct, {value})"]
-                lines.append(f"    return ({', '.join(parts_large)},)")
+                last = f"scaled_by(ct, partial{i}, {', '.join(self.names[i])})" if callable(p) else f"scaled(ct, {value})"
+                lines.append(f"    return ({', '.join([*parts, last])},)")
             parts.append("-ct" if p == -1 else f"ct * {value}")
         unpack = f"    ({', '.join(keeps)},) = saved\n" if keeps else ""
         body = "".join(f"    {line}\n" for line in lines)

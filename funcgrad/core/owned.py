@@ -19,22 +19,31 @@ def measure_owned() -> None:
     They depend on the interpreter, so ask it: sweep a tiny graph with growing limits until the buffer is reused. Where an
     extra holder can't be told from none (no such counts on this interpreter), nothing is ever overwritten.
     """
-    for owned, probe in ((kinds.OWNED, _reuses_in_scaled), (OWNED, _reuses_in_merged)):
+    for owned, probes in ((kinds.OWNED, (_reuses_in_scaled, _reuses_in_scaled_by)), (OWNED, (_reuses_in_merged,))):
         for limit in range(1, 9):
             owned[0] = limit
-            if probe(None):
+            if all(probe(None) for probe in probes):
                 break
         holders: list[Any] = []
-        if not probe(None) or probe(holders):
+        if not all(probe(None) for probe in probes) or any(probe(holders) for probe in probes):
             owned[0] = 0
 
 
 def _reuses_in_scaled(holders: list[Any] | None) -> bool:
-    """Does the sweep overwrite a cotangent that nobody (or: somebody, `holders`) holds, when it is multiplied by a partial?"""
-    fresh: list[int] = []
+    """Does the sweep overwrite a cotangent that nobody (or: somebody, `holders`) holds, when it is multiplied by a number?"""
+    return _reuses_in(lambda ct, saved: (kinds.scaled(ct, 2.0),), holders)
+
+
+def _reuses_in_scaled_by(holders: list[Any] | None) -> bool:
+    """And when it is multiplied by what a formula gives?"""
     partial = np.ones(LARGE)
+    return _reuses_in(lambda ct, saved: (kinds.scaled_by(ct, lambda x: x, partial),), holders)
+
+
+def _reuses_in(pull: Callable[[Any, Any], Any], holders: list[Any] | None) -> bool:
+    fresh: list[int] = []
     leaf = _probe_node(0, None, ())
-    scaling = _probe_node(-1, lambda ct, saved: (kinds.scaled(ct, partial),), (leaf,))
+    scaling = _probe_node(-1, pull, (leaf,))
     source = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (scaling,))
     return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
 

@@ -206,11 +206,13 @@ class ArrayMethods:
 
     conjugate = conj
 
-    def __copy__(self) -> Any:
+    def __deepcopy__(self, memo: Any = None) -> Any:
         return self.copy()
 
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self.copy()
+    __copy__ = __deepcopy__
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise conversion_error(self, "pickling", "Return the value from the function, and pickle the result.")
 
     def flatten(self, order: Any = "C") -> Any:
         return CATALOGUE[np.ravel](self, order).copy()

@@ -14,7 +14,7 @@ from funcgrad.testing.comparison import Comparison, agree, differs, require_like
 from funcgrad.testing.differences import Limits, Program, direction, reference
 from funcgrad.transforms.leaves import one_for_each
 from funcgrad.transforms.vectorize import broadcast_axes, vmap
-from funcgrad.transforms.wrapping import name_of
+from funcgrad.transforms.wrapping import check_function, name_of
 
 
 def check_grads(
@@ -40,7 +40,8 @@ def check_grads(
 
     Raises:
         GradientCheckError: a derivative is wrong, or has not the shape and dtype of the value that it belongs to.
-        ArgumentError: `args` is no tuple, holds no floating number, or `order` or `modes` is none of those above.
+        ArgumentError: `args` is no tuple, it or the output holds no floating number, or `order` or `modes` is none of
+        those above.
 
     >>> import numpy as np
     >>> from funcgrad.testing import check_grads
@@ -51,6 +52,7 @@ def check_grads(
     modes = (modes,) if isinstance(modes, str) else tuple(modes)
     if not modes or not set(modes) <= {"fwd", "rev"}:
         raise ArgumentError(f"check_grads: modes must name 'fwd', 'rev' or both, not {modes!r}")
+    check_function(f, "check_grads")
     _check(Program.of(f, args), operator.index(order), modes, Limits(atol, rtol, eps), ())
 
 
@@ -114,6 +116,7 @@ def check_vmap(
     >>> import numpy as np
     >>> check_vmap(lambda x, w: np.exp(x) @ w, (np.eye(3), np.arange(3.0)), in_axes=(0, None))
     """
+    check_function(f, "check_vmap")
     one_for_each("check_vmap: args", args)
     came = vmap(f, in_axes)(*args)
     axes = broadcast_axes("in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, tuple(args))

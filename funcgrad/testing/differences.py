@@ -72,6 +72,8 @@ class Program:
 
         names = [f"argument {tree.keystr(pairs[i][0][:1])[1:-1]}{tree.keystr(pairs[i][0][1:])}" for i in chosen]
         outputs = [f"output{tree.keystr(path)}" for path, _ in floating(f(*args))]
+        if not outputs:
+            raise ArgumentError(f"check_grads: {name_of(f)} returned no floating number, so there is nothing to check")
         return cls(run, name_of(f), [as_value(pairs[i][1]) for i in chosen], names, outputs)
 
     def pushed(self, tangents: list[Any]) -> Program:

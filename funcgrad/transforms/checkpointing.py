@@ -173,4 +173,6 @@ def checkpoint_name(x: Any, name: str) -> Any:
     >>> float(fg.grad(f)(0.0)) == float(np.cos(1.0))
     True
     """
+    if not isinstance(name, str):
+        raise ArgumentError(f"checkpoint_name: the name must be a str, for a policy to find it, not {name!r}")
     return tree.map(lambda leaf: TAGGED(leaf, name), x)

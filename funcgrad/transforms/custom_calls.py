@@ -11,6 +11,7 @@ from funcgrad import tree
 from funcgrad.core.primitive import Call, Spec, spec
 from funcgrad.core.trace import Trace, Tracer
 from funcgrad.errors import OutputError, RuleError
+from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.leaves import float0
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, PushCall, stripped
 from funcgrad.transforms.programs import Program, write_down
@@ -145,6 +146,8 @@ class GradientCall(CustomCall, PullCall):
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         result = self.function.fun(*self.arguments.rebuilt(operands))
         out, vjp_fn = pair(result, self.function.title, "(output, vjp_fn)")
+        if not callable(vjp_fn):
+            raise RuleError(f"{self.function.title} must return a pair (output, vjp_fn), but its vjp_fn is {described(vjp_fn)}")
         return self.flat(out), [vjp_fn]
 
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
@@ -234,17 +237,10 @@ def described(x: Any) -> str:
 
 def leaves_like(structure: tree.Structure, given: Any, what: str) -> list[Any]:
     """The leaves of `given`, which has this structure, but may hold None (a zero) in the place of any part."""
-    found = tree.leaves(given, lambda x: x is None)
     try:
-        if not any(x is None for x in found):
-            return tree.flatten_like(structure, given, what=what)
-        skeleton = tree.unflatten(structure, range(structure.num_leaves))
-        values = tree.broadcast_prefix(given, skeleton, none_is_leaf=True, what=what)
+        return direction_leaves(structure, given, what)
     except ValueError as error:
         raise RuleError(f"{error}. It needs the structure of what it belongs to, with None for zeros.") from None
-    if sum(v is not None for v in values) != sum(x is not None for x in found):
-        raise RuleError(f"{what} has an array where {structure} has a container")
-    return values
 
 
 def checked(given: Any, to: Spec, what: str, whose: str) -> Any:

@@ -16,6 +16,7 @@ from funcgrad.core.lanes import SCALARS
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
+from funcgrad.transforms.directions import check_tangent, direction_leaves
 from funcgrad.transforms.leaves import (
     argument_gradients,
     argument_leaves,
@@ -247,8 +248,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         has_aux: `fun` returns (output, aux).
 
     Returns:
-        (output, vjp_fn) or (output, vjp_fn, aux). `vjp_fn(ct)` takes one cotangent with the structure of the output and returns
-        a tuple, one entry for each primal. It may be called many times.
+        (output, vjp_fn) or (output, vjp_fn, aux). `vjp_fn(ct)` takes one cotangent with the structure of the output (None for
+        zeros, in any place) and returns a tuple, one entry for each primal. It may be called many times.
 
     Raises:
         CotangentError (from `vjp_fn`): structure, shape or dtype of the cotangent is not the output's.
@@ -268,7 +269,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     Args:
         fun: the function; inputs and output are pytrees of arrays.
         primals: a tuple of its arguments.
-        tangents: a tuple of directions with the structure and shapes of the primals (None for zero).
+        tangents: a tuple of directions with the structure and shapes of the primals (None for zeros, in any place).
         has_aux: `fun` returns (output, aux).
 
     Returns:
@@ -276,49 +277,64 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
     Raises:
         ArgumentError: primals or tangents is no tuple or list, or their lengths differ. CotangentError: a tangent does not match.
+        NonDifferentiableError: an integer has a tangent that is not zero.
 
     >>> import numpy as np, funcgrad as fg
     >>> out, t = fg.jvp(np.sin, (0.0,), (2.0,))
     >>> float(out), float(t)
     (0.0, 2.0)
     """
-    check_function(fun, "jvp")
-    one_for_each("jvp: primals", primals)
-    one_for_each("jvp: tangents", tangents)
-    if len(primals) != len(tangents):
-        raise ArgumentError(f"jvp: {len(primals)} primals but {len(tangents)} tangents; give one tangent for each primal")
-    with ForwardTrace() as trace:
-        traced_args = [_paired(trace, i, p, t) for i, (p, t) in enumerate(zip(primals, tangents, strict=True))]
-        out, aux = fun(*traced_args), None
-        if has_aux:
-            out, aux = aux_split(out, "jvp", name_of(fun))
-            aux = lowered(trace, aux)
-        outs, structure = tree.flatten(out)
-        pairs = [_unpaired(trace, o, fun) for o in outs]
-    value = tree.unflatten(structure, [returned(v) for v, _ in pairs])
-    tangent = tree.unflatten(structure, [t for _, t in pairs])
+    value, tangent, aux = pushed(fun, primals, tangents, has_aux=has_aux)
     return (value, tangent, aux) if has_aux else (value, tangent)
 
 
-def _paired(trace: ForwardTrace, number: int, primal: Any, tangent: Any) -> Any:
-    values, structure = argument_leaves(primal, "jvp", number, allow_int=True)
-    if tangent is None:
-        directions: list[Any] = [None] * len(values)
-    else:
-        try:
-            directions = tree.flatten_like(structure, tangent, what=f"tangent {number}")
-        except ValueError as error:
-            raise CotangentError(f"jvp: {error}. A tangent has the structure of its primal.") from None
+def pushed(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False, transform: str = "jvp"
+) -> tuple[Any, Any, Any]:
+    """The output of `fun`, its tangent, and aux: what jvp and its kin return."""
+    check_function(fun, transform)
+    matched(transform, primals, "tangents", tangents)
+    with ForwardTrace() as trace:
+        pairs = enumerate(zip(primals, tangents, strict=True))
+        traced_args = [_paired(trace, transform, i, p, t) for i, (p, t) in pairs]
+        out, aux = fun(*traced_args), None
+        if has_aux:
+            out, aux = aux_split(out, transform, name_of(fun))
+            aux = lowered(trace, aux)
+        outs, structure = tree.flatten(out)
+        pairs = [_unpaired(trace, o, fun, transform) for o in outs]
+    value = tree.unflatten(structure, [returned(v) for v, _ in pairs])
+    return value, tree.unflatten(structure, [t for _, t in pairs]), aux
+
+
+def matched(transform: str, primals: Sequence[Any], name: str, vectors: Sequence[Any]) -> None:
+    """Refuse what is not one vector for each primal."""
+    one_for_each(f"{transform}: primals", primals)
+    one_for_each(f"{transform}: {name}", vectors)
+    if len(primals) != len(vectors):
+        raise ArgumentError(
+            f"{transform}: {len(primals)} primals but {len(vectors)} {name}; give one {name.removesuffix('s')} for each primal"
+        )
+
+
+def _paired(trace: ForwardTrace, transform: str, number: int, primal: Any, tangent: Any) -> Any:
+    what = f"{transform}: tangent {number}"
+    values, structure = argument_leaves(primal, transform, number, allow_int=True)
+    try:
+        directions = direction_leaves(structure, tangent, what)
+    except ValueError as error:
+        raise CotangentError(f"{error}. A tangent has the structure of its primal (None for zeros).") from None
     leaves = []
     for v, t in zip(values, directions, strict=True):
-        t = fitted_direction(t, v, f"jvp: tangent {number}")
+        check_tangent(t, v, what)
+        t = fitted_direction(t, v, what)
         leaves.append(v if t is None else trace.wrap(v, t))
     return tree.unflatten(structure, leaves)
 
 
-def _unpaired(trace: ForwardTrace, x: Any, fun: Callable[..., Any]) -> tuple[Any, Any]:
+def _unpaired(trace: ForwardTrace, x: Any, fun: Callable[..., Any], transform: str) -> tuple[Any, Any]:
     t = x.node if isinstance(x, Tracer) and x.owner is trace else None
-    value = output_value(lower_leaf(trace, x), fun, "jvp")
+    value = output_value(lower_leaf(trace, x), fun, transform)
     if t is None:
         return value, np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float0)[()]
     return value, own(t)

@@ -11,6 +11,7 @@ from funcgrad import tree
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import OutputError
 from funcgrad.transforms.derivatives import decorating
+from funcgrad.transforms.leaves import argument_leaves
 from funcgrad.transforms.recording import record
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
 
@@ -26,6 +27,8 @@ class ElementwiseGrad(Transformed):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         where = positions(self.argnums, args, self.transform, self.fun)
+        for i in where:
+            argument_leaves(args[i], self.transform, i)  # refuses integers
         fun = of_chosen(self.fun, args, where, kwargs)
         out, pullback, _ = record(fun, [args[i] for i in where], {}, transform=self.transform)
         for leaf in tree.leaves(out):

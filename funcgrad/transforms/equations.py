@@ -25,7 +25,7 @@ from funcgrad.core.guard import Guard
 from funcgrad.core.primitive import Call
 from funcgrad.core.reverse import ReverseTrace, sweep
 from funcgrad.core.trace import Trace, Tracer, bind, concrete, lower
-from funcgrad.errors import ConvergenceError
+from funcgrad.errors import ArgumentError, ConvergenceError
 from funcgrad.transforms.matrices import jacrev
 from funcgrad.transforms.opaque import Outputs, PullCall, StandIn, flat_call
 from funcgrad.transforms.programs import without_derivatives
@@ -44,6 +44,15 @@ class Limits(NamedTuple):
     atol: float | None
     max_steps: int
     progress: bool = False
+
+    def check(self) -> None:
+        """Refuse limits under which no iteration could succeed."""
+        steps = self.max_steps
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+            raise ArgumentError(f"{self.name}: max_steps must be an int of at least 1, not {steps!r}")
+        for name, tol in (("rtol", self.rtol), ("atol", self.atol)):
+            if tol is not None and not tol >= 0:
+                raise ArgumentError(f"{self.name}: {name} must be at least 0, or None for the default, not {tol!r}")
 
     def steps(self) -> Iterable[int]:
         """The steps that may be made, with a bar if one was asked for."""

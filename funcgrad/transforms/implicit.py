@@ -106,6 +106,9 @@ def _solved(
     solve: Callable[[Map, Flat], Flat],
 ) -> Any:
     check_function(f, limits.name)
+    limits.check()
+    if solver is not None:
+        check_function(solver, f"{limits.name}: solver=")
     leaves, structure = tree.flatten(x0)
     start = [_start(leaf, limits.name) for leaf in leaves]
     if kind is Root and any(leaf.dtype.kind == "c" for leaf in start):

@@ -11,6 +11,7 @@ from funcgrad import tree
 from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import sweep
 from funcgrad.errors import ArgumentError, CotangentError
+from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
 from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.transposition import LinearTrace, Tape, input_like
@@ -26,9 +27,9 @@ class Template(NamedTuple):
     def leaves(self, given: Any, what: str) -> list[Any]:
         """The leaves of `given`, checked."""
         try:
-            found = tree.flatten_like(self.structure, given, what=what)
+            found = direction_leaves(self.structure, given, what)
         except ValueError as error:
-            raise CotangentError(f"{error}. It needs the structure of what it belongs to.") from None
+            raise CotangentError(f"{error}. It needs the structure of what it belongs to (None for zeros).") from None
         return [fitted_direction(x, to, what) for x, to in zip(found, self.specs, strict=True)]
 
     def filled(self, found: Iterable[Any]) -> Any:

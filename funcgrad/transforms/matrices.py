@@ -14,11 +14,11 @@ from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.reverse import sweep
 from funcgrad.core.trace import concrete
 from funcgrad.errors import NonDifferentiableError, OutputError
-from funcgrad.transforms.derivatives import grad, jvp
+from funcgrad.transforms.derivatives import Grad, matched, pushed
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
 from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
 from funcgrad.transforms.recording import Pullback, output_value, record
-from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
+from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, of_chosen, positions
 
 
 class Jacobian(Transformed):
@@ -303,7 +303,7 @@ class Hessian(Jacobian):
         options = {"has_aux": self.has_aux, "holomorphic": self.holomorphic}
         inner = JacRev(self.fun, self.argnums, **options)
         outer = JacFwd(inner, self.argnums, chunk_size=self.chunk_size, progress=self.progress, **options)
-        outer.transform = self.transform  # in messages, and on the bar
+        inner.transform = outer.transform = self.transform  # in messages, and on the bar
         return outer(*args, **kwargs)
 
 
@@ -349,5 +349,13 @@ def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> fg.hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), (np.array([1.0, -1.0]),))
     array([  6., -12.])
     """
-    argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
-    return jvp(grad(fun, argnums), primals, tangents)[1]
+    matched("hvp", primals, "tangents", tangents)
+    return pushed(slope_of(fun, primals, "hvp"), primals, tangents, transform="hvp")[1]
+
+
+def slope_of(fun: Callable[..., Any], primals: Sequence[Any], transform: str) -> Grad:
+    """The gradient of `fun` in all of its arguments (in the one, bare, if that is all), for a transform of that name."""
+    check_function(fun, transform)
+    slope = Grad(fun, 0 if len(primals) == 1 else tuple(range(len(primals))))
+    slope.transform = transform  # in messages
+    return slope

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.errors import ArgumentError, NonDifferentiableError
-from funcgrad.transforms.derivatives import grad, jvp, vjp
-from funcgrad.transforms.leaves import one_for_each
-from funcgrad.transforms.matrices import hvp, joined
+from funcgrad.errors import NonDifferentiableError
+from funcgrad.transforms.derivatives import jvp, matched, pushed, vjp
+from funcgrad.transforms.matrices import joined, slope_of
 from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
+from funcgrad.transforms.recording import record
 from funcgrad.transforms.vectorize import vmap
-from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, of_chosen, positions
+from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, of_chosen, positions
 
 
 def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
@@ -36,9 +36,8 @@ def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[An
     array([  6., -12.])
     """
     matched("vhp", primals, "cotangents", cotangents)
-    if len(primals) == 1:
-        return vjp(grad(fun), *primals)[1](cotangents[0])[0]
-    return vjp(grad(fun, tuple(range(len(primals)))), *primals)[1](tuple(cotangents))
+    _, pullback, _ = record(slope_of(fun, primals, "vhp"), primals, {}, transform="vhp")
+    return pullback(cotangents[0])[0] if len(primals) == 1 else pullback(tuple(cotangents))
 
 
 def gnvp(model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -66,17 +65,10 @@ def gnvp(model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[
     check_function(model, "gnvp")
     check_function(loss, "gnvp")
     matched("gnvp", primals, "tangents", tangents)
-    out, t = jvp(model, primals, tangents)
-    products = vjp(model, *primals)[1](hvp(loss, (out,), (t,)))
+    out, t, _ = pushed(model, primals, tangents, transform="gnvp")
+    bend = pushed(slope_of(loss, (out,), "gnvp"), (out,), (t,), transform="gnvp")[1]
+    products = vjp(model, *primals)[1](bend)
     return products[0] if len(primals) == 1 else products
-
-
-def matched(transform: str, primals: Sequence[Any], name: str, vectors: Sequence[Any]) -> None:
-    """Refuse what is not one vector for each primal."""
-    one_for_each(f"{transform}: primals", primals)
-    one_for_each(f"{transform}: {name}", vectors)
-    if len(primals) != len(vectors):
-        raise ArgumentError(f"{transform}: {len(primals)} primals but {len(vectors)} {name}; give one for each primal")
 
 
 class HessianDiagonal(Transformed):
@@ -100,7 +92,12 @@ class HessianDiagonal(Transformed):
             )
 
         fun = of_chosen(self.fun, args, where, kwargs)
-        slope = grad(lambda x: fun(*unravel(x)))
+
+        def flat(x: Any) -> Any:
+            return fun(*unravel(x))
+
+        flat.__name__ = name_of(self.fun)
+        slope = slope_of(flat, (x,), self.transform)
         parts = []
         for rows in shown(chunks(x.size, self.chunk_size), self.transform, progress=self.progress):
             directions = np.eye(x.size, dtype=x.dtype)[rows]

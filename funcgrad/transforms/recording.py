@@ -15,6 +15,7 @@ from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import CotangentError, OutputError
+from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.leaves import (
     argument_leaves,
     aux_split,
@@ -33,20 +34,26 @@ class Pullback:
     Of arguments and outputs it holds the nodes and the shapes: what values are kept is for the nodes to say.
     """
 
-    def __init__(self, arguments: list[Any], ends: list[tuple[Node | None, Spec]], structure: tree.Structure) -> None:
-        self.arguments, self.ends, self.structure = arguments, ends, structure
+    def __init__(
+        self, arguments: list[Any], ends: list[tuple[Node | None, Spec]], structure: tree.Structure, transform: str
+    ) -> None:
+        self.arguments, self.ends, self.structure, self.transform = arguments, ends, structure, transform
 
     def __call__(self, *ct: Any) -> tuple[Any, ...]:
         """The cotangent of each argument, as a tuple; `ct` has the structure, shapes and dtype of the output."""
         if len(ct) != 1:
-            raise CotangentError(f"vjp: its pullback takes one cotangent (a tuple, for an output that is one), not {len(ct)}")
+            raise CotangentError(
+                f"{self.transform}: its pullback takes one cotangent (a tuple, for an output that is one), not {len(ct)}"
+            )
         try:
-            cts = tree.flatten_like(self.structure, ct[0], what="the cotangent")
+            cts = direction_leaves(self.structure, ct[0], "the cotangent")
         except ValueError as error:
-            raise CotangentError(f"vjp: {error}. It must have the structure of the function's output.") from None
+            raise CotangentError(
+                f"{self.transform}: {error}. It must have the structure of the function's output (None for zeros)."
+            ) from None
         seeds = []
         for (node, output), c in zip(self.ends, cts, strict=True):
-            fitted = fitted_direction(c, output, "vjp: a cotangent")
+            fitted = fitted_direction(c, output, f"{self.transform}: a cotangent")
             if node is not None and fitted is not None:
                 seeds.append((node, fitted))
         return self.pull(seeds)
@@ -82,7 +89,7 @@ def record(
         outs, structure = tree.flatten(out)
         nodes = [o.node if isinstance(o, Tracer) and o.owner is trace else None for o in outs]
         outs = [output_value(handed_out(trace, o), fun, transform) for o in outs]
-    pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure)
+    pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure, transform)
     return tree.unflatten(structure, [returned(o) for o in outs]), pullback, aux
 
 

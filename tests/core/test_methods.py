@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import operator
+import pickle
 import re
 from collections.abc import Callable
 from typing import Any
@@ -354,3 +355,9 @@ def test_tracers_are_no_keys() -> None:
 def test_the_methods_are_numpys_functions() -> None:
     assert ArrayMethods.sum.__doc__ == "np.sum of this array."
     assert ArrayMethods.argsort.__name__ == "argsort"
+
+
+def test_a_tracer_cannot_be_pickled() -> None:
+    with pytest.raises(TracerConversionError, match=r"pickling at .*test_methods"):
+        grad(lambda x: pickle.loads(pickle.dumps(x)))(1.0)
+    assert grad(lambda x: copy.copy(x) * copy.deepcopy(x))(3.0) == 6.0

@@ -235,3 +235,12 @@ def test_a_single_mode_may_be_a_string() -> None:
 def test_checks_are_the_same_in_every_run() -> None:
     texts = {message(check_grads, half, (X,)) for _ in range(3)}
     assert len(texts) == 1
+
+
+def test_nothing_to_check() -> None:
+    with pytest.raises(ArgumentError, match="check_grads takes a function, not int"):
+        check_grads(3, (1.0,))  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="check_vmap takes a function, not int"):
+        check_vmap(3, (np.ones(2),))  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="<lambda> returned no floating number, so there is nothing to check"):
+        check_grads(lambda x: "text", (1.0,))

@@ -339,3 +339,8 @@ def test_names_and_pickling() -> None:
     assert (f.__name__, f.__doc__) == ("f", "Some layer.")
     assert grad(f)(np.ones(2)).tolist() == [2, 2]
     assert grad(pickle.loads(pickle.dumps(checkpoint(np.sin))))(0.0) == 1
+
+
+def test_a_name_that_is_no_name() -> None:
+    with pytest.raises(ArgumentError, match=r"checkpoint_name: the name must be a str, .* not 3"):
+        checkpoint_name(1.0, 3)  # type: ignore[arg-type]

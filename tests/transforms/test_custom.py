@@ -502,3 +502,10 @@ def test_plain_arrays_may_change_after_the_call() -> None:
 
     np.testing.assert_array_equal(grad(loss)(np.ones(2)), [1, 2])
     np.testing.assert_array_equal(jacrev(loss)(np.ones(2)), [1, 2])
+
+
+def test_a_vjp_fn_that_is_no_function() -> None:
+    with pytest.raises(
+        RuleError, match=r"custom_gradient <lambda> must return a pair \(output, vjp_fn\), but its vjp_fn is a int"
+    ):
+        grad(custom_gradient(lambda x: (x, 3)))(1.0)

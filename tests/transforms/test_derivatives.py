@@ -218,9 +218,7 @@ def test_argnums(argnums: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("transform", [grad, value_and_grad, jacrev, jacfwd, hessian, elementwise_grad])
-@pytest.mark.parametrize(
-    "argnums", [(), [], True, (0, True), 1.0, "0", None, (0, None), np.bool_(True), {0}, (0, (1,))], ids=str
-)
+@pytest.mark.parametrize("argnums", [(), [], True, (0, True), 1.0, "0", None, (0, None), np.bool_(True), {0}, (0, (1,))], ids=str)
 def test_argnums_of_the_wrong_kind(transform: Any, argnums: Any) -> None:
     with pytest.raises(ArgumentError, match=rf"{transform.__name__}: argnums"):
         transform(lambda x, y: x * y, argnums)
@@ -323,9 +321,7 @@ def test_a_registered_class() -> None:
 
 
 def test_integers_among_the_leaves_are_refused_with_their_place() -> None:
-    with pytest.raises(
-        NonDifferentiableError, match=r"grad: argument 1 at \['n'\]\[0\] is of integer dtype int64.*allow_int"
-    ):
+    with pytest.raises(NonDifferentiableError, match=r"grad: argument 1 at \['n'\]\[0\] is of integer dtype int64.*allow_int"):
         grad(lambda x, p: x, argnums=1)(1.0, {"n": [np.arange(3)]})
     came = grad(lambda p: p["w"] * 2.0, allow_int=True)({"w": 1.0, "n": np.arange(3)})
     assert came["w"] == 2.0
@@ -536,3 +532,26 @@ def test_what_is_no_function_and_too_many_cotangents() -> None:
             call()
     with pytest.raises(CotangentError, match=r"takes one cotangent \(a tuple, for an output that is one\), not 2"):
         vjp(lambda x: (x, x), 1.0)[1](1.0, 1.0)
+
+
+def test_none_is_zero_in_any_place_of_a_tangent_or_cotangent() -> None:
+    out, t = jvp(lambda p: p["a"][0] * p["a"][1] * p["b"], ({"a": (2.0, 3.0), "b": 5.0},), ({"a": (None, 1.0), "b": None},))
+    assert (out, t) == (30.0, 10.0)
+    _, pull = vjp(lambda x: {"a": (2 * x, 3 * x), "b": x}, 1.0)
+    assert pull({"a": None, "b": np.float64(1.0)}) == (1.0,)
+    assert pull({"a": (None, np.float64(1.0)), "b": None}) == (3.0,)
+    assert pull(None) == (0.0,)
+    assert vjp(lambda x: (x, None), 1.0)[1]((None, None)) == (0.0,)
+    with pytest.raises(CotangentError, match=r"the cotangent has an array where .* has a container"):
+        pull({"a": np.float64(1.0), "b": None})
+
+
+def test_integers_have_no_tangent_but_zero() -> None:
+    n = np.array([1, 2])
+    for zero in (None, np.zeros(2), np.zeros(2, float0)):
+        np.testing.assert_array_equal(jvp(lambda x, n: x * n, (X[:2], n), (np.ones(2), zero))[1], [1.0, 2.0])
+    for primal, t in ((n, np.ones(2)), (np.int64(2), 1.0)):
+        with pytest.raises(NonDifferentiableError, match=r"jvp: tangent 0 is not zero, but its primal is of dtype int64"):
+            jvp(lambda n: n * 2.0, (primal,), (t,))
+    with pytest.raises(NonDifferentiableError, match="elementwise_grad: argument 0 is of integer dtype int64"):
+        elementwise_grad(np.sin)(n)

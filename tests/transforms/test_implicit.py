@@ -196,6 +196,10 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a start of text": (lambda: fixed_point(lambda x: x, "text"), ArgumentError, "x0 must hold numbers, not str"),
     "too many equations": (lambda: root(lambda x: np.ones(3), np.ones(2)), ArgumentError, "returned 3 numbers for 2 unknowns"),
     "no function": (lambda: fixed_point(3, 1.0), ArgumentError, "fixed_point takes a function, not int"),  # type: ignore[arg-type]
+    "no solver": (lambda: root(lambda x: x, 1.0, solver=3), ArgumentError, "root: solver= takes a function, not int"),  # type: ignore[arg-type]
+    "no steps": (lambda: fixed_point(np.cos, 1.0, max_steps=0), ArgumentError, "max_steps must be an int of at least 1, not 0"),
+    "half a step": (lambda: root(np.cos, 1.0, max_steps=2.5), ArgumentError, "max_steps must be an int"),  # type: ignore[arg-type]
+    "a tolerance below 0": (lambda: fixed_point(np.cos, 1.0, rtol=-1.0), ArgumentError, "rtol must be at least 0"),
     "complex roots": (lambda: root(lambda x: x * x + 1, 1j), ArgumentError, "x0 is complex"),
 }
 

@@ -245,3 +245,10 @@ def test_misuse_of_linear_transpose() -> None:
         linear_transpose(lambda x: x * 2, np.arange(3))
     with pytest.raises(TypeError, match=r"linear_transpose: argument 0 .*str"):
         linear_transpose(lambda x: x, "text")
+
+
+def test_none_is_zero_in_any_place() -> None:
+    _, push = linearize(lambda p, z: p[0] * p[1] * z, (2.0, 3.0), 5.0)
+    assert (push((None, 1.0), None), push(None, 1.0), push(None, None)) == (10.0, 6.0, 0.0)
+    transpose = linear_transpose(lambda x: (2 * x, [3 * x]), 1.0)
+    assert (transpose((None, [1.0])), transpose((1.0, None))) == ((3.0,), (2.0,))

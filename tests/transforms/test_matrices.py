@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, hessian, hvp, jacfwd, jacobian, jacrev, tree, vmap
-from funcgrad.errors import ArgumentError, NonDifferentiableError, OutputError
+from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.leaves import float0
 
 X = np.array([0.5, 1.0, 2.0])
@@ -258,3 +258,17 @@ def test_chunks_have_a_size(wrong: int) -> None:
     for transform in (jacrev, jacfwd, hessian):
         with pytest.raises(ArgumentError, match="chunk_size must be at least 1"):
             transform(np.sin, chunk_size=wrong)
+
+
+def test_the_messages_name_what_was_called() -> None:
+    x = np.ones(2)
+    with pytest.raises(OutputError, match="hessian: <lambda> returned complex numbers"):
+        hessian(lambda x: np.sum(x) * 1j)(x)
+    with pytest.raises(OutputError, match="hvp: <lambda> must return a scalar"):
+        hvp(lambda x: x, (x,), (x,))
+    with pytest.raises(ArgumentError, match="hvp: 1 primals but 2 tangents; give one tangent for each"):
+        hvp(np.sum, (x,), (x, x))
+    with pytest.raises(CotangentError, match=r"hvp: tangent 0 has shape \(1,\)"):
+        hvp(np.sum, (x,), (x[:1],))
+    with pytest.raises(ArgumentError, match="hvp takes a function, not int"):
+        hvp(3, (x,), (x,))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from funcgrad import gnvp, grad, hessian, hessian_diagonal, hvp, jacrev, vhp, vmap
-from funcgrad.errors import ArgumentError, NonDifferentiableError
+from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 
 X, Y = np.array([0.3, -0.7, 1.5]), np.array([1.0, 2.0])
 V, W = np.array([1.0, -1.0, 0.5]), np.array([0.2, 3.0])
@@ -96,3 +96,15 @@ def test_misuse() -> None:
         hessian_diagonal(f, chunk_size=0)
     with pytest.raises(NonDifferentiableError, match="hessian_diagonal: the arguments must be real"):
         hessian_diagonal(lambda z: np.sum(z.real))(X + 1j)
+
+
+def test_the_messages_name_what_was_called() -> None:
+    x = np.ones(2)
+    with pytest.raises(OutputError, match="vhp: <lambda> must return a scalar"):
+        vhp(lambda x: x, (x,), (x,))
+    with pytest.raises(CotangentError, match=r"vhp: a cotangent has shape \(1,\)"):
+        vhp(np.sum, (x,), (x[:1],))
+    with pytest.raises(OutputError, match="gnvp: <lambda> must return a scalar"):
+        gnvp(lambda x: x, lambda out: out, (x,), (x,))
+    with pytest.raises(OutputError, match="hessian_diagonal: <lambda> must return a scalar"):
+        hessian_diagonal(lambda x: x)(x)

@@ -37,9 +37,7 @@ def test_an_axis_for_each_argument() -> None:
     np.testing.assert_array_equal(vmap(f, (None, 0))(10.0, A), 10 * A)
     np.testing.assert_array_equal(vmap(f, (0, -1))(A[0], A[0].T), A[0] ** 2)
     np.testing.assert_array_equal(vmap(f, [0, None])(A, 10.0), 10 * A)
-    np.testing.assert_array_equal(
-        vmap(vmap(f, (None, 0)), (0, None))(np.arange(2.0), np.arange(3.0)), [[0, 0, 0], [0, 1, 2]]
-    )
+    np.testing.assert_array_equal(vmap(vmap(f, (None, 0)), (0, None))(np.arange(2.0), np.arange(3.0)), [[0, 0, 0], [0, 1, 2]])
 
 
 def test_an_axis_for_each_output() -> None:
@@ -151,9 +149,7 @@ def test_per_example_gradients() -> None:
     values, gradients = vmap(value_and_grad(loss), (None, 0, 0))(W, XS, YS)
     np.testing.assert_allclose(values, [loss(W, x, y) for x, y in zip(XS, YS, strict=True)])
     np.testing.assert_allclose(gradients["b"], came["b"])
-    np.testing.assert_allclose(
-        came["a"].sum(axis=0), grad(lambda w: np.sum(vmap(loss, (None, 0, 0))(w, XS, YS)))(W)["a"]
-    )
+    np.testing.assert_allclose(came["a"].sum(axis=0), grad(lambda w: np.sum(vmap(loss, (None, 0, 0))(w, XS, YS)))(W)["a"])
 
 
 @pytest.mark.parametrize("transform", [jacrev, jacfwd, hessian], ids=["jacrev", "jacfwd", "hessian"])

@@ -22,7 +22,7 @@ from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.primitive import holds_tracer
 from funcgrad.core.trace import Tracer, is_foreign
 
-ndarray, add_reduce = np.ndarray, np.add.reduce  # for hot code: an attribute of `np` takes ten times as long as a global
+ndarray, empty, add_reduce = np.ndarray, np.empty, np.add.reduce  # for hot code: an attribute of `np` takes ten times as long as a global
 LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
 
 
@@ -298,6 +298,6 @@ def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
     """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be overwritten."""
     if type(part) not in _PLAIN and not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
         return np.broadcast_to(part, shape)
-    filled = np.empty(shape, part.dtype)
+    filled = empty(shape, part.dtype)
     filled[...] = part
     return filled

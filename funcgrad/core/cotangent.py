@@ -22,7 +22,8 @@ from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.primitive import holds_tracer
 from funcgrad.core.trace import Tracer, is_foreign
 
-ndarray, empty, add_reduce = np.ndarray, np.empty, np.add.reduce  # for hot code: an attribute of `np` takes ten times as long as a global
+# Globals for hot code: an attribute of `np` takes ten times as long.
+ndarray, empty, add_reduce = np.ndarray, np.empty, np.add.reduce
 LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
 
 

@@ -376,7 +376,7 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     if not isinstance(out, ArrayMethods):
         return entry(function)(*args, **kwargs)
     result = entry(function)(*args, **{k: v for k, v in kwargs.items() if k != "out"})
-    if result.shape != out.shape and function not in BROADCASTING:
+    if result.shape != out.shape and function not in BROADCASTING and not isinstance(function, np.ufunc):
         raise ValueError(f"np.{function.__name__}: out has the shape {out.shape}, but the result has {result.shape}")
     CATALOGUE[np.copyto](out, result, "unsafe" if function in CASTING_ANYTHING else "same_kind")
     return out

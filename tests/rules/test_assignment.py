@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import funcgrad.numpy
 from funcgrad import grad, jacrev, jvp, stop_gradient, vjp, vmap
 from funcgrad.errors import (
     BatchedControlFlowError,
@@ -260,3 +261,19 @@ def test_booleans_and_the_places_where_something_holds_are_indices() -> None:
 def test_what_numpy_does_not_sort_by_is_refused() -> None:
     for write in (lambda x: x.sort(kind="bubble"), lambda x: x.sort(order="name"), lambda x: x.partition(0, kind="bubble")):
         raises_as_numpy(write, np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("module", [np, funcgrad.numpy], ids=["numpy", "funcgrad.numpy"])
+def test_a_result_is_repeated_in_a_larger_out_where_numpy_does_so(module: Any) -> None:
+    def written(x: Any) -> Any:
+        out = x * 0
+        module.matmul(x, x, out=out)
+        module.add(out, x[:1], out=out)
+        for refused in (lambda: module.sum(x, out=out), lambda: module.add(x[None], x, out=out)):
+            with pytest.raises(ValueError, match="out"):
+                refused()
+        return out
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(vjp(written, x)[0], [15.0, 15.0, 15.0])
+    np.testing.assert_array_equal(written(x), [15.0, 15.0, 15.0])

@@ -65,7 +65,8 @@ class Node:
 def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
     """A new node. (The fast lanes write these lines out.)"""
     node = Node()
-    node.order, node.plan, node.saved, node.spec = order, plan, saved, Spec(shape, dtype)
+    node.order, node.plan = order, plan
+    node.saved, node.spec = saved, Spec(shape, dtype)
     node.origin = parents[0] if len(parents) == 1 else parents
     return node
 
@@ -97,11 +98,13 @@ class ReverseTrace(Trace):
     def leaf(self, value: Any) -> ReverseTracer:
         """A tracer to differentiate in."""
         node = Node()
-        node.order, node.plan, node.saved, node.origin = next(self.order), None, None, ()
+        node.order, node.origin = next(self.order), ()
+        node.plan = node.saved = None
         node.spec = spec = _new(Spec)
         spec.shape, spec.dtype = value.shape, value.dtype
         tracer: Any = self.tracer_type()
-        tracer.owner, tracer.value, tracer.node, tracer.alias = self, value, node, None
+        tracer.owner, tracer.value = self, value  # four in one line would be packed into a tuple first
+        tracer.node, tracer.alias = node, None
         return tracer
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:

@@ -74,7 +74,7 @@ def _block(arrays: Any) -> Any:
     """Innermost lists are joined along the last axis, the lists around them along the axes before it."""
     _check_depths(arrays)
     if not isinstance(arrays, list):
-        return np.copy(arrays)
+        return np.copy(arrays, order="C")
     depth = _depth(arrays)
     rank = max(depth, *(np.ndim(x) for x in _leaves(arrays)))
     return _joined_block(arrays, depth, rank)

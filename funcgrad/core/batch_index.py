@@ -142,9 +142,13 @@ def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]
         items = list(np.unravel_index(positions, shape)) if shape else [np.newaxis] * positions.ndim
         if shape or positions.size:
             found = batch_index(items, [False] * len(items), shape, trace.size, x_batched=True)
-    if found is None:
-        raise BatchedControlFlowError(
-            f"x[mask] = v at {user_line()}: under vmap, the mask differs between examples. Write np.where(mask, v, x)."
-        )
     v, is_batched = taken_off(v)
-    return found.index, found.disarranged(v, is_batched=is_batched)
+    if found is not None:
+        return found.index, found.disarranged(v, is_batched=is_batched)
+    mask: Any = items[0]
+    if batched == [True] and _is_mask(mask) and mask.shape[1:] == tuple(shape) and np.ndim(v) == is_batched:
+        # One number for whatever the mask takes: it does not matter that this differs between the examples.
+        return (mask,), v[np.nonzero(mask)[0]] if is_batched else v
+    raise BatchedControlFlowError(
+        f"x[mask] = v at {user_line()}: under vmap, the mask differs between examples. Write np.where(mask, v, x)."
+    )

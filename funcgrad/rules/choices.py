@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.batch import STRATEGIES
+from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, stacked
 from funcgrad.core.declare import composite, custom, elementwise, selection
 from funcgrad.core.primitive import Call, Primitive, out_refused
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.trace import Tracer, concrete, innermost
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.slopes import phase, some
 
@@ -159,6 +159,9 @@ def _piecewise(x, condlist, funclist, *args, **kw):
         raise ValueError(
             f"np.piecewise takes {len(conditions)} or {len(conditions) + 1} functions, not {len(funclist)}"
         )
+    batch = innermost([x, *conditions])
+    if isinstance(batch, BatchTrace) and any(map(callable, funclist)):
+        return _piecewise_of_each(batch, x, conditions, funclist, *args, **kw)
     out = np.zeros_like(x)
     for condition, function in zip(conditions, funclist):
         if callable(function):
@@ -168,6 +171,18 @@ def _piecewise(x, condlist, funclist, *args, **kw):
         else:
             out[condition] = function
     return out
+
+
+def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
+    """One example after the other: each function gets as many elements as its condition takes, which may differ."""
+
+    def example(operand, k):
+        return operand.value[k] if isinstance(operand, BatchTracer) and operand.owner is batch else operand
+
+    if not batch.size:
+        return np.zeros_like(x)
+    outs = [_piecewise(example(x, k), [example(c, k) for c in conditions], funclist, *args, **kw) for k in range(batch.size)]
+    return batch.wrap(stacked(outs), None)
 
 
 def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):

@@ -172,3 +172,25 @@ def test_a_mask_of_the_wrong_length_and_a_position_out_of_range_are_errors() -> 
             vmap(lambda v, index=index: v[index])(x)
     with pytest.raises(IndexError):
         vmap(lambda v, i: v[i])(x, np.array([0, 3]))
+
+
+def test_one_number_may_go_wherever_a_mask_of_each_example_says() -> None:
+    x = np.array([[1.0, 2.0, 5.0], [3.0, -4.0, 0.0]])
+
+    def cut(v: Any) -> Any:
+        v = v * 2
+        v[v > 1] = 7.0
+        return v
+
+    def first(v: Any) -> Any:
+        v = v * 2
+        v[v > 1] = v[0]
+        return v
+
+    for f in (cut, first):
+        np.testing.assert_array_equal(vmap(f)(x), [f(v) for v in x])
+        np.testing.assert_array_equal(vmap(f, in_axes=1, out_axes=1)(x), np.stack([f(v) for v in x.T], axis=1))
+        np.testing.assert_array_equal(vmap(vmap(f))(x[None]), [[f(v) for v in x]])
+    np.testing.assert_array_equal(vmap(grad(lambda v: np.sum(cut(v) ** 2)))(x), np.where(x > 0.5, 0, 8 * x))
+    np.testing.assert_array_equal(grad(lambda x: np.sum(vmap(cut)(x) ** 2))(x), np.where(x > 0.5, 0, 8 * x))
+    np.testing.assert_array_equal(vmap(lambda v: at(v)[v > 1].set(0.0))(x), np.where(x > 1, 0, x))

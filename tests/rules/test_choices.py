@@ -231,8 +231,8 @@ def test_piecewise_hands_each_function_its_own_elements() -> None:
 def test_piecewise_refuses_what_numpy_refuses() -> None:
     with pytest.raises(ValueError, match="2 or 3 functions, not 1"):
         grad(lambda v: np.sum(np.piecewise(v, [v < 0, v > 1], [np.sin])))(np.ones(2))
-    with pytest.raises(BatchedControlFlowError):
-        vmap(lambda v: np.piecewise(v, [v < 0, v >= 0], [np.sin, np.cos]))(np.ones((2, 3)))
+    with pytest.raises(BatchedControlFlowError, match="different shapes"):
+        vmap(grad(lambda v: np.sum(np.piecewise(v, [v < 0, v >= 0], [np.sin, np.cos]))))(np.array([[1.0, 2.0], [1.0, -2.0]]))
 
 
 def test_choose() -> None:
@@ -283,3 +283,16 @@ def test_no_warning_where_nothing_is_wrong() -> None:
         warnings.simplefilter("error")
         grad(lambda v: np.sum(np.where(v <= 0, np.exp(np.minimum(v, 0)), 1 + v)))(np.array([1000.0, -1.0]))
         grad(lambda v: np.sum(np.maximum(v, 0.0) + np.clip(v, -1, 1)))(np.array([0.0, 1.0, -1.0]))
+
+
+def test_piecewise_under_vmap_gives_each_function_what_its_condition_takes_in_each_example():
+    x = np.array([[1.0, 2.0, 5.0], [3.0, -4.0, 0.0]])
+
+    def f(v):
+        return np.piecewise(v, [v > 1, v < 0], [lambda u: u - u.mean(), lambda u: u**2, 7.0])
+
+    np.testing.assert_array_equal(vmap(f)(x), [f(v) for v in x])
+    np.testing.assert_array_equal(vmap(vmap(f))(x[None]), [[f(v) for v in x]])
+    np.testing.assert_array_equal(vmap(f)(x[:0]), x[:0])
+    slopes = [grad(lambda v: np.sum(f(v) ** 2))(v) for v in x]
+    np.testing.assert_allclose(grad(lambda x: np.sum(vmap(f)(x) ** 2))(x), slopes, atol=1e-12)

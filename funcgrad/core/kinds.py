@@ -225,7 +225,7 @@ class Elementwise(Rule):
             if i in self.applied:
                 parts.append(f"partial{i}({', '.join(('ct', *self.names[i]))})")
                 continue
-            value = f"partial{i}({', '.join(self.names[i])})" if callable(p) else repr(float(p))
+            value = f"partial{i}({', '.join(self.names[i])})" if callable(p) else repr(p)
             if i == slots[-1] and "ct" not in parts:  # the last use of ct: its buffer may be overwritten
                 real = "" if callable(p) else " and ct.dtype.kind == 'f'"  # -ct is no product where a complex part is inf
                 lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}{real}:")

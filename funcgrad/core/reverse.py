@@ -65,8 +65,9 @@ class Node:
 def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
     """A new node. (The fast lanes write these lines out.)"""
     node = Node()
-    node.order, node.plan = order, plan
-    node.saved, node.spec = saved, Spec(shape, dtype)
+    node.order, node.plan, node.saved = order, plan, saved
+    node.spec = spec = _new(Spec)
+    spec.shape, spec.dtype = shape, dtype
     node.origin = parents[0] if len(parents) == 1 else parents
     return node
 

@@ -49,7 +49,8 @@ def _in_range(x: Any, out: Any, ord: Any, axis: Axis) -> tuple[Any, Any]:
     if not some(lost):
         return x, out
     largest = np.max(abs(x), axis=axis, keepdims=True, initial=0)
-    x = x / np.where(np.logical_and(largest > 0, largest < np.inf), largest, 1)
+    scale = np.where(np.logical_and(largest > 0, largest < np.inf), largest, 1)
+    x = x / scale if x.dtype.kind == "f" else x.real / scale + x.imag / scale * 1j  # complex division fails for subnormals
     return x, _root(x, ord, axis, True)
 
 

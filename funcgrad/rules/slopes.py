@@ -221,7 +221,7 @@ def angle_slope(x: Any, y: Any) -> Any:
 def phase(x: Any) -> Any:
     """x / |x| for complex x; 0 at 0, the direction at infinity."""
     size = abs(x)
-    if not some((size == 0) | (size == np.inf)) and not isinstance(x, Tracer):
+    if not some((size < np.finfo(size.dtype).tiny) | (size == np.inf)) and not isinstance(x, Tracer):
         return x / size
     real, imag = np.real(x), np.imag(x)
     return unit(real, imag, size) + unit(imag, real, size) * 1j

@@ -198,3 +198,11 @@ REFUSED = [
 def test_refused(call: Any, error: Any, text: str) -> None:
     with pytest.raises(error, match=text):
         vjp(call, np.eye(2))
+
+
+@pytest.mark.parametrize(("dtype", "tiny"), [(complex, 5e-324), (np.complex64, 1.4e-45)])
+def test_the_direction_of_subnormal_complex_numbers(dtype: Any, tiny: float) -> None:
+    z = np.array([300 * tiny + 400j * tiny, 0], dtype)
+    np.testing.assert_allclose(grad(np.linalg.norm)(z), [0.6 - 0.8j, 0], rtol=0.01)
+    np.testing.assert_allclose(grad(lambda z: np.sum(np.abs(z)))(z), [0.6 - 0.8j, 0], rtol=0.01)
+    np.testing.assert_allclose(jvp(np.linalg.norm, (z,), (np.ones_like(z),))[1], 0.6, rtol=0.01)

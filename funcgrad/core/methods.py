@@ -233,7 +233,9 @@ class ArrayMethods:
         """Nested lists of traced elements."""
         return self if not self.shape else [row.tolist() for row in self]
 
-    def view(self, *args: Any, **kwargs: Any) -> Any:
+    def view(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs and (dtype is None or dtype is np.ndarray or np.dtype(dtype) == self.dtype):
+            return self[...]
         raise conversion_error(self, "x.view(...)", "Use x.astype(...), x.real or x.imag.")
 
     def tobytes(self, *args: Any) -> Any:
@@ -247,8 +249,7 @@ class ArrayMethods:
         return str(self._text())
 
     def __format__(self, form: str) -> str:
-        value = self._text()
-        return format(value[()] if np.ndim(value) == 0 else value, form)
+        return format(self._text()[()], form)  # of shape (), a number
 
     def _text(self) -> Any:
         value = self.value

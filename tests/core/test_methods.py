@@ -357,6 +357,16 @@ def test_the_methods_are_numpys_functions() -> None:
     assert ArrayMethods.argsort.__name__ == "argsort"
 
 
+def test_a_view_of_the_same_dtype_shares_what_is_written() -> None:
+    def f(x: Any) -> Any:
+        y = x * 2
+        for view in (y.view(), y.view(np.ndarray), y.view(float)):
+            view[0] *= x[1]
+        return np.sum(y)
+
+    np.testing.assert_array_equal(grad(f)(np.array([1.0, 2.0])), [16.0, 26.0])
+
+
 def test_a_tracer_cannot_be_pickled() -> None:
     with pytest.raises(TracerConversionError, match=r"pickling at .*test_methods"):
         grad(lambda x: pickle.loads(pickle.dumps(x)))(1.0)

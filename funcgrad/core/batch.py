@@ -190,7 +190,12 @@ def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: 
 
 
 def leading(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    """A function of the last axes, that broadcasts over the leading ones: the batch is one more of them."""
+    """A function of the last axes, that broadcasts over the leading ones: the batch is one more of them.
+
+    An example without axes to spare may be too small for the function, and must not be taken for a row of a matrix.
+    """
+    if batched[0] and ndim_of(call.operands[0]) < 3:
+        return one_by_one(primitive, call, batched, size)
     return bind(primitive, call.with_operands(align(call.operands, batched)))
 
 

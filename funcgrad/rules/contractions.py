@@ -60,7 +60,7 @@ class OverStacks:
         self.cores = cores
 
     def __call__(self, primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-        stacks = [x.ndim - b - core for x, b, core in zip(call.operands, batched, self.cores, strict=True)]
+        stacks = [ndim_of(x) - b - core for x, b, core in zip(call.operands, batched, self.cores, strict=True)]
         if min(stacks) < 0:  # what one example is too small for
             return one_by_one(primitive, call, batched, size)
         operands = [
@@ -72,7 +72,7 @@ class OverStacks:
 
 def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     (x, y), (x_batched, y_batched) = call.operands, batched
-    x_rank, y_rank = x.ndim - x_batched, y.ndim - y_batched
+    x_rank, y_rank = ndim_of(x) - x_batched, ndim_of(y) - y_batched
     if not x_rank or not y_rank:
         return one_by_one(primitive, call, batched, size)
     if x_rank == 1 and x_batched and y_rank <= 2 and not y_batched:

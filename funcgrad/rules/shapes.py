@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from funcgrad.core.batch import Strategy, along_axis, one_by_one
+from funcgrad.core.batch import Strategy, along_axis, ndim_of, one_by_one
 from funcgrad.core.catalogue import register
 from funcgrad.core.declare import composite, linear
 from funcgrad.core.named import Linear
@@ -46,8 +46,11 @@ def shifted(*names: str) -> Strategy:
 
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
         params = dict(call.params)
+        rank = ndim_of(call.operands[0]) - batched[0]
         for name in names:
             axes: Any = params.get(name, primitive.defaults.get(name))
+            if np.min(axes, initial=0) < -rank:  # one that an example does not have, and which is not the batch
+                return one_by_one(primitive, call, batched, size)
             params[name] = tuple(map(_behind, axes)) if np.ndim(axes) else _behind(axes)
         return bind(primitive, Call(call.operands, call.layout, params))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import is_batched, one_by_one
+from funcgrad.core.batch import is_batched, ndim_of, one_by_one
 from funcgrad.core.declare import composite, elementwise, multilinear
 from funcgrad.core.indexing import GETITEM
 from funcgrad.core.primitive import Call, Primitive
@@ -43,9 +43,9 @@ def _convolve_pull(ct: Any, size: int, other: Any, mode: Any) -> Any:
 
 def _batched_convolve(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """All examples at once, as a sum over the points of the shorter signal, if those are few."""
-    if size == 0:
+    if size == 0 or any(ndim_of(o) - b > 1 for o, b in zip(call.operands, batched, strict=True)):
         return one_by_one(primitive, call, batched, size)
-    rows = [o.reshape(size if b else 1, -1) for o, b in zip(call.operands, batched, strict=True)]
+    rows = [np.reshape(o, (size if b else 1, -1)) for o, b in zip(call.operands, batched, strict=True)]
     v, a = sorted(rows, key=lambda row: row.shape[1])
     n, m = a.shape[1], v.shape[1]
     if m > size:

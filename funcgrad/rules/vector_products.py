@@ -93,6 +93,8 @@ def _batched_cross(primitive: Primitive, call: Call, batched: Sequence[bool], si
     """All axes are moved to the end, so that the batch can stay in front."""
     axis = call.params.get("axis")
     of_a, of_b, of_out = (call.params.get(name, -1) if axis is None else axis for name in ("axisa", "axisb", "axisc"))
+    if any(i < b - ndim_of(x) for x, i, b in zip(call.operands, (of_a, of_b), batched, strict=True)):
+        return one_by_one(primitive, call, batched, size)
     moved = [
         np.moveaxis(x, i + (is_batched and i >= 0), -1)
         for x, i, is_batched in zip(call.operands, (of_a, of_b), batched, strict=True)

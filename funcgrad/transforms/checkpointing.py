@@ -162,7 +162,7 @@ def _tagged(x: Any, name: str) -> Any:
     return x
 
 
-TAGGED = Primitive(_tagged, Linear({"x": lambda ct, x: ct}, moves=True), batch="leading", name="checkpoint_name")
+TAGGED = Primitive(_tagged, Linear({"x": lambda ct, x: ct}, moves=True), batch="aligned", name="checkpoint_name")
 
 
 def checkpoint_name(x: Any, name: str) -> Any:

@@ -225,3 +225,27 @@ def test_closures_over_outer_tracers() -> None:
 def test_an_inner_batch_of_constants_and_an_outer_one() -> None:
     out = vmap(lambda x: vmap(lambda y: x + y)(np.arange(3.0)))(np.arange(2.0))
     np.testing.assert_array_equal(out, np.arange(2.0)[:, None] + np.arange(3.0))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        np.linalg.det, np.linalg.inv, np.linalg.eigh, np.linalg.qr, np.linalg.pinv, np.linalg.svdvals, np.linalg.diagonal,
+        lambda x: x.mT, lambda x: x.swapaxes(-1, -2), lambda x: np.diagonal(x, 0, -2, -1), lambda x: np.moveaxis(x, -2, -1),
+        lambda x: np.roll(x, 1, axis=-2), lambda x: np.rot90(x, axes=(-2, -1)), lambda x: np.cross(x, x, axis=-2),
+        lambda x: np.vecdot(x, x, axis=-2), lambda x: x @ 2.0, lambda x: np.vecmat(x, 2) if hasattr(np, "vecmat") else x @ 2,
+        lambda x: np.convolve(x, np.ones((2, 2))),
+    ],
+)  # fmt: skip
+def test_the_batch_is_never_taken_for_an_axis_that_an_example_lacks(call: Any) -> None:
+    """What NumPy refuses for one example is refused for a batch of them, with NumPy's error."""
+    examples = np.arange(9.0).reshape(3, 3) + np.eye(3)
+    with pytest.raises((ValueError, np.linalg.LinAlgError)) as one:
+        call(examples[0])
+    with pytest.raises(type(one.value)):
+        vmap(call)(examples)
+
+
+def test_a_number_may_be_convolved_with_each_example() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(vmap(lambda x: np.convolve(x, 2.0))(x), 2 * x)  # type: ignore[arg-type]

@@ -79,6 +79,8 @@ class Ufunc(Primitive):
             )
         if any(options[k] is not None for k in ("axes", "axis", "keepdims")):
             return self._along(operands, kwargs)
+        if options["dtype"] is not None or options["casting"] is not None:
+            self._check_casts(operands, options)
         if options["dtype"] is not None:
             operands = tuple(CATALOGUE[astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
         result, out = super().__call__(*operands), options["out"]
@@ -88,6 +90,13 @@ class Ufunc(Primitive):
         if options["where"] is not True:
             result = CATALOGUE[np.where](options["where"], result, 0 if out is None else out)
         return delivered(result, out, self.name, options["casting"] or "same_kind")
+
+    def _check_casts(self, operands: Sequence[Any], options: dict[str, Any]) -> None:
+        """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without elements."""
+        if self.function.signature is None:
+            given = {k: options[k] for k in ("dtype", "casting") if options[k] is not None}
+            dtypes = [x if isinstance(x, (bool, int, float, complex)) else as_array(x).dtype for x in operands]
+            self.function(*(np.empty(0, d) if isinstance(d, np.dtype) else d for d in dtypes), **given)
 
     def _delivered_each(self, results: Sequence[Any], outs: Any, options: dict[str, Any]) -> tuple[Any, ...]:
         if options["where"] is not True:

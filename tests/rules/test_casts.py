@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import jvp, vjp, vmap
+from funcgrad import grad, jvp, vjp, vmap
 
 Write = Callable[[Any, Any], Any]
 _MASK = np.array([True, False, True, True])
@@ -152,3 +152,18 @@ def test_derivatives_of_what_was_cast(write: str) -> None:
         assert ct_v.dtype == v.dtype, case
         pulled = np.sum(ct_a * t_a).real + np.sum(ct_v * t_v).real
         np.testing.assert_allclose(pulled, np.sum(ct * t).real, rtol=1e-4, atol=1e-5, err_msg=case)
+
+
+@pytest.mark.parametrize("options", [{"dtype": int}, {"casting": "none"}, {"dtype": np.float32, "casting": "safe"}])
+def test_casts_that_numpy_refuses(options: Any) -> None:
+    x = np.array([1.0, 2.0])
+    with pytest.raises((TypeError, ValueError)) as one:
+        np.add(x, x, **options)
+    for run in (lambda f: grad(lambda x: np.sum(f(x)))(x), lambda f: jvp(f, (x,), (x,)), lambda f: vmap(f)(x)):
+        with pytest.raises(type(one.value)):
+            run(lambda x: np.add(x, x, **options))
+
+
+def test_a_kind_of_sorting_that_there_is_not() -> None:
+    with pytest.raises(ValueError, match="sort kind"):
+        grad(lambda x: np.sum(np.sort(x, kind="bad")))(np.ones(2))  # type: ignore[call-overload]

@@ -275,7 +275,7 @@ def jacfwd(
 ) -> Any:  # fmt: skip
     """The Jacobian by forward mode: one batched push for all inputs. Best for few inputs and many outputs.
 
-    Arguments, result and errors are those of `jacrev`; `chunk_size` counts columns.
+    Arguments (but for `allow_int`), result and errors are those of `jacrev`; `chunk_size` counts columns.
 
     >>> import numpy as np, funcgrad as fg
     >>> fg.jacfwd(lambda t: np.stack([t, t * t, t ** 3]))(2.0)
@@ -313,7 +313,7 @@ def hessian(
 ) -> Any:  # fmt: skip
     """The matrix of second derivatives, forward over reverse: `jacfwd(jacrev(fun))`, batched.
 
-    Arguments and errors are those of `jacrev`.
+    Arguments (but for `allow_int`) and errors are those of `jacrev`.
 
     Returns:
         A function that returns the Hessian: for a scalar output and an array of shape s, an array of shape s + s; for pytrees

@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad.core.casts import cast
 from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.errors import TracerWriteError, user_line
 
 
 class Flat:
@@ -44,6 +45,7 @@ class Flat:
 
     def __setitem__(self, index: Any, v: Any) -> None:
         x = self.x
+        check_apart(x, index, v)
         places = self._places(index)
         shape = x[places].shape
         values = cast(v, x.dtype, _write_elements if shape or isinstance(index, slice) else _write_element)
@@ -68,6 +70,17 @@ def _as_arrays(x: Any) -> Any:
     if isinstance(x, dict):
         return {k: _as_arrays(v) for k, v in x.items()}
     return x.__operand__() if isinstance(x, Flat) else x
+
+
+def check_apart(x: Any, index: Any, v: Any) -> None:
+    """Refuse to write elements of `x` one by one into its own memory: NumPy reads there what it has just written."""
+    from funcgrad.core.views import overlap  # here, since tracers, which views are about, have x.flat themselves
+
+    if overlap(x, index, v):
+        raise TracerWriteError(
+            f"x.flat = y at {user_line()}, where y is a view of the memory of x in another order: NumPy would read elements that "
+            "it has just overwritten. Write x.flat = y.copy()."
+        )
 
 
 def _write_element(a: Any, v: Any) -> None:

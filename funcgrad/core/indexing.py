@@ -17,7 +17,7 @@ from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
 from funcgrad.core.trace import Tracer, bind, snapshot
-from funcgrad.core.views import FILLED, IndexStep, Stale, Step, index_in_root, join, note_view
+from funcgrad.core.views import FILLED, OF_EXAMPLES, Alias, IndexStep, Stale, Step, index_in_root, join, note_view
 from funcgrad.errors import NonDifferentiableError, user_line
 
 
@@ -44,6 +44,11 @@ class GetItem(Primitive):
                 note_view(x, out, Step(self, call))
                 if not out.shape and out.alias is None:
                     out.alias = FILLED  # of a number, x[...] makes an array without axes
+            elif isinstance(x, Tracer) and _is_row_of_each(index):
+                if x.owner is out.owner:
+                    join(x, out, (IndexStep(self, kept(index)),), OF_EXAMPLES)
+                else:
+                    out.alias = Alias(None, (), OF_EXAMPLES)
         return out
 
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
@@ -66,6 +71,14 @@ def _is_basic(index: Any) -> bool:
     """Is this an index of integers and slices alone, which gives a view?"""
     items = index if type(index) is tuple else (index,)
     return not any(isinstance(i, (list, tuple, np.ndarray, Tracer)) for i in items)
+
+
+def _is_row_of_each(index: Any) -> bool:
+    """Is this an index of slices and of integers, some of which differ between the examples of a vmap?"""
+    items = index if type(index) is tuple else (index,)
+    return _is_basic(tuple(i for i in items if not isinstance(i, Tracer))) and all(
+        not i.shape and i.dtype.kind in "iu" for i in items if isinstance(i, Tracer)
+    )
 
 
 def _has_ellipsis(index: Any) -> bool:

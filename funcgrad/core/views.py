@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.core.layout import one_example
 from funcgrad.core.trace import Tracer, bind, concrete, snapshot
-from funcgrad.errors import TracerWriteError, user_line
+from funcgrad.errors import BatchedControlFlowError, TracerWriteError, user_line
 
 # ---- families --------------------------------------------------------------------------------------------------------
 
@@ -64,7 +64,7 @@ def _is_same_index(mine: Any, index: Any) -> bool:
     if len(mine) != len(index):
         return False
     for i, j in zip(mine, index):  # noqa: SIM110 (a generator takes twice as long)
-        if type(i) is not type(j) or type(i) is np.ndarray or i != j:
+        if type(i) is not type(j) or isinstance(i, (np.ndarray, Tracer)) or i != j:
             return False
     return True
 
@@ -86,6 +86,7 @@ class Alias:
 
 
 OF_PLAIN = "of a plain array"
+OF_EXAMPLES = "another row in each example"  # under vmap: what x[i] gives for an i of each example, a copy of many rows
 _UNKNOWN = object()
 FEW = 1024  # elements: copied sooner than looked at anew
 
@@ -93,6 +94,11 @@ FEW = 1024  # elements: copied sooner than looked at anew
 def note_view(base: Any, view: Any, step: Step) -> None:
     """Note that `view` is a view of `base`, if NumPy made it one."""
     if not isinstance(base, Tracer) or base is view or not base.shape and is_scalar(base):
+        return
+    if base.alias is not None and base.alias.read_only == OF_EXAMPLES:
+        row = plain_view(base)
+        if is_view(step(row), row):
+            join(base, view, (step,), OF_EXAMPLES)
         return
     out = view.value
     if base.alias is None and type(out) is np.ndarray and out.base is None and out is not base.value and out.flags.writeable:
@@ -148,18 +154,45 @@ def check_writeable(x: Tracer) -> None:
             f"a write at {user_line()} to what np.asarray(a, like=x) gave would have to change the plain array a, too. "
             "Begin with np.array(a, like=x), a copy."
         )
+    if x.alias.read_only == OF_EXAMPLES:
+        raise BatchedControlFlowError(
+            f"a write at {user_line()} to what y[i] gave, where under vmap i differs between the examples, would have to go to "
+            "another row of y in each. Write to y[i] itself (y[i] += v), or to a copy (row = y[i].copy())."
+        )
     raise ValueError("assignment destination is read-only")
 
 
 def plain_view(x: Any) -> Any:
     """The plain array beneath `x` (under vmap, beneath one example of it), as it lies in the memory of its root."""
     alias = x.alias
-    if alias is None or alias.root is None:
+    if alias is None or alias.root is None or alias.read_only == OF_EXAMPLES:
         return one_example(x)
     view = one_example(alias.root)
     for step in alias.steps:
         view = step(view)
     return view
+
+
+def overlap(x: Any, index: Any, v: Any) -> bool:
+    """Does `v` share memory with x.flat[index], without being the same elements in the same order?"""
+    if not isinstance(v, Tracer) or _root(v) is not _root(x) or v.size < 2:
+        return False
+    a, b = plain_view(x), plain_view(v)
+    if type(a) is not np.ndarray or type(b) is not np.ndarray:
+        return False
+    if a.flags.c_contiguous and type(index) is slice:
+        a = a.reshape(-1)[index]
+    if b.flags.c_contiguous:
+        b = b.reshape(-1)
+    return _where(a) != _where(b) and np.shares_memory(a, b)
+
+
+def _root(x: Tracer) -> Tracer:
+    return x if x.alias is None or x.alias.root is None else x.alias.root
+
+
+def _where(a: np.ndarray) -> Any:
+    return a.__array_interface__["data"], a.shape, a.strides
 
 
 def is_view(out: Any, x: Any) -> bool:

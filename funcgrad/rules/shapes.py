@@ -267,6 +267,8 @@ def _tile(A: Any, reps: Any) -> Any:
     rank = max(np.ndim(x), len(counts))
     counts = (1,) * (rank - len(counts)) + counts
     shape = (1,) * (rank - np.ndim(x)) + np.shape(x)
+    if set(counts) <= {1} and isinstance(A, (np.ndarray, Tracer)):
+        return np.copy(x)[(None,) * (rank - np.ndim(x))]  # in the order of memory that `A` has
     return _repeated(x, shape, counts, in_front=True)
 
 

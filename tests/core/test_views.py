@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from funcgrad.errors import BatchedControlFlowError, TracerWriteError
 from funcgrad.testing import check_grads
 
 
@@ -186,3 +187,113 @@ def test_parts_refuse_what_numpy_refuses() -> None:
     for program, word in ((imag_of_real, "imaginary part"), (complex_as_real, "real number")):
         with pytest.raises(TypeError, match=word):
             grad(program)(np.ones(2))
+
+
+# ---- rows that differ between the examples of a vmap -----------------------------------------------------------------
+
+
+def _row(y: Any) -> Any:
+    return np.argmin(y[:, 0] ** 2)
+
+
+def _added_to(y: Any) -> Any:
+    y[_row(y)] += 2.0
+    return y
+
+
+def _added_to_a_part(y: Any) -> Any:
+    y[_row(y), 1:] *= 7.0
+    return y
+
+
+def _named_and_updated(y: Any) -> Any:
+    row = y[_row(y)]
+    row *= 3.0
+    row += 1.0
+    return np.concatenate([row, y.ravel()])
+
+
+def _seen_after_a_write(y: Any) -> Any:
+    row = y[_row(y)]
+    y[_row(y)] = np.sin(y[0])
+    y *= 2.0
+    return row * 1.0
+
+
+def _copied(y: Any) -> Any:
+    row = y[_row(y)].copy()
+    row[0] = 5.0
+    return np.concatenate([row, y.ravel()])
+
+
+EXAMPLES = np.random.default_rng(5).normal(size=(3, 4, 2))
+
+
+@pytest.mark.parametrize("f", [_added_to, _added_to_a_part, _named_and_updated, _seen_after_a_write, _copied])
+def test_a_row_of_each_example_is_a_view(f: Any) -> None:
+    loss = lambda y: np.sum(f(y * 1.0) ** 3)
+    np.testing.assert_array_equal(vmap(f)(EXAMPLES), [f(y.copy()) for y in EXAMPLES])
+    np.testing.assert_allclose(vmap(grad(loss))(EXAMPLES), [grad(loss)(y) for y in EXAMPLES], rtol=1e-13)
+    np.testing.assert_allclose(grad(lambda y: np.sum(vmap(loss)(y)))(EXAMPLES), [grad(loss)(y) for y in EXAMPLES], rtol=1e-13)
+
+
+def _into_an_element(y: Any) -> None:
+    row = y[_row(y)]
+    row[0] = 3.0
+
+
+def _into_a_part(y: Any) -> None:
+    part = y[_row(y)][1:]
+    part += 1.0
+
+
+def _into_a_row_of_a_view(y: Any) -> None:
+    y[:3][_row(y[:3])] += 1.0
+
+
+@pytest.mark.parametrize("f", [_into_an_element, _into_a_part, _into_a_row_of_a_view])
+def test_what_would_go_to_another_row_in_each_example_is_refused(f: Any) -> None:
+    with pytest.raises(BatchedControlFlowError, match=r"another row of y in each.*y\[i\] \+= v"):
+        vmap(lambda y: [f(y), y][1])(EXAMPLES)
+
+
+# ---- x.flat ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["T", "backwards", "part"])
+def test_flat_does_not_read_what_it_has_just_written(name: str) -> None:
+    def f(x: Any) -> Any:
+        x = x * 1.0
+        if name == "part":
+            x.flat[1:4] = x[0]
+        else:
+            x.flat = x.T if name == "T" else np.flip(x)
+        return np.sum(x)
+
+    with pytest.raises(TracerWriteError, match=r"x\.flat = y.*just overwritten.*y\.copy\(\)"):
+        grad(f)(np.arange(9.0).reshape(3, 3))
+
+
+def test_flat_takes_memory_that_is_apart_or_the_same() -> None:
+    def f(x: Any) -> Any:
+        x = x * 1.0
+        x.flat[:3] = x[2]
+        x[1].flat = x[0]
+        x.flat = x
+        x.flat = x.T.copy()
+        return x
+
+    x = np.arange(9.0).reshape(3, 3)
+    out, pull_back = vjp(f, x)
+    np.testing.assert_array_equal(out, f(x))
+    np.testing.assert_array_equal(pull_back(np.ones((3, 3)))[0], [[0, 0, 0], [0, 0, 0], [3, 3, 3]])
+
+
+def test_tile_once_keeps_the_order_of_memory() -> None:
+    def f(x: Any) -> Any:
+        y = np.tile(x, (1, 1))
+        y.reshape(-1)[0] = 5.0  # of a table by columns this is a copy
+        return y
+
+    for x in (np.arange(4.0).reshape(2, 2), np.asfortranarray(np.arange(4.0).reshape(2, 2))):
+        np.testing.assert_array_equal(vjp(f, x)[0], f(x))

@@ -195,6 +195,15 @@ def _where(a: np.ndarray) -> Any:
     return a.__array_interface__["data"], a.shape, a.strides
 
 
+def memory_order(x: Any) -> str:
+    """The order of the memory of a copy of `x` (array or tracer): "F" if the first axis is the innermost, else "C"."""
+    plain = plain_view(x) if isinstance(x, Tracer) else x
+    if type(plain) is not np.ndarray:
+        return "C"
+    strides = [abs(s) for s, n in zip(plain.strides, plain.shape) if n > 1]
+    return "F" if len(strides) > 1 and strides == sorted(set(strides)) else "C"
+
+
 def is_view(out: Any, x: Any) -> bool:
     """Did NumPy make `out` as a view of `x`?"""
     if type(out) is not np.ndarray or type(x) is not np.ndarray:

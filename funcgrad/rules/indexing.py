@@ -17,7 +17,7 @@ from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.primitive import as_operand, out_refused
 from funcgrad.core.trace import Tracer, is_foreign, snapshot
-from funcgrad.core.views import Step, join
+from funcgrad.core.views import Step, join, plain_view
 from funcgrad.errors import BatchedControlFlowError, UnsupportedFunctionError, user_line
 from funcgrad.rules.shapes import shifted
 
@@ -37,7 +37,12 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
         indices = np.clip(indices, 0, a.shape[axis] - 1)
     elif mode != "raise":
         raise ValueError(f"np.take at {user_line()}: mode is 'raise', 'wrap' or 'clip', not {mode!r}")
-    return GETITEM(a, (slice(None),) * axis + (indices,))
+    out = GETITEM(a, (slice(None),) * axis + (indices,))
+    if not isinstance(out, Tracer) or not out.shape:
+        return out
+    # NumPy's result is an array of its own, row by row; that of an index may be a view, or lie otherwise.
+    is_own = out.alias is None and getattr(getattr(plain_view(out), "flags", None), "c_contiguous", True)
+    return out if is_own else np.copy(out, order="C")
 
 
 def along_axis(arr: Any, indices: Any, axis: Any) -> tuple[Any, ...]:
@@ -168,7 +173,8 @@ def _diag(v: Any, k: int = 0) -> Any:
     if v.ndim != 1:
         raise ValueError("Input must be 1- or 2-d.")
     size = v.shape[0] + abs(k)
-    return ADD_AT(np.zeros(size * size, v.dtype), v, _steps(size, size, k)).reshape(size, size)
+    out = ADD_AT(np.zeros(size * size, v.dtype), v, _steps(size, size, k)).reshape(size, size)
+    return np.copy(out, order="C") if is_batched(out) else out  # an array of its own in each example
 
 
 def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:

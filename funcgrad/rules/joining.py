@@ -15,7 +15,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from funcgrad.core.declare import composite, linear
 from funcgrad.core.primitive import Call, Primitive, as_operand
-from funcgrad.core.trace import bind
+from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.views import plain_view
 
 # ---- joining ---------------------------------------------------------------------------------------------------------
 
@@ -128,7 +129,10 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     arr = as_operand(arr)
     if axis is None:
         arr, axis = np.reshape(arr, -1), 0
-    return np.take(arr, np.delete(np.arange(arr.shape[axis]), obj), axis)
+    out = np.take(arr, np.delete(np.arange(arr.shape[axis]), obj), axis)
+    plain = plain_view(arr) if isinstance(arr, Tracer) else arr
+    is_plain = arr.ndim > 1 and type(plain) is np.ndarray
+    return np.copy(out, order="F") if is_plain and np.delete(plain, obj, axis).flags.fnc else out
 
 
 composite(np.vstack, lambda tup, **options: _joined(tup, np.atleast_2d, 0, **options))

@@ -16,6 +16,7 @@ from funcgrad.core.batch import is_batched, one_by_one
 from funcgrad.core.declare import composite, custom
 from funcgrad.core.primitive import Call, Primitive, out_refused
 from funcgrad.core.ufunc import as_array
+from funcgrad.core.views import memory_order
 from funcgrad.rules.axes import given, merged
 from funcgrad.rules.mixing import mix
 from funcgrad.rules.reductions import laid_along
@@ -39,13 +40,18 @@ def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable
     if kind is not None:
         np.sort(np.empty(0), kind=kind)  # NumPy's refusal of what is no kind; they all give the same
     a, axis = _flat(a, axis)
-    return np.take_along_axis(a, np.argsort(a, axis=axis, stable=True), axis)
+    return _laid_like(np.take_along_axis(a, np.argsort(a, axis=axis, stable=True), axis), a)
+
+
+def _laid_like(out: Any, a: Any) -> Any:
+    """`out`, which NumPy makes from a copy of `a`, and which lies in memory as that does."""
+    return np.copy(out, order="F") if memory_order(a) == "F" else out
 
 
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     _no_fields("partition", order)
     a, axis = _flat(a, axis)
-    return np.take_along_axis(a, np.argpartition(a, kth, axis=axis, kind=kind), axis)
+    return _laid_like(np.take_along_axis(a, np.argpartition(a, kth, axis=axis, kind=kind), axis), a)
 
 
 def _sort_complex(a: Any) -> Any:

@@ -297,3 +297,52 @@ def test_tile_once_keeps_the_order_of_memory() -> None:
 
     for x in (np.arange(4.0).reshape(2, 2), np.asfortranarray(np.arange(4.0).reshape(2, 2))):
         np.testing.assert_array_equal(vjp(f, x)[0], f(x))
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("obj", [0, [0, 2], slice(1), np.array([True, False, False])])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_what_delete_leaves_lies_in_memory_as_numpy_has_it(layout: Any, obj: Any, axis: int) -> None:
+    def f(x: Any) -> Any:
+        y = np.delete(x, obj, axis)
+        y.reshape(-1)[0] = 5.0
+        y.ravel("F")[-1] = 7.0
+        return y
+
+    x = layout(np.arange(9.0).reshape(3, 3))
+    np.testing.assert_array_equal(vjp(f, x)[0], f(x))
+
+
+def test_a_diagonal_matrix_of_each_example_is_an_array_of_its_own() -> None:
+    def f(y: Any) -> Any:
+        z = np.diag(y)
+        z[...][::2, -1, None] = -1.5
+        z.ravel()[1] = 2.0
+        return z
+
+    for x in (np.ones((2, 4)), np.ones((4, 2)).T):
+        np.testing.assert_array_equal(vmap(f)(x), [f(y) for y in x])
+
+
+@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda x: np.repeat(x, 2, 0)[::2].T])
+@pytest.mark.parametrize(
+    "g",
+    [
+        lambda x: np.take(x, [1, 0], 1),
+        lambda x: np.take(x, 1, 0),
+        lambda x: np.compress([True, False, True], x, 1),
+        lambda x: np.sort(x, 1),
+        lambda x: np.partition(x, 1, 0),
+        lambda x: np.repeat(x, [1, 2, 1], 1),
+    ],
+)
+def test_new_arrays_lie_in_memory_as_numpy_has_them(layout: Any, g: Any) -> None:
+    def f(x: Any) -> Any:
+        y = g(x)
+        y.reshape(-1)[0] = 50.0
+        y.ravel("F")[-1] = 70.0
+        return [x, y]
+
+    x = layout(np.array([[3.0, 1.0, 2.0], [9.0, 8.0, 7.0], [4.0, 6.0, 5.0]]))
+    for found, expected in zip(vjp(f, x)[0], f(x.copy("K")), strict=True):
+        np.testing.assert_array_equal(found, expected)

@@ -50,7 +50,7 @@ class Masked:
         part, live, index = read.part, True, read.index
         if type(part) is Masked:
             part, live = part.value, part.live
-        if not (type(part) in _PLAIN and type(self.value) is type(self.live) is ndarray) or isinstance(live, Tracer):
+        if not (type(part) in PLAIN_PARTS and type(self.value) is type(self.live) is ndarray) or isinstance(live, Tracer):
             return False
         if type(part) is ndarray and repeats(index):
             add_at(self.value, index, part)
@@ -130,7 +130,8 @@ class Read:
         return self.spec.dtype
 
 
-_PLAIN = frozenset([np.float64, np.float32, ndarray])
+# The types of parts that are what they are; anything else is looked at.
+PLAIN_PARTS = frozenset([np.float64, np.float32, ndarray])
 INTS = frozenset([int, np.int64])
 
 
@@ -156,7 +157,7 @@ class Scatter:
     def add(self, read: Read) -> None:
         """Add one more contribution; the indices are kept, for the mask."""
         part, live, index = read.part, True, read.index
-        if type(part) in _PLAIN and type(self.buffer) is ndarray:
+        if type(part) in PLAIN_PARTS and type(self.buffer) is ndarray:
             kind = type(index)
             if kind in INTS:
                 self.buffer[index] += part
@@ -264,7 +265,7 @@ def fit(part: Any, to: Any) -> Any:
             part = add_reduce(part, 0 if lead == 1 else tuple(range(lead)))
             if part.dtype is to.dtype:
                 return part
-    elif type(part) in _PLAIN:  # the gradient of a sum
+    elif type(part) in PLAIN_PARTS:  # the gradient of a sum
         part = broadcast(part, to.shape)
     elif not hasattr(part, "shape"):
         part = np.asarray(part)
@@ -297,7 +298,7 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
 
 def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
     """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be overwritten."""
-    if type(part) not in _PLAIN and not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
+    if type(part) not in PLAIN_PARTS and not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
         return np.broadcast_to(part, shape)
     filled = empty(shape, part.dtype)
     filled[...] = part

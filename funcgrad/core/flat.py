@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad.core.casts import cast
 from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.views import overlap
 from funcgrad.errors import TracerWriteError, user_line
 
 
@@ -74,8 +75,6 @@ def _as_arrays(x: Any) -> Any:
 
 def check_apart(x: Any, index: Any, v: Any) -> None:
     """Refuse to write elements of `x` one by one into its own memory: NumPy reads there what it has just written."""
-    from funcgrad.core.views import overlap  # here, since tracers, which views are about, have x.flat themselves
-
     if overlap(x, index, v):
         raise TracerWriteError(
             f"x.flat = y at {user_line()}, where y is a view of the memory of x in another order: NumPy would read elements that "

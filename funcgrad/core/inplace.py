@@ -14,13 +14,12 @@ from funcgrad.core.loops import assign, assign_kept
 from funcgrad.core.methods import LANES, ArrayMethods
 from funcgrad.core.primitive import spec
 from funcgrad.core.trace import Tracer
-from funcgrad.core.views import OF_EXAMPLES, IndexStep, check_writeable, is_scalar
+from funcgrad.core.views import IndexStep, check_writeable, is_scalar
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
     """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
-    if x.alias is None or x.alias.read_only != OF_EXAMPLES:
-        check_writeable(x)
+    check_writeable(x, as_a_whole=True)
     result_spec, dtype = spec(result), x.dtype
     if result_spec.shape != x.shape:
         raise ValueError(
@@ -35,11 +34,8 @@ def adopt(x: Tracer, result: Any, name: str) -> Tracer:
 
 
 def _written(x: Tracer, result: Any) -> Tracer:
+    check_writeable(x, as_a_whole=True)
     alias = x.alias
-    if alias is not None and alias.read_only == OF_EXAMPLES and len(alias.steps) == 1:
-        assign(alias.root, alias.steps[0].index, result)  # `y[i] += v`, with an i of each example
-        return x
-    check_writeable(x)
     if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:  # `y[i] += v`: straight into y
         step = alias.steps[0]
         (assign_kept if type(step) is IndexStep else assign)(alias.root, step.index, result)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core import kinds
-from funcgrad.core.cotangent import LARGE, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
+from funcgrad.core.cotangent import LARGE, PLAIN_PARTS, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
 from funcgrad.core.guard import Guard
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Opaque, Primitive, Spec
@@ -192,9 +192,6 @@ class _Pick(Plan):
 
 
 PICK = _Pick()
-
-# The types of parts that are what they are, with the commonest asked for first; anything else is looked at.
-PLAIN_PARTS = frozenset([ndarray, np.float64, np.float32])
 
 
 def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would cost as much as the step)

@@ -145,8 +145,11 @@ def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:
     return plain, step(plain)
 
 
-def check_writeable(x: Tracer) -> None:
-    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, which would not see the write."""
+def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
+    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, which would not see the write.
+
+    A row that differs between examples can only be written `as_a_whole`: as y[i] = row.
+    """
     if x.alias is None or not x.alias.read_only:
         return
     if x.alias.read_only == OF_PLAIN:
@@ -155,6 +158,8 @@ def check_writeable(x: Tracer) -> None:
             "Begin with np.array(a, like=x), a copy."
         )
     if x.alias.read_only == OF_EXAMPLES:
+        if as_a_whole and len(x.alias.steps) == 1:
+            return
         raise BatchedControlFlowError(
             f"a write at {user_line()} to what y[i] gave, where under vmap i differs between the examples, would have to go to "
             "another row of y in each. Write to y[i] itself (y[i] += v), or to a copy (row = y[i].copy())."

@@ -131,8 +131,10 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         arr, axis = np.reshape(arr, -1), 0
     out = np.take(arr, np.delete(np.arange(arr.shape[axis]), obj), axis)
     plain = plain_view(arr) if isinstance(arr, Tracer) else arr
-    is_plain = arr.ndim > 1 and type(plain) is np.ndarray
-    return np.copy(out, order="F") if is_plain and np.delete(plain, obj, axis).flags.fnc else out
+    if arr.ndim < 2 or type(plain) is not np.ndarray:
+        return out
+    stand_in = np.empty(plain.shape, bool, order="F" if plain.flags.fnc else "C")  # NumPy looks at this alone
+    return np.copy(out, order="F") if np.delete(stand_in, obj, axis).flags.fnc else out
 
 
 composite(np.vstack, lambda tup, **options: _joined(tup, np.atleast_2d, 0, **options))

@@ -75,7 +75,7 @@ def _tanh_slope(x: Any, y: Any) -> Any:
     numbers = _NUMBERS.get(out.dtype) if type(out) is ndarray else None
     if numbers is None:
         out = 1 - out
-        return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-4, _sech2, x)
+        return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-3, _sech2, x)
     one, limit, far = numbers  # of hot loops
     subtract(one, out, out)
     (places,) = (out < limit).ravel().nonzero()

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.axis_argument import AxisArgument
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.methods import astype
 from funcgrad.core.primitive import as_operand
@@ -30,7 +30,7 @@ def reduce(
 ) -> Any:
     """ufunc.reduce(array, axis, ...): from the first row to the last, as NumPy does it."""
     x = _of_dtype(array, dtype)
-    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    axes = _axes(ufunc.reduce, axis, x)
     if len(axes) > 1 and ufunc.identity is None and ufunc not in (np.fmax, np.fmin):
         raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
     kept = [1 if i in axes else n for i, n in enumerate(x.shape)]
@@ -59,7 +59,7 @@ def _start(ufunc: Any, rows: Any, initial: Any, *, masked: bool) -> Any:
 def accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
     """ufunc.accumulate(array, axis): the results on the way from the first row to the last."""
     x = _of_dtype(array, dtype)
-    axis = normalize_axis_index(axis, x.ndim)
+    (axis,) = _axes(ufunc.accumulate, axis, x)
     rows = _rows(x, (axis,))
     totals = [rows[i] for i in range(min(1, len(rows)))]
     for i in range(1, len(rows)):
@@ -70,7 +70,7 @@ def accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None, out:
 def reduceat(ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
     """ufunc.reduceat(array, indices, axis): ranges of rows reduced. A range that runs backwards gives its first row."""
     x = _of_dtype(array, dtype)
-    axis = normalize_axis_index(axis, x.ndim)
+    (axis,) = _axes(ufunc.reduceat, axis, x)
     rows = _rows(x, (axis,))
     starts = np.asarray(indices)
     if starts.size and (starts.min() < 0 or starts.max() >= len(rows)):
@@ -80,6 +80,15 @@ def reduceat(ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any 
         for start, stop in zip(starts.tolist(), [*starts.tolist()[1:], len(rows)])
     ]
     return np.stack(parts, axis) if parts else np.take(x, starts.astype(int), axis)
+
+
+def _axes(method: Any, axis: Any, x: Any) -> tuple[int, ...]:
+    """The axes that `axis` means to this method of a ufunc. (A number has none, and only `reduce` takes one.)"""
+    if axis is not None:
+        axis = AxisArgument(method, f"{method.__self__.__name__}.{method.__name__}", among_output=False).normalised(axis, x.ndim)
+    if axis is None:
+        return tuple(range(x.ndim))
+    return axis if isinstance(axis, tuple) else (axis,)
 
 
 def _of_dtype(x: Any, dtype: Any) -> Any:

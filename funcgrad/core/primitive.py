@@ -7,15 +7,14 @@ arrays among them become the `operands` of a `Call`, the rest its `params`, with
 from __future__ import annotations
 
 import inspect
-import operator
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.axis_argument import AxisArgument
 from funcgrad.core.catalogue import CATALOGUE, Function
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.views import Step, note_view
@@ -172,6 +171,11 @@ class Primitive(Function):
         return {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
 
     @cached_property
+    def axis(self) -> AxisArgument:
+        """How `axis` is read."""
+        return AxisArgument(self.function, self.name, among_output=self.axis_of == "out")
+
+    @cached_property
     def open_ended(self) -> bool:
         """Does the signature take any keyword?"""
         return any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
@@ -230,6 +234,8 @@ class Primitive(Function):
             value: Any = arguments.pop(name)
             if value is _ABSENT or (value is None and self.defaults.get(name, _ABSENT) is None):
                 continue
+            if name == "where" and (value is None or isinstance(value, (list, tuple)) and not holds_tracer(value)):
+                value = np.asarray(value, bool)  # as NumPy has it; an array is not cast
             if name in self.lists:
                 items = [as_operand(v) for v in value]  # pyright: ignore[reportOptionalIterable]
                 layout.append((name, len(items)))
@@ -239,15 +245,9 @@ class Primitive(Function):
                 operands.append(as_operand(value))
         params = {k: v for k, v in arguments.items() if v is not self.defaults.get(k, _ABSENT)}
         if "axis" in arguments and arguments["axis"] is not None and self.axis_of != "as is":
-            params["axis"] = self._normalised(arguments["axis"], operands)
+            ndim = operands[0].ndim if hasattr(operands[0], "ndim") else np.ndim(operands[0])
+            params["axis"] = self.axis.normalised(arguments["axis"], ndim)
         return Call(operands, tuple(layout), params)
-
-    def _normalised(self, axis: Any, operands: list[Any]) -> Any:
-        """The axis or axes, counted from 0."""
-        ndim = operands[0].ndim if hasattr(operands[0], "ndim") else np.ndim(operands[0])
-        if isinstance(axis, (tuple, list)):
-            return normalize_axis_tuple(axis, ndim + (len(axis) if self.axis_of == "out" else 0))
-        return normalize_axis_index(operator.index(axis), ndim + (self.axis_of == "out"))
 
     def run(self, call: Call) -> Any:
         """Call the NumPy function itself: by position what is positional-only, all else by keyword."""
@@ -360,7 +360,7 @@ def as_operand(x: Any) -> Any:
     """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew (mutation.py)."""
     if isinstance(x, Tracer):
         x.node  # noqa: B018
-    elif type(x) in (list, tuple):
+    elif type(x) in (list, tuple, range):
         return array_of(x)
     elif type(x) is not np.ndarray and hasattr(x, "__operand__"):  # an object that holds an array or a tracer
         return x.__operand__()
@@ -369,7 +369,7 @@ def as_operand(x: Any) -> Any:
 
 def array_of(items: Any) -> Any:
     """The array of a nested list; where there are tracers in it, a tracer."""
-    if isinstance(items, (list, tuple)):
+    if isinstance(items, (list, tuple, range)):
         if holds_tracer(items):
             return CATALOGUE[np.stack]([array_of(item) for item in items])
         return np.asarray(items)

@@ -136,6 +136,8 @@ class Ufunc(Primitive):
         options = inspect.signature(FOLDS[method]).bind(self.function, *args, **kwargs).arguments
         positional = [options.pop(name) for name in ("ufunc", "array", "indices") if name in options]
         out = options.pop("out", None)
+        if method != "reduce" and np.ndim(positional[1]) == 0:
+            raise TypeError(f"np.{self.name}.{method}: cannot {method} on a scalar")
         if options.get("dtype", 0) is None:
             del options["dtype"]
         known = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {})

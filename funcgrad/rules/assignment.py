@@ -15,7 +15,7 @@ from funcgrad.core.primitive import as_operand
 from funcgrad.core.trace import Tracer, concrete
 from funcgrad.core.views import check_writeable
 from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, UnsupportedFunctionError, user_line
-from funcgrad.rules.indexing import along_axis
+from funcgrad.rules.indexing import along_axis, as_positions
 
 
 def _writes(function: Callable[..., Any], body: Callable[..., None], instead: str) -> None:
@@ -86,14 +86,13 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
 def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     check_writeable(a)
     values = cast(v, a.dtype, lambda a, v: np.put(a, [0], v))
-    positions = _positions(as_operand(ind), a.size, mode)
+    positions = _positions(as_positions(ind), a.size, mode)
     if values.size:
         a[np.unravel_index(positions, a.shape)] = _repeated(values, positions.size).reshape(positions.shape)
 
 
 def _positions(ind: Any, size: int, mode: str) -> Any:
     """`ind` as positions in a flat array of this size, as np.put takes them."""
-    ind = ind if isinstance(ind, Tracer) else np.asarray(ind).astype(np.intp)
     if mode == "clip":
         return np.clip(ind, 0, size - 1)
     if mode not in ("raise", "wrap"):

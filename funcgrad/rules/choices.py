@@ -12,10 +12,12 @@ import numpy as np
 from numpy._core import umath
 
 from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, stacked
+from funcgrad.core.casts import cast
 from funcgrad.core.declare import composite, custom, elementwise, selection
-from funcgrad.core.primitive import Call, Primitive, out_refused
+from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import Tracer, concrete, innermost
 from funcgrad.core.ufunc import as_array
+from funcgrad.rules.indexing import as_positions
 from funcgrad.rules.slopes import phase, some
 
 BOOL = np.dtype(bool)
@@ -23,7 +25,10 @@ BOOL = np.dtype(bool)
 
 # ---- where, maximum, minimum, clip -----------------------------------------------------------------------------------
 def _taken(condition: Any) -> Any:
-    return condition if getattr(condition, "dtype", None) is BOOL else np.not_equal(condition, 0)
+    if getattr(condition, "dtype", None) is BOOL:
+        return condition
+    condition = as_array(condition)
+    return condition.astype(bool) if isinstance(condition, np.ndarray) else np.not_equal(condition, 0)
 
 
 def _where_of_each(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
@@ -32,7 +37,7 @@ def _where_of_each(primitive: Primitive, call: Call, batched: Sequence[bool], si
 
 
 selection(
-    np.where, None, _taken, lambda condition: np.logical_not(condition),
+    np.where, None, _taken, lambda condition: np.logical_not(_taken(condition)),
     operands="condition x y", signature="condition, x=None, y=None, /", gives_array=True, batch=_where_of_each,
 )  # fmt: skip
 
@@ -137,7 +142,7 @@ def _select(condlist, choicelist, default=0):
 def _choose(a, choices, out=None, mode="raise"):
     if out is not None:
         raise out_refused("choose")
-    a, choices = as_array(a), list(choices)
+    a, choices = as_positions(as_array(a)), list(choices)
     n = len(choices)
     if mode == "raise" and some((concrete(a) < 0) | (concrete(a) >= n)):
         raise ValueError(f"np.choose: an index is outside 0...{n - 1}")
@@ -187,7 +192,10 @@ def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
 
 def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if x.dtype.kind == "c":
-        out = _finite(np.real(x), nan, posinf, neginf) + _finite(np.imag(x), nan, posinf, neginf) * 1j
+        real, imag = (_finite(part, nan, posinf, neginf) for part in (np.real(x), np.imag(x)))
+        # 1j times infinity would be NaN in its real part.
+        upward = np.where(np.isposinf(imag), complex(0, np.inf), 1j * imag)
+        out = real + np.where(np.isneginf(imag), complex(0, -np.inf), upward)
     else:
         out = _finite(x, nan, posinf, neginf)
     if copy:
@@ -198,9 +206,15 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 def _finite(x, nan, posinf, neginf):
     limits = np.finfo(x.dtype)
-    out = np.where(np.isnan(x), nan, x)
-    out = np.where(np.isposinf(x), limits.max if posinf is None else posinf, out)
-    return np.where(np.isneginf(x), limits.min if neginf is None else neginf, out).astype(x.dtype)
+    out = np.where(np.isnan(x), _value_for(x, nan), x)
+    out = np.where(np.isposinf(x), limits.max if posinf is None else _value_for(x, posinf), out)
+    return np.where(np.isneginf(x), limits.min if neginf is None else _value_for(x, neginf), out).astype(x.dtype)
+
+
+def _value_for(x, value):
+    """What is to stand in `x`: it has to fit its dtype and its shape, as in np.copyto."""
+    value = cast(as_operand(value), x.dtype, np.copyto)
+    return np.broadcast_to(value, x.shape) if value.ndim else value
 
 
 composite(np.select, _select)

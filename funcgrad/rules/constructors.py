@@ -36,7 +36,8 @@ def _full_like(a, fill_value, dtype=None, order: Any = "K", subok=True, shape=No
     out = np.empty_like(a, dtype=dtype, order=order, subok=subok, shape=shape)
     if not isinstance(out, Tracer) and holds_tracer(fill_value):
         return np.broadcast_to(array_of(fill_value), out.shape).astype(out.dtype)
-    out[...] = fill_value
+    copyto: Any = np.copyto  # which takes tracers, too
+    copyto(out, fill_value, casting="unsafe")
     return out
 
 
@@ -169,7 +170,7 @@ def _spaced(start, stop, num, endpoint, dtype, axis):
 
 def _weights(ct: Any, num: int, endpoint: bool, axis: int) -> Any:
     """How far along each number is, from 0 at the start to 1 at the stop, along `axis` of `ct`."""
-    return np.linspace(0, 1, num, endpoint).reshape((num,) + (1,) * (ct.ndim - 1 - axis))
+    return np.linspace(0, 1, num, endpoint).reshape((int(num),) + (1,) * (ct.ndim - 1 - axis))
 
 
 def _batched_spaced(primitive, call, batched, size):

@@ -203,6 +203,8 @@ def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool]
         return out if batched[0] else np.moveaxis(out, len(free_a), 0)
     a = a.transpose(0, *(i + 1 for i in free_a), *of_a)
     b = b.transpose(0, *of_b, *(i + 1 for i in free_b))
+    if a.shape[1 + len(free_a) :] != b.shape[1 : 1 + len(of_b)]:
+        raise ValueError(f"np.tensordot: axes of {a.shape[1 + len(free_a) :]} and of {b.shape[1 : 1 + len(of_b)]} are paired")
     kept_a, summed, kept_b = a.shape[1 : 1 + len(free_a)], b.shape[1 : 1 + len(of_b)], b.shape[1 + len(of_b) :]
     product = a.reshape(size, prod(kept_a), prod(summed)) @ b.reshape(size, prod(summed), prod(kept_b))
     return product.reshape((size, *kept_a, *kept_b))

@@ -15,7 +15,7 @@ from funcgrad.core.batch import is_batched
 from funcgrad.core.cotangent import Masked
 from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
-from funcgrad.core.primitive import as_operand, out_refused
+from funcgrad.core.primitive import as_operand, holds_tracer, out_refused
 from funcgrad.core.trace import Tracer, is_foreign, snapshot
 from funcgrad.core.views import Step, join, plain_view
 from funcgrad.errors import BatchedControlFlowError, UnsupportedFunctionError, user_line
@@ -27,7 +27,7 @@ from funcgrad.rules.shapes import shifted
 def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     if out is not None:
         raise out_refused("take")
-    a, indices = as_operand(a), as_operand(indices)
+    a, indices = as_operand(a), as_positions(indices)
     if axis is None:
         a, axis = np.reshape(a, -1), 0
     axis = normalize_axis_index(axis, np.ndim(a))
@@ -43,6 +43,20 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
     # NumPy's result is an array of its own, row by row; that of an index may be a view, or lie otherwise.
     is_own = out.alias is None and getattr(getattr(plain_view(out), "flags", None), "c_contiguous", True)
     return out if is_own else np.copy(out, order="C")
+
+
+def as_positions(indices: Any) -> Any:
+    """`indices` as NumPy's functions read positions: booleans are 0 and 1, other numbers in lists are cut to integers."""
+    if is_foreign(indices):
+        return indices
+    if not holds_tracer(indices):
+        if isinstance(indices, (np.ndarray, np.generic)):
+            return indices.astype(np.intp, casting="same_kind", copy=False)
+        return np.asarray(indices, np.intp)
+    indices = as_operand(indices)
+    if not np.can_cast(indices.dtype, np.intp, "same_kind"):
+        raise TypeError(f"positions must be integers, and not of dtype {indices.dtype} (at {user_line()}); see x.astype(int)")
+    return indices.astype(np.intp)
 
 
 def along_axis(arr: Any, indices: Any, axis: Any) -> tuple[Any, ...]:

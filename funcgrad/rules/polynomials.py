@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from typing import Any
 
@@ -11,6 +12,7 @@ from funcgrad.core.batch import is_batched
 from funcgrad.core.declare import composite, custom
 from funcgrad.core.trace import concrete
 from funcgrad.core.ufunc import as_array
+from funcgrad.errors import user_line
 
 
 def _coefficients(p: Any) -> Any:
@@ -34,10 +36,13 @@ def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if x.ndim != 1:
         raise ValueError(f"np.vander needs one dimension, not {x.ndim}")
     x = x.astype(np.promote_types(x.dtype, int))
+    n = x.shape[0] if N is None else operator.index(N)
+    if n < 0:
+        raise ValueError(f"np.vander(N={n}) at {user_line()}: a matrix has 0 columns or more")
     powers = [np.ones_like(x)]
-    while len(powers) < (x.shape[0] if N is None else N):
+    while len(powers) < n:
         powers.append(powers[-1] * x)
-    powers = powers[: x.shape[0] if N is None else N]
+    powers = powers[:n]
     if not powers:
         return np.zeros((x.shape[0], 0), x.dtype)
     return np.stack(powers if increasing else powers[::-1], axis=1)
@@ -109,6 +114,7 @@ composite(np.polydiv, _polydiv)
 
 
 def _polyder(p: Any, m: int = 1) -> Any:
+    m = int(m)
     if m < 0:
         raise ValueError(f"np.polyder takes derivatives of order 0 or more, not {m}; see np.polyint")
     p = _coefficients(p)
@@ -118,6 +124,7 @@ def _polyder(p: Any, m: int = 1) -> Any:
 
 
 def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    m = int(m)
     if m < 0:
         raise ValueError(f"np.polyint takes integrals of order 0 or more, not {m}; see np.polyder")
     p = _coefficients(p)

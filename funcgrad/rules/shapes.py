@@ -230,10 +230,14 @@ composite(np.rollaxis, _rollaxis)
 # ---- the order of elements -------------------------------------------------------------------------------------------
 
 
+def _back(shift: Any) -> Any:
+    return np.negative(shift if isinstance(shift, Tracer) else np.asarray(shift).astype(int))
+
+
 linear(np.flip, lambda ct, m, axis=None: np.flip(ct, axis), moves=True, batch="axis")
 linear(
     np.roll,
-    {"a": lambda ct, a, shift, axis=None: np.roll(ct, -shift, axis)},
+    {"a": lambda ct, a, shift, axis=None: np.roll(ct, _back(shift), axis)},
     operands="a shift",
     axis="as is",  # axes may come twice: the shifts add up
     moves=True,

@@ -12,6 +12,7 @@ from funcgrad.core.declare import composite, elementwise, multilinear
 from funcgrad.core.indexing import GETITEM
 from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.ufunc import as_array
+from funcgrad.errors import user_line
 from funcgrad.rules.mixing import mix
 
 # ---- convolution -----------------------------------------------------------------------------------------------------
@@ -33,7 +34,7 @@ def _window(n: int, m: int, mode: Any) -> tuple[int, int]:
 
 def _convolve_pull(ct: Any, size: int, other: Any, mode: Any) -> Any:
     """The transpose of the convolution of `size` points with `other`: with `other` turned around."""
-    other = other.reshape(-1)
+    other = np.reshape(other, -1)
     before, length = _window(size, other.size, mode)
     after = size + other.size - 1 - before - length
     if before or after:
@@ -70,7 +71,9 @@ multilinear(
 
 
 def _correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
-    a, v = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v))
+    a, v = as_array(a), as_array(v)
+    if not a.ndim or not v.ndim:
+        raise ValueError(f"np.correlate at {user_line()}: a number is no signal; write np.atleast_1d(x), or multiply by it")
     turned = v[::-1].conj() if v.dtype.kind == "c" else v[::-1]
     if (
         _MODES.get(mode, mode) == "same" and a.shape[0] < v.shape[0]

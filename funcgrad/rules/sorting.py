@@ -6,6 +6,7 @@ same statistic of the positions 0, 1, 2, ...: so every method is supported, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -141,19 +142,22 @@ def _order_statistic(
     if weights is not None:
         weights = np.take_along_axis(merged(laid_along(as_array(weights), a, axis), axis), order, -1)
     position = _positions_of(grid, q, weights, function=function, method=method)
+    shape = np.shape(q if q is not None else 0.0) + _reduced_shape(a.shape, axis, keepdims)
+    if n == 0 and function is np.nanquantile:
+        return np.nanmean(a, axis=axis, keepdims=keepdims)  # as NumPy has it: one NaN, however many quantiles
     if n == 0:
-        return position
+        return np.full(shape, np.nan, _dtype(function, a, q, method))[()]
     position = _last(position, 0 if q is None else np.ndim(q))
     low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
     lower, upper = (np.take_along_axis(values, np.take_along_axis(order, i, -1), -1) for i in (low, high))
     out = np.moveaxis(mix(lower, upper, share.astype(_dtype(function, a, q, method))), -1, 0)
-    return out.reshape(np.shape(q if q is not None else 0.0) + _reduced_shape(a.shape, axis, keepdims))
+    return out.reshape(shape)
 
 
 def _last(position: Any, rank: int) -> Any:
     """`position` with its first `rank` axes, those of q, as one last axis."""
     position = as_array(position)
-    return np.moveaxis(position.reshape((-1, *position.shape[rank:])), 0, -1)
+    return np.moveaxis(position.reshape((math.prod(position.shape[:rank]), *position.shape[rank:])), 0, -1)
 
 
 def _neighbours(position: Any, count: Any, n: int) -> tuple[Any, Any, Any]:

@@ -259,10 +259,8 @@ def dense(ct: Any) -> Any:
 def fit(part: Any, to: Any) -> Any:
     """`part`, a contribution to the cotangent of a value like `to`, with the shape and dtype of that value."""
     if type(part) is ndarray:
-        shape, found = to.shape, part.shape
-        lead = len(found) - len(shape)
-        if lead > 0 and found[lead:] == shape:  # the gradient of a bias
-            part = add_reduce(part, 0 if lead == 1 else tuple(range(lead)))
+        if part.shape[1:] == to.shape and part.ndim:  # the gradient of a bias
+            part = add_reduce(part, 0)
             if part.dtype is to.dtype:
                 return part
     elif type(part) in PLAIN_PARTS:  # the gradient of a sum

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -58,7 +59,7 @@ class Trace:
     def close(self) -> None:
         """From now on, using one of this trace's tracers is an error: `next(trace.order)` raises it, at no cost before."""
         self.is_open = False
-        self.order = _Closed(self.transform)
+        self.order = _closed(self.transform)
 
     def __enter__(self) -> Self:
         self.token = RUNNING.set(self)
@@ -139,6 +140,9 @@ class _Closed:
     def __next__(self) -> NoReturn:
         code = sys._getframe(1).f_code  # a lane, which has the name of its operation
         raise escaped(code.co_name if code.co_filename.startswith("<funcgrad") else "an operation", self.transform)
+
+
+_closed = cache(_Closed)  # one for each transform
 
 
 def escaped(operation: str, transform: str) -> EscapedTracerError:

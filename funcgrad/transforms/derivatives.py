@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.forward import ForwardTrace
 from funcgrad.core.lanes import SCALARS
-from funcgrad.core.reverse import Node, ReverseTrace, sweep
+from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, sweep
 from funcgrad.core.trace import Tracer
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.directions import check_tangent, direction_leaves
@@ -58,9 +58,6 @@ class ValueAndGrad(Transformed):
         self.has_aux, self.holomorphic, self.allow_int = has_aux, holomorphic, allow_int
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._value_and_gradient(args, kwargs)
-
-    def _value_and_gradient(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         where = positions(self.argnums, args, self.transform, self.fun)
         aux: Any = None
         with ReverseTrace() as trace:
@@ -71,7 +68,10 @@ class ValueAndGrad(Transformed):
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
                 aux = lowered(trace, aux)
-            node, out = self._end(trace, out)
+            if type(out) is ReverseTracer and out.owner is trace and type(out.value) in SCALARS and not self.holomorphic:
+                node, out = out.node, out.value  # the common case
+            else:
+                node, out = self._end(trace, out)
         # The sweep gets the only reference to the tape, whose nodes then go as it passes.
         seeds = iter([] if node is None else [(node, out.dtype.type(1))])
         del node
@@ -83,8 +83,6 @@ class ValueAndGrad(Transformed):
 
     def _end(self, trace: ReverseTrace, out: Any) -> tuple[Node | None, Any]:
         """The node and the value of the output, which must be one number."""
-        if type(out) is trace.tracer_type and out.owner is trace and type(out.value) in SCALARS and not self.holomorphic:
-            return out.node, out.value  # the common case
         name = name_of(self.fun)
         node = None
         if hasattr(out, "__operand__"):
@@ -131,7 +129,7 @@ class Grad(ValueAndGrad):
     transform = "grad"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value, result = self._value_and_gradient(args, kwargs)
+        value, result = ValueAndGrad.__call__(self, *args, **kwargs)
         return (result, value[1]) if self.has_aux else result
 
 

@@ -125,7 +125,7 @@ def argument_gradients(cts: dict[Node, Any], arguments: Sequence[Node | Argument
             found.append(tree.unflatten(structure, [gradient(cts, node, value) for node, value in zip(nodes, values)]))
             continue
         ct = cts.pop(argument, None)
-        if type(ct) is ndarray and ct.base is None and getrefcount(ct) <= _ALONE and ct.flags.writeable:
+        if type(ct) is ndarray and ct.base is None and getrefcount(ct) <= _ALONE:
             found.append(ct)  # what `own` would say, for less
         else:
             found.append(np.zeros(argument.shape, argument.dtype) if ct is None else own(ct))
@@ -215,7 +215,7 @@ def own(ct: Any) -> Any:
         return ct.owner.handed_out(ct)
     if type(ct) is not np.ndarray:
         return dense(ct) if type(ct) is Masked else ct
-    if ct.base is None and getrefcount(ct) <= _EXCLUSIVE and ct.flags.writeable:
+    if ct.base is None and getrefcount(ct) <= _EXCLUSIVE:
         return ct
     return ct.copy()
 

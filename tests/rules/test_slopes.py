@@ -185,6 +185,18 @@ def test_good_and_bad_places_in_one_array() -> None:
     np.testing.assert_allclose(slope, 1 / np.cosh(v) ** 2, rtol=1e-13)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("places", [0, 1, 3, 4, 35])
+def test_few_and_many_places_where_tanh_is_flat(places: int, order: Any) -> None:
+    v = np.linspace(-1, 1, 35)
+    v[:places] *= np.linspace(20, 800, places)
+    v = np.array(v.reshape(5, 7), order=order)
+    for dtype, rtol in ((np.float64, 1e-11), (np.float32, 1e-4)):
+        slope = grad(lambda v: np.sum(np.tanh(v)))(v.astype(dtype))
+        with np.errstate(over="ignore"):
+            np.testing.assert_allclose(slope, 1 / np.cosh(v) ** 2, rtol=rtol, atol=np.finfo(dtype).tiny)
+
+
 @pytest.mark.parametrize("name", sorted(set(UNARY) - {"cbrt"}))
 def test_single_precision_has_single_accuracy(name: str) -> None:
     function, exact, xs = UNARY[name]

@@ -29,6 +29,7 @@ import numpy as np
 
 # Frames of these are not the user's: NumPy calls back into funcgrad from its own Python code.
 _OURS = ("<funcgrad", *(os.path.dirname(os.path.abspath(path)) + os.sep for path in (__file__, np.__file__)))
+_STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
 # How to get an array into which tracers can be written.
@@ -96,11 +97,15 @@ class GradientCheckError(FuncgradError, AssertionError):
 
 
 def user_frame() -> FrameType | None:
-    """The innermost running frame that is neither funcgrad's own nor NumPy's."""
+    """The innermost running frame that is neither funcgrad's own nor NumPy's, nor the standard library's (as `heapq`)."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame is not None and _is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def _is_library(path: str) -> bool:
+    return path.startswith(_OURS) or (path.startswith(_STANDARD_LIBRARY) and "-packages" not in path)
 
 
 def user_line() -> str:

@@ -236,6 +236,8 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
     new = OF_NUMBERS + NEW_SPEC
     spec = new if primitive.function.signature else spec_lines(slots, len(operands), new)
+    if len(slots) < len(operands):  # of a number and a Python object, NumPy makes an object, which may have no shape
+        spec = f"try:\n{_indented(spec.rstrip(), 4)}\nexcept AttributeError:\n    of_numbers(out, title)\n    raise\n"
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
     return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 

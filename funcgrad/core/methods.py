@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE, entry
-from funcgrad.errors import BEGIN, TracerConversionError, UnsupportedFunctionError, user_line
+from funcgrad.core.conversions import INSTEAD_OF_ARRAY, INSTEAD_OF_FLOAT, conversion_error
+from funcgrad.errors import UnsupportedFunctionError, user_line
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -65,7 +66,7 @@ class ArrayMethods:
         return made(self, *args, **kwargs) if made.takes_like else call_function(function, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise conversion_error(self, "np.array(x), np.asarray(x) or writing x into a plain array", _INSTEAD_OF_ARRAY)
+        raise conversion_error(self, "np.array(x), np.asarray(x) or writing x into a plain array", INSTEAD_OF_ARRAY)
 
     # ---- attributes --------------------------------------------------------------------------------------------------
     @property
@@ -157,11 +158,11 @@ class ArrayMethods:
 
     def __float__(self) -> float:
         if self.node is not None:
-            raise conversion_error(self, "float(x) or a function of the math module", _INSTEAD_OF_FLOAT)
+            raise conversion_error(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT)
         return float(self.value)  # a constant: no derivative is lost
 
     def __complex__(self) -> complex:
-        raise conversion_error(self, "complex(x) or a function of the cmath module", _INSTEAD_OF_FLOAT)
+        raise conversion_error(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT)
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: a tracer stands for an array, which can't be hashed; use it as a value, not as a key")
@@ -238,6 +239,17 @@ class ArrayMethods:
             return self[...]
         raise conversion_error(self, "x.view(...)", "Use x.astype(...), x.real or x.imag.")
 
+    def as_integer_ratio(self) -> Any:
+        raise conversion_error(self, "x.as_integer_ratio(), as in the statistics module,", "Use NumPy's functions, as np.mean.")
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        if device != "cpu":
+            raise ValueError(f'x.to_device({device!r}): the only device is "cpu"')
+        return self
+
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
+        return np.empty(0).__array_namespace__(api_version=api_version)
+
     def tobytes(self, *args: Any) -> Any:
         raise conversion_error(self, "x.tobytes()", "Return the value from the function and convert the result.")
 
@@ -249,7 +261,10 @@ class ArrayMethods:
         return str(self._text())
 
     def __format__(self, form: str) -> str:
-        return format(self._text()[()], form)  # of shape (), a number
+        value = self._text()[()]  # of shape (), a number, or under vmap one for each example
+        if form and not self.shape and isinstance(value, np.ndarray):
+            return f"[{', '.join(format(v, form) for v in value.flat)}]"
+        return format(value, form)
 
     def _text(self) -> Any:
         value = self.value
@@ -259,25 +274,6 @@ class ArrayMethods:
 def _as_array(v: Any) -> Any:
     """What is assigned to an attribute is an array: of a complex one the real part is taken, while a number is refused."""
     return np.asarray(v) if isinstance(v, complex) else v
-
-
-_INSTEAD_OF_ARRAY = (
-    f"To write x into an array, {BEGIN}; to build an array from tracers write np.stack([x, y]) or np.array([x, y], like=x); to "
-    "index a plain table a with it, or call a method of one, write np.asarray(a, like=x)[x] or np.dot(a, x)."
-)
-_INSTEAD_OF_FLOAT = (
-    "Use NumPy's function of the same name (np.sin for math.sin), leave float() away, or write "
-    f"float(funcgrad.stop_gradient(x)) if the derivative is not meant to count. To write x into an array, {BEGIN}."
-)
-
-
-def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError:
-    """The error for a conversion that would lose the derivative."""
-    kind = type(x).__name__
-    return TracerConversionError(
-        f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. "
-        f"{instead}"
-    )
 
 
 class _OfMemory:

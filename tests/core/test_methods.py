@@ -7,6 +7,7 @@ import math
 import operator
 import pickle
 import re
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -266,6 +267,12 @@ def test_copies_are_traced() -> None:
     looks_the_same(lambda x: copy.deepcopy({"w": [x]})["w"][0] * 2)
 
 
+def test_the_array_api_is_numpy() -> None:
+    looks_the_same(lambda x: x.__array_namespace__().exp(x.to_device("cpu")))
+    with pytest.raises(ValueError, match="the only device"):
+        traced().to_device("gpu")
+
+
 # ---- text ------------------------------------------------------------------------------------------------------------
 
 
@@ -283,8 +290,9 @@ def test_text_shows_the_value() -> None:
 def test_text_of_nested_tracers_shows_the_innermost_value() -> None:
     seen: list[str] = []
     grad(lambda x: grad(lambda y: (seen.append(f"{y:.1f} {y!r}"), x * y)[1])(2.0))(3.0)
-    vmap(lambda x: (seen.append(str(x)), x)[1])(np.arange(2.0))
-    assert seen == ["2.0 ReverseTracer(2.)", "[0. 1.]"]
+    vmap(lambda x: (seen.append(f"{x} {x:.1e}"), x)[1])(np.arange(2.0))
+    vmap(grad(lambda x: (seen.append(f"{x:4.1f}"), x)[1]))(np.arange(2.0))
+    assert seen == ["2.0 ReverseTracer(2.)", "[0. 1.] [0.0e+00, 1.0e+00]", "[ 0.0,  1.0]"]
 
 
 def test_text_of_large_and_of_multi_line_arrays() -> None:
@@ -316,6 +324,8 @@ def test_text_of_large_and_of_multi_line_arrays() -> None:
         (lambda x: np.fromiter(x[0], float), r"stop_gradient"),
         (lambda x: np.zeros(3).fill(x[0, 0]), r"stop_gradient|zeros_like"),
         (lambda x: np.float64(x[0, 0]), r"np\.(stack|sin)"),
+        (lambda x: statistics.mean(x[0]), r"np\.mean"),
+        (lambda x: np.testing.assert_allclose(x, x), r"stop_gradient"),
     ],
 )
 def test_conversions_say_what_to_write(use: Any, instead: str) -> None:

@@ -1,0 +1,26 @@
+"""What is said where a tracer would be turned into plain data, and lose its derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from funcgrad.errors import BEGIN, TracerConversionError, user_line
+
+INSTEAD_OF_ARRAY = (
+    f"To write x into an array, {BEGIN}; to build an array from tracers write np.stack([x, y]) or np.array([x, y], like=x); to "
+    "index a plain table a with it, or call a method of one, write np.asarray(a, like=x)[x] or np.dot(a, x); "
+    "for its numbers alone write funcgrad.stop_gradient(x)."
+)
+INSTEAD_OF_FLOAT = (
+    "Use NumPy's function of the same name (np.sin for math.sin), leave float() away, or write "
+    f"float(funcgrad.stop_gradient(x)) if the derivative is not meant to count. To write x into an array, {BEGIN}."
+)
+
+
+def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError:
+    """The error for a conversion that would lose the derivative."""
+    kind = type(x).__name__
+    return TracerConversionError(
+        f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. "
+        f"{instead}"
+    )

@@ -141,17 +141,17 @@ def expanded_to(out: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdim
 
 def _of_singular_values(x: Any, ord: Any) -> Any:
     s = np.linalg.svdvals(x)
-    if not s.shape[-1]:
+    if not s.shape[-1] and ord != -2:
         return s.sum(axis=-1)
     # A singular value within rounding of 0 has a kink there, as abs has: no derivative flows into it.
-    cutoff = max(x.shape[-2:]) * np.finfo(s.dtype).eps * s.max(axis=-1, keepdims=True)
+    cutoff = max(x.shape[-2:]) * np.finfo(s.dtype).eps * s.max(axis=-1, keepdims=True, initial=0)
     s = s * (s > cutoff)
     return s.sum(axis=-1) if ord == "nuc" else s.max(axis=-1) if ord == 2 else s.min(axis=-1)
 
 
 def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     x = _inexact(x)
-    return _of_vectors(x, ord, None if axis is None else normalize_axis_tuple(axis, x.ndim), keepdims)
+    return _of_vectors(x, 2 if ord is None else ord, None if axis is None else normalize_axis_tuple(axis, x.ndim), keepdims)
 
 
 def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:

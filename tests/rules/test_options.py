@@ -71,6 +71,8 @@ TAKEN: dict[str, list[Any]] = {
     "np.linspace(x, 1.0, True)": [S],
     "np.full_like(x, 1 + 2j)": [V],
     "np.tensordot(x, x[:, :1], 1)": [E],
+    "np.linalg.vector_norm(x, ord=None)": [V, M],
+    "np.linalg.norm(x, -2)": [E],
 }
 
 

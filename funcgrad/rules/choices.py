@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, stacked
+from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, is_batched, stacked
 from funcgrad.core.casts import cast
 from funcgrad.core.declare import composite, custom, elementwise, selection
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import Tracer, concrete, innermost
 from funcgrad.core.ufunc import as_array
+from funcgrad.errors import BatchedControlFlowError, user_line
 from funcgrad.rules.indexing import as_positions
 from funcgrad.rules.slopes import phase, some
 
@@ -167,6 +168,8 @@ def _piecewise(x, condlist, funclist, *args, **kw):
     batch = innermost([x, *conditions])
     if isinstance(batch, BatchTrace) and any(map(callable, funclist)):
         return _piecewise_of_each(batch, x, conditions, funclist, *args, **kw)
+    if any(map(is_batched, conditions)) and any(map(callable, funclist)):
+        return _piecewise_at_once(x, conditions, funclist, *args, **kw)
     out = np.zeros_like(x)
     for condition, function in zip(conditions, funclist):
         if callable(function):
@@ -188,6 +191,32 @@ def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
         return np.zeros_like(x)
     outs = [_piecewise(example(x, k), [example(c, k) for c in conditions], funclist, *args, **kw) for k in range(batch.size)]
     return batch.wrap(stacked(outs), None)
+
+
+def _piecewise_at_once(x, conditions, funclist, *args, **kw):
+    """Where examples differ beneath another trace: what a function is not for is replaced by an element that it is for."""
+    flat, out = x.reshape(-1), np.zeros_like(x)
+    for condition, function in zip(conditions, funclist):
+        value = function
+        if callable(function) and x.size:
+            mask = np.broadcast_to(condition, x.shape).reshape(-1)
+            part = np.where(mask, flat, flat[np.argmax(mask)])
+            _check_elementwise(lambda t, f=function: f(t, *args, **kw), np.unique(concrete(part)))
+            value = np.broadcast_to(function(part, *args, **kw), part.shape).reshape(x.shape)
+        out = np.where(condition, value if x.size else 0, out)
+    return out.astype(x.dtype)
+
+
+def _check_elementwise(function, x):
+    """Refuse a function that makes of an element something else when there are others beside it."""
+    x = x[x == x][::-1]
+    for one in (x[:1], x[-1:]):
+        alone, among = (np.broadcast_to(concrete(function(t)), t.shape) for t in (one, x))
+        if not np.array_equal(among[x == one], alone, equal_nan=True):
+            raise BatchedControlFlowError(
+                f"np.piecewise at {user_line()}: under vmap, each example has other elements for each function, and one of the "
+                "functions does not act on each of them by itself. Write np.where(condition, f(x), g(x))."
+            )
 
 
 def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):

@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from funcgrad.core.batch import REPEATED, align
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite, constructor, custom, linear, piecewise_constant
-from funcgrad.core.primitive import Call, array_of, holds_tracer
+from funcgrad.core.primitive import Call, array_of, as_operand, holds_tracer
 from funcgrad.core.trace import Tracer, bind, concrete
 from funcgrad.core.ufunc import as_array
 from funcgrad.core.views import OF_PLAIN, Alias, is_scalar, plain_view
@@ -201,7 +201,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     if not retstep:
         return out
     gaps = num - 1 if endpoint else num
-    return out, (as_array(stop) - as_array(start)) / gaps if gaps else np.nan
+    return out, (as_operand(stop) - as_operand(start)) / gaps if gaps else np.nan
 
 
 def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):

@@ -42,6 +42,10 @@ def _observation_weights(fweights: Any, aweights: Any, count: int) -> Any:
         given = as_array(given)
         if given.shape != (count,):
             raise ValueError(f"np.cov: {name} has shape {given.shape}, but there are {count} observations")
+        if np.any(concrete(given) < 0):
+            raise ValueError(f"np.cov: {name} cannot be negative")
+        if name == "fweights" and np.any(concrete(given) != np.around(concrete(given))):
+            raise TypeError("np.cov: fweights must be integers, as they count; give other weights as aweights")
         weights = given if weights is None else weights * given
     return weights
 
@@ -54,11 +58,15 @@ def _cov(
     if y is not None:
         x = np.concatenate([x, _variables(y, rowvar, dtype)])
     ddof = ddof if ddof is not None else 0 if bias else 1
+    if ddof != int(ddof):
+        raise ValueError(f"np.cov: ddof must be an integer, not {ddof}")
     weights = _observation_weights(fweights, aweights, x.shape[1])
     if weights is None:
         x = x - x.mean(axis=1, keepdims=True)
         return (x @ x.conj().T / max(x.shape[1] - ddof, 0)).squeeze()
     total = weights.sum()
+    if np.any(concrete(total) == 0):
+        raise ZeroDivisionError("np.cov: the weights sum to zero")
     x = x - (x @ weights / total).reshape(-1, 1)
     lost = ddof if aweights is None else ddof * (weights * aweights).sum() / total
     return (x @ (x * weights).conj().T / np.maximum(total - lost, 0)).squeeze()

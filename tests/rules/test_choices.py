@@ -231,8 +231,16 @@ def test_piecewise_hands_each_function_its_own_elements() -> None:
 def test_piecewise_refuses_what_numpy_refuses() -> None:
     with pytest.raises(ValueError, match="2 or 3 functions, not 1"):
         grad(lambda v: np.sum(np.piecewise(v, [v < 0, v > 1], [np.sin])))(np.ones(2))
-    with pytest.raises(BatchedControlFlowError, match="different shapes"):
-        vmap(grad(lambda v: np.sum(np.piecewise(v, [v < 0, v >= 0], [np.sin, np.cos]))))(np.array([[1.0, 2.0], [1.0, -2.0]]))
+    with pytest.raises(BatchedControlFlowError, match=r"by itself\. Write np\.where"):
+        vmap(grad(lambda v: np.sum(np.piecewise(v, v > 0, [lambda u: u - u.mean(), 0.0]) ** 2)))(np.array([[1.0, 2.0], [1.0, -2.0]]))
+
+
+def test_piecewise_under_vmap_beneath_other_transforms() -> None:
+    x = np.array([[1.0, 2.0, -0.5], [-1.0, 4.0, np.nan]])
+    f = lambda v: np.piecewise(v, [v < 0, v > 1], [lambda u: -(u**3), np.sqrt, 0.5])
+    for d in (jacrev(f), jacfwd(f), hessian(lambda v: np.nansum(f(v) ** 2))):
+        np.testing.assert_allclose(vmap(d)(x), [d(v) for v in x], rtol=1e-12)
+    np.testing.assert_array_equal(vmap(grad(lambda v: np.sum(f(v))))(x[:, :0]), x[:, :0])
 
 
 def test_choose() -> None:

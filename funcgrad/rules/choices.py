@@ -197,7 +197,7 @@ def _piecewise_at_once(x, conditions, funclist, *args, **kw):
     """Where examples differ beneath another trace: what a function is not for is replaced by an element that it is for."""
     flat, out = x.reshape(-1), np.zeros_like(x)
     for condition, function in zip(conditions, funclist):
-        value = function
+        value: Any = function
         if callable(function) and x.size:
             mask = np.broadcast_to(condition, x.shape).reshape(-1)
             part = np.where(mask, flat, flat[np.argmax(mask)])

@@ -202,7 +202,8 @@ def _piecewise_at_once(x, conditions, funclist, *args, **kw):
             mask = np.broadcast_to(condition, x.shape).reshape(-1)
             part = np.where(mask, flat, flat[np.argmax(mask)])
             _check_elementwise(lambda t, f=function: f(t, *args, **kw), np.unique(concrete(part)))
-            value = np.broadcast_to(function(part, *args, **kw), part.shape).reshape(x.shape)
+            found: Any = function(part, *args, **kw)
+            value = np.broadcast_to(found, part.shape).reshape(x.shape)
         out = np.where(condition, value if x.size else 0, out)
     return out.astype(x.dtype)
 

@@ -2,7 +2,8 @@
 
 from hypothesis import settings
 
-import funcgrad.rules.fft  # noqa: F401  (else it would come with the first test that needs it, in the middle of others)
+import funcgrad.rules.fft
+import funcgrad.rules.late  # noqa: F401  (else they would come with the first test that needs them, in the middle of others)
 
 # A deadline would make the outcome depend on how busy the machine is.
 settings.register_profile("funcgrad", deadline=None)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE, Unsupported
+from funcgrad.core.catalogue import Unsupported, known
 from funcgrad.core.mutation import overwrite, register_trace
 from funcgrad.core.places import Place
 from funcgrad.core.primitive import Call, Opaque, Primitive
@@ -27,7 +27,8 @@ class BlankTracer(Tracer):
     __slots__ = ()
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function not in CATALOGUE or isinstance(CATALOGUE[function], Unsupported):
+        found = known(function)
+        if found is None or isinstance(found, Unsupported):
             # Such as np.save: what has no derivative has none to lose.
             return BLANK.constant(function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()}))
         return super().__array_function__(function, types, args, kwargs)

@@ -41,7 +41,7 @@ class Function:
 
 
 CATALOGUE: dict[Any, Function] = {}
-# Another library -> the module with the rules for its functions, which is imported only if the library is.
+# A library -> the module with rules for its functions that is imported only when one is asked for, and the library is there.
 LATE: dict[str, str] = {}
 
 
@@ -60,19 +60,27 @@ def title_of(function: Callable[..., Any], name: str) -> str:
 
 def entry(function: Callable[..., Any]) -> Function:
     """The catalogue's entry for `function`, or an error that says that there is none."""
+    found = known(function)
+    if found is not None:
+        return found
+    raise UnsupportedFunctionError(
+        f"{title_of(function, name_of(function))} has no derivative rule in funcgrad (called at {user_line()}). Declare "
+        "one with funcgrad.extend, or write the computation with functions that have one."
+    )
+
+
+def known(function: Any) -> Function | None:
+    """The catalogue's entry for `function`, if it has one."""
     try:
         return CATALOGUE[function]
-    except (KeyError, TypeError):
-        if load_late():
-            return entry(function)
-        raise UnsupportedFunctionError(
-            f"{title_of(function, name_of(function))} has no derivative rule in funcgrad (called at {user_line()}). Declare "
-            "one with funcgrad.extend, or write the computation with functions that have one."
-        ) from None
+    except KeyError:
+        return known(function) if load_late() else None
+    except TypeError:  # what has no hash is no function
+        return None
 
 
 def load_late() -> bool:
-    """Import the rules for the libraries that the user has imported by now: were there any?"""
+    """Import the rules that are not, for the libraries that the user has imported by now: were there any?"""
     found = [library for library in list(LATE) if library in sys.modules]
     for library in found:
         import_module(LATE[library])  # another thread may be importing it: then this waits

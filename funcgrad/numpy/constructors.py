@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.blank import fresh
-from funcgrad.core.catalogue import CATALOGUE, Constructor
+from funcgrad.core.catalogue import Constructor, entry
 from funcgrad.core.methods import call_function
 from funcgrad.core.trace import RUNNING, Tracer, concrete
 from funcgrad.numpy.dispatch import named_like, tracer_in
@@ -52,7 +52,7 @@ def converted_by(function: Callable[..., Any]) -> Any:
 
 def of_tracers(function: Callable[..., Any], tracer: Tracer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """function(*args, **kwargs), where `tracer` is among the arguments."""
-    made = CATALOGUE[function]
+    made = entry(function)
     if not isinstance(made, Constructor):
         return call_function(function, args, kwargs)
     like = kwargs.pop("like", None)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import funcgrad.rules  # noqa: F401  (declares them)
-from funcgrad.core.catalogue import CATALOGUE, Unsupported
+from funcgrad.core.catalogue import Unsupported, known
 from funcgrad.core.methods import call_function
 from funcgrad.core.trace import RUNNING, Tracer
 
@@ -54,5 +54,5 @@ def dispatched(module: ModuleType, name: str, home: str) -> Any:
     value = getattr(module, name)
     if isinstance(value, (type, ModuleType, np.ufunc)) or not callable(value):
         return value
-    made = CATALOGUE.get(value)
+    made = known(value)
     return value if made is None or isinstance(made, Unsupported) else looking(value, home)

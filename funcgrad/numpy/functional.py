@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.blank import BLANK, fresh
-from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.catalogue import entry
 from funcgrad.core.primitive import array_of, holds_tracer
 from funcgrad.core.trace import RUNNING, Tracer
 from funcgrad.core.ufunc import as_array
@@ -26,7 +26,7 @@ def _applying(function: Callable[..., Any], position: int) -> Any:
             return function(*args, **kwargs)
         x = as_array(args[position])
         x = x if isinstance(x, Tracer) or x.dtype.kind not in "fc" else BLANK.constant(x)
-        return CATALOGUE[function](*args[:position], x, *args[position + 1 :], **kwargs)
+        return entry(function)(*args[:position], x, *args[position + 1 :], **kwargs)
 
     return named_like(call, function, HOME)
 

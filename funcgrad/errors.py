@@ -28,7 +28,9 @@ from types import FrameType
 import numpy as np
 
 # Frames of these are not the user's: NumPy calls back into funcgrad from its own Python code.
-_OURS = ("<funcgrad", *(os.path.dirname(os.path.abspath(path)) + os.sep for path in (__file__, np.__file__)))
+_NUMPY = os.path.dirname(os.path.abspath(np.__file__))
+_SCIPY = os.path.join(os.path.dirname(_NUMPY), "scipy")  # if it is there
+_OURS = ("<funcgrad", *(path + os.sep for path in (os.path.dirname(os.path.abspath(__file__)), _NUMPY, _SCIPY)))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
@@ -97,7 +99,7 @@ class GradientCheckError(FuncgradError, AssertionError):
 
 
 def user_frame() -> FrameType | None:
-    """The innermost running frame that is neither funcgrad's own nor NumPy's, nor the standard library's (as `heapq`)."""
+    """The innermost running frame that is neither funcgrad's own nor that of NumPy, SciPy or the standard library (`heapq`)."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_library(frame.f_code.co_filename):
         frame = frame.f_back

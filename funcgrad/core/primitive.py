@@ -16,6 +16,7 @@ import numpy as np
 
 from funcgrad.core.axis_argument import AxisArgument
 from funcgrad.core.catalogue import CATALOGUE, Function
+from funcgrad.core.subclasses import check_operand
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.views import Step, note_view
 from funcgrad.errors import BEGIN, TracerWriteError, user_line
@@ -356,14 +357,20 @@ class _Source(str):
         return str(self)
 
 
+# Most operands that are no tracers.
+_TAKEN = frozenset([np.ndarray, float, int, complex, bool, np.float64, np.float32, np.complex128, np.int64, np.bool_])
+
+
 def as_operand(x: Any) -> Any:
     """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew (mutation.py)."""
     if isinstance(x, Tracer):
         x.node  # noqa: B018
     elif type(x) in (list, tuple, range):
         return array_of(x)
-    elif type(x) is not np.ndarray and hasattr(x, "__operand__"):  # an object that holds an array or a tracer
-        return x.__operand__()
+    elif type(x) not in _TAKEN:
+        if hasattr(x, "__operand__"):  # an object that holds an array or a tracer
+            return x.__operand__()
+        check_operand(x)
     return x
 
 

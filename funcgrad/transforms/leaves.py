@@ -12,6 +12,7 @@ from funcgrad import tree
 from funcgrad.core.blank import plain
 from funcgrad.core.cotangent import Masked, dense, ndarray
 from funcgrad.core.reverse import Node, ReverseTrace
+from funcgrad.core.subclasses import what_instead
 from funcgrad.core.trace import Trace, Tracer, snapshot
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 
@@ -33,7 +34,8 @@ def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> An
         if x.dtype.kind in "fc" or allow_int:
             return snapshot(x)
     elif (
-        getattr(x, "dtype", None) is not None
+        not what_instead(x)
+        and getattr(x, "dtype", None) is not None
         and hasattr(x, "shape")
         and (x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub")
     ):
@@ -42,6 +44,9 @@ def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> An
 
 
 def _not_differentiable(x: Any, where: str) -> NonDifferentiableError:
+    instead = what_instead(x)
+    if instead:
+        return NonDifferentiableError(f"{where} is {instead}.")
     dtype = getattr(x, "dtype", None)
     if isinstance(x, (bool, np.bool_)) or dtype is not None and dtype.kind in "iub":
         found = f"of integer dtype {dtype}" if dtype is not None and dtype.kind in "iu" else "boolean (an integer type)"

@@ -12,6 +12,7 @@ from funcgrad import tree
 from funcgrad.core.batch import BatchTrace, BatchTracer
 from funcgrad.core.blank import plain
 from funcgrad.core.layout import together
+from funcgrad.core.subclasses import what_instead
 from funcgrad.core.trace import Tracer, snapshot
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.leaves import lower_leaf, returned
@@ -106,6 +107,8 @@ def to_front(x: Any, axis: int) -> Any:
     """`x` with its batch axis first, also in memory: examples that are scattered there are copied together."""
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
+    elif type(x) is not np.ndarray and what_instead(x):
+        raise ArgumentError(f"vmap: an argument is {what_instead(x)}.")
     if axis and axis != -x.ndim:
         return together(np.moveaxis(x, axis, 0))
     return together(snapshot(x) if isinstance(x, Tracer) else x)

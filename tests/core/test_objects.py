@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, jvp, vmap
-from funcgrad.errors import NonDifferentiableError
+from funcgrad.errors import FuncgradError, NonDifferentiableError
 
 x = np.array([1.0, 2.0])
 objects = np.array([1, 2.5], dtype=object)
@@ -47,3 +47,36 @@ def test_what_has_no_derivative_may_compute_with_objects():
     assert grad(lambda v: np.sum(v * (v > half)))(x).tolist() == [1.0, 1.0]
     assert grad(lambda v: np.sum(v * (v // half).astype(float)))(x).tolist() == [2.0, 4.0]
     assert np.sum(vmap(lambda v: v * half)(x)) == 1.5
+
+
+class Foreign:
+    """An array of another library, which NumPy does not know."""
+
+    shape, dtype = (2,), "float"
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("operand", "message"),
+    [
+        (np.ones((1, 2)).view(np.matrix), r"np\.matrix.* Write np\.asarray\(x\), and @"),
+        (np.ma.array([1.0, 2.0], mask=[True, False]), r"masked array.* Write x\.filled\(0\)"),
+        (Foreign(), r"Foreign of another library.* Write np\.asarray\(x\)"),
+    ],
+)
+def test_arrays_that_compute_otherwise_are_refused(operand: Any, message: str) -> None:
+    for f in (lambda v: np.sum(v * operand), lambda v: np.sum(np.add(operand, v)), lambda v: np.sum(np.where(v > 1, v, operand))):
+        for run in (grad(f), lambda v: jvp(f, (v,), (v,)), lambda v: vmap(f)(v[None])):
+            with pytest.raises(NonDifferentiableError, match="beside a tracer, at .*test_objects.*" + message):
+                run(x)
+    for run in (grad(np.sum), lambda v: jvp(np.sum, (v,), (v,)), vmap(np.sum)):
+        with pytest.raises(FuncgradError, match=message):
+            run(operand)
+
+
+def test_other_subclasses_are_taken_as_arrays(tmp_path: Any) -> None:
+    stored = np.memmap(tmp_path / "x", dtype=float, mode="w+", shape=(2,))
+    stored[:] = x
+    np.testing.assert_array_equal(grad(lambda v: np.sum(v * stored))(stored), x)

@@ -292,6 +292,15 @@ def test_a_tracer_hidden_in_an_object_array_is_refused():
         vjp(lambda x: np.array([x, None], dtype=object), 1.0)
 
 
+@covers("Matrices and masks")
+def test_matrices_and_masked_arrays_are_refused():
+    masked = np.ma.array([1.0, 2.0], mask=[True, False])
+    with pytest.raises(NonDifferentiableError, match="masked"):
+        grad(np.sum)(masked)
+    with pytest.raises(NonDifferentiableError, match="masked"):
+        grad(lambda x: np.sum(x * masked))(np.ones(2))
+
+
 @covers("None")
 def test_none_stands_for_a_zero_tangent():
     assert jvp(lambda x, y: x * y, (2.0, 3.0), (None, 1.0))[1] == 2

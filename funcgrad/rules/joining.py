@@ -14,8 +14,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from funcgrad.core.declare import composite, linear
-from funcgrad.core.primitive import Call, Primitive, as_operand
-from funcgrad.core.trace import Tracer, bind
+from funcgrad.core.primitive import Call, Primitive, as_operand, holds_tracer
+from funcgrad.core.trace import Tracer, bind, is_foreign
 from funcgrad.core.views import plain_view
 
 # ---- joining ---------------------------------------------------------------------------------------------------------
@@ -117,7 +117,8 @@ def _append(arr: Any, values: Any, axis: Any = None) -> Any:
 
 def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """NumPy says where each element goes, by inserting positions into positions."""
-    arr, values = as_operand(arr), as_operand(values)
+    arr = as_operand(arr)
+    values = as_operand(values) if holds_tracer(values) or is_foreign(values) else np.asarray(values, arr.dtype)
     places = np.arange(np.size(arr)).reshape(np.shape(arr))
     new = np.size(arr) + np.arange(np.size(values)).reshape(np.shape(values))
     # NumPy casts what it inserts to the array's dtype.

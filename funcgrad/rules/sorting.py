@@ -204,7 +204,8 @@ def _declare_quantile(function: Callable[..., Any], quantile: Callable[..., Any]
         a = as_array(a)
         if a.dtype.kind == "c":
             raise TypeError(f"np.{function.__name__} needs real numbers, not {a.dtype}")
-        q = (q if isinstance(q, (int, float)) else as_array(q)) / scale
+        q = q if isinstance(q, (int, float)) else as_array(q)
+        q = q if scale == 1 else q / scale  # NumPy asks for the dtype of q as it was given
         return _order_statistic(quantile, a, axis, keepdims, q, weights, method)
 
     composite(function, body)

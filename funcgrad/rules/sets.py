@@ -71,7 +71,7 @@ _declare_chosen(np.setxor1d, both=True)
 _declare_chosen(np.intersect1d, both=False)
 _declare_chosen(np.setdiff1d, both=False)
 piecewise_constant(np.isin, operands="element test_elements")
-piecewise_constant(np.lexsort, operands="keys*", signature="keys, axis=-1")
+piecewise_constant(np.lexsort, operands="keys*", signature="keys, axis=-1", axis="as is")  # of keys that are numbers, too
 _in1d = getattr(np, "in1d", None)  # until NumPy 2.3
 if _in1d is not None:
     piecewise_constant(_in1d, operands="ar1 ar2")

@@ -77,6 +77,8 @@ TAKEN: dict[str, list[Any]] = {
     "np.insert(x, 1, 1 + 2j)": [V],
     "np.insert(x, [0, 2], np.array([1, 2j]))": [V],
     "np.quantile(x, np.array([0, 1]))": [V.astype(np.float16)],
+    "np.lexsort(x)": [V, M],
+    "np.lexsort((x, -x), axis=0)": [V, M],
     "np.cov(x, ddof=1.5)": [M],
     "np.cov(x, ddof=2.0)": [M],
     "np.cov(x, fweights=[1.5, 1, 1])": [M],

@@ -36,7 +36,7 @@ OPERATORS = {
     np.add: "x + y", np.subtract: "x - y", np.multiply: "x * y", np.divide: "x / y", np.floor_divide: "x // y",
     np.remainder: "x % y", np.power: "x ** y", np.matmul: "x @ y", np.negative: "-x", np.positive: "+x",
     np.absolute: "abs(x)", np.less: "x < y", np.less_equal: "x <= y", np.greater: "x > y", np.greater_equal: "x >= y",
-    np.equal: "x == y", np.not_equal: "x != y",
+    np.equal: "x == y", np.not_equal: "x != y", np.square: "x * x",
 }  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def {name}(x, y):
         if node_x is not None:
             kind = type(y)
             if kind is Tracer:
-                node_y = y.node
+{same}                node_y = y.node
                 trace = x.owner
                 if y.owner is trace and node_y is not None:
                     x = x.value
@@ -135,6 +135,12 @@ elif type({constant}) is Batch:
     {constant} = snapshot({constant})
 """
 
+# One product to pull back, instead of two and their sum.
+_SQUARE = """\
+                if x is y:
+                    return square(x)
+"""
+
 _INDENTS = {1: {"x": 12}, 2: {"x": 16, "xy": 20, "y": 12}}
 
 
@@ -156,7 +162,9 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     rule = primitive.rule
     if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:
         return primitive.__call__
-    fields = {"run": run}
+    fields = {"run": run, "same": ""}
+    if primitive.function is np.multiply:
+        fields["same"], space["square"] = _SQUARE, LANES[np.square]
     for slots, indent in _INDENTS[len(operands)].items():
         fields[f"record_{slots}"] = _indented(_record(primitive, slots, operands, space), indent)
     return _compiled(_UNARY if len(operands) == 1 else _BINARY, fields, primitive, space)

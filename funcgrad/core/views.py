@@ -26,7 +26,8 @@ class Step:
     __slots__ = ("call", "primitive")
 
     def __init__(self, primitive: Any, call: Any) -> None:
-        self.primitive, self.call = primitive, call
+        # Without the array itself: what it is a step from may be written into, and its node keeps the step.
+        self.primitive, self.call = primitive, call.with_operands([None, *call.operands[1:]])
 
     def __call__(self, x: Any) -> Any:
         return bind(self.primitive, self.call.with_operands([x, *self.call.operands[1:]]))

@@ -215,8 +215,11 @@ def test_no_reference_cycle_is_left(name: str) -> None:
     def f(x: Any) -> Any:
         y = np.sin(x) * x[0] + np.exp(x).sum()
         y = np.reshape(np.where(y > 0, y, 2 * y), (-1, 1)).T @ x
-        nodes.append(weakref.ref(y))
-        return np.sum(y)
+        z = np.outer(y, x).reshape(2, 2)
+        z.T[0] = x[0]  # a write through views, which know the way from the array
+        z.T[1:][..., None][0] *= x[1]
+        nodes.append(weakref.ref(z))
+        return np.sum(z)
 
     TRANSFORMED[name](f, np.ones(4))  # first calls make plans, lanes, caches
     nodes.clear()

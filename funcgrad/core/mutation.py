@@ -19,13 +19,14 @@ import numpy as np
 from funcgrad.core.batch import REPEATED, BatchTrace
 from funcgrad.core.batch_index import to_batch_index
 from funcgrad.core.casts import cast_by_assignment
+from funcgrad.core.conversions import escaped
 from funcgrad.core.cotangent import Masked, buffer_for, is_element, select
 from funcgrad.core.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.layout import copied, is_private
 from funcgrad.core.places import Place
 from funcgrad.core.primitive import as_operand
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
-from funcgrad.core.trace import Trace, Tracer, concrete, escaped, innermost, is_foreign, lower, snapshot
+from funcgrad.core.trace import Trace, Tracer, concrete, innermost, is_foreign, lower, snapshot
 from funcgrad.core.views import FILLED, Alias, Step, check_writeable, index_in_root, is_scalar, note_write
 
 _new = object.__new__

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
+from funcgrad.core.conversions import escaped
 from funcgrad.core.methods import ArrayMethods
 from funcgrad.core.tracebacks import shorten
 from funcgrad.errors import (
     BEGIN,
-    EscapedTracerError,
     NonDifferentiableError,
     TracerConversionError,
     TracerError,
@@ -143,15 +143,6 @@ class _Closed:
 
 
 _closed = cache(_Closed)  # one for each transform
-
-
-def escaped(operation: str, transform: str) -> EscapedTracerError:
-    """The error for a tracer that outlived its transform."""
-    return EscapedTracerError(
-        f"{operation} at {user_line()} uses a tracer whose {transform} has already returned. It was kept (in a list, a global, "
-        "an attribute or a closure) beyond the function being transformed. Return the value from the function instead, "
-        "for example with has_aux=True."
-    )
 
 
 class Tracer(ArrayMethods):

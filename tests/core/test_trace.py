@@ -149,6 +149,7 @@ def test_a_tracer_used_after_its_transform_names_the_line(name: str) -> None:
         lambda: np.sum(x),
         lambda: x.sum(),
         lambda: np.stack([x, x]),
+        lambda: np.asarray(x),
     ]
     for use in uses:
         with pytest.raises(EscapedTracerError, match=r"test_trace\.py, line \d+, in <lambda> .*has already returned"):

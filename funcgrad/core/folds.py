@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad.core.axis_argument import AxisArgument
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.methods import astype
+from funcgrad.core.orders import corner, lying_as
 from funcgrad.core.primitive import as_operand
 
 _ABSENT: Any = np._NoValue
@@ -40,7 +41,9 @@ def reduce(
     for i in range(1 if total is None else 0, len(rows)):
         joined = ufunc(rows[0] if total is None else total, rows[i])
         total = joined if takes is None else np.where(takes[i], joined, total)
-    total = np.broadcast_to(rows[0] if total is None else total, rows.shape[1:])
+    if total is None or np.shape(total) != rows.shape[1:]:  # NumPy makes a new array
+        total = np.copy(np.broadcast_to(rows[0] if total is None else total, rows.shape[1:]), order="C")
+    total = lying_as(total, np.logical_or.reduce(corner(x), axis=axes))
     return total.reshape(kept) if keepdims else total
 
 
@@ -64,7 +67,7 @@ def accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None, out:
     totals = [rows[i] for i in range(min(1, len(rows)))]
     for i in range(1, len(rows)):
         totals.append(ufunc(totals[-1], rows[i]))
-    return np.stack(totals, axis) if totals else x
+    return lying_as(np.stack(totals, axis), np.logical_or.accumulate(corner(x), axis)) if totals else x
 
 
 def reduceat(ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
@@ -79,7 +82,9 @@ def reduceat(ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any 
         ufunc.reduce(rows[start:stop]) if start < stop else rows[start]
         for start, stop in zip(starts.tolist(), [*starts.tolist()[1:], len(rows)])
     ]
-    return np.stack(parts, axis) if parts else np.take(x, starts.astype(int), axis)
+    if not parts:
+        return np.take(x, starts.astype(int), axis)
+    return lying_as(np.stack(parts, axis), np.logical_or.reduceat(corner(x), np.zeros(len(parts[:2]), int), axis))
 
 
 def _axes(method: Any, axis: Any, x: Any) -> tuple[int, ...]:

@@ -16,6 +16,38 @@ from numpy.lib.array_utils import byte_bounds
 from funcgrad.core.trace import concrete
 
 
+def by_strides(x: np.ndarray) -> tuple[int, ...]:
+    """The axes of `x`, that with the longest stride first, sorted as NumPy's iterator does: a stride of 0 decides nothing."""
+    strides = [abs(s) if n > 1 else 0 for s, n in zip(x.strides, x.shape)]
+    fastest: list[int] = []
+    for axis in reversed(range(len(strides))):
+        at = len(fastest)
+        for k in reversed(range(len(fastest))):
+            if strides[axis] and strides[fastest[k]]:
+                if strides[fastest[k]] <= strides[axis]:
+                    break
+                at = k
+        fastest.insert(at, axis)
+    return tuple(reversed(fastest))
+
+
+def axes_of(x: np.ndarray) -> tuple[int, ...]:
+    """The axes of `x`, an array without repetitions, that with the longest stride first."""
+    return tuple(sorted(range(x.ndim), key=lambda k: -abs(x.strides[k]) if x.shape[k] > 1 else 1))
+
+
+def to_read(x: np.ndarray) -> np.ndarray:
+    """A copy of `x`, to be read. What is computed of it lies in memory as if it were of `x`: strides that are alike stay so."""
+    strides = [abs(s) for s, n in zip(x.strides, x.shape) if n > 1]
+    if not x.size or len({0, *strides}) > len(strides):
+        return x.copy("K")
+    low, high = byte_bounds(x)
+    start = x.__array_interface__["data"][0] - low
+    out = np.ndarray(x.shape, x.dtype, np.empty(high - low, np.uint8), start, x.strides)
+    out[...] = x
+    return out
+
+
 def copied(x: np.ndarray) -> np.ndarray:
     """A copy with the strides of `x`: gaps and axes that run backwards are kept."""
     out = x.copy("K")
@@ -41,6 +73,16 @@ def spread_like(x: np.ndarray, lead: Sequence[int] = ()) -> np.ndarray:
     )
 
 
+def in_bytes(x: np.ndarray) -> np.ndarray:
+    """An array of bytes that lies in memory as `x` does, element for element: what NumPy does with it is soon done."""
+    if 0 in x.strides or not x.size or any(s % x.itemsize for s in x.strides):
+        return np.empty_like(x, bool)
+    low, high = byte_bounds(x)
+    memory = np.zeros((high - low) // x.itemsize, bool)
+    start = (x.__array_interface__["data"][0] - low) // x.itemsize
+    return np.ndarray(x.shape, bool, memory, start, [s // x.itemsize for s in x.strides])
+
+
 def repeated(x: np.ndarray, size: int) -> np.ndarray:
     """`x` as each of the `size` examples of a batch."""
     out = spread_like(x, (size,))
@@ -61,12 +103,11 @@ def together(x: Any) -> Any:
 
 def as_alone(x: Any, alone: np.ndarray) -> Any:
     """`x`, a batch (array or tracer) of which each example has its axes in memory in the order that they have in `alone`."""
-    long = [k for k, n in enumerate(alone.shape) if n > 1]
-    wanted = sorted(long, key=lambda k: -alone.strides[k])
+    wanted = axes_of(alone)
     plain = one_example(x)
-    if not plain.size or wanted == sorted(long, key=lambda k: -plain.strides[1 + k]):
+    if not plain.size or wanted == axes_of(plain[0]):
         return x
-    order = (0, *(1 + k for k in wanted), *(1 + k for k in range(alone.ndim) if k not in long))
+    order = (0, *(1 + k for k in wanted))
     return np.transpose(np.transpose(x, order).copy("C"), tuple(np.argsort(order).tolist()))
 
 

@@ -15,6 +15,7 @@ from funcgrad.core.batch import at_once
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.kinds import OPERANDS, Rule
 from funcgrad.core.methods import astype
+from funcgrad.core.orders import example, in_order
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import Tracer, is_foreign
 from funcgrad.errors import UnsupportedFunctionError, user_line
@@ -84,6 +85,8 @@ class Ufunc(Primitive):
         if options["dtype"] is not None:
             operands = tuple(CATALOGUE[astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
         result, out = super().__call__(*operands), options["out"]
+        if options["order"] not in ("K", None) and out is None:
+            result = _in_order(result, operands, options["order"])
         if self.function.nout > 1:
             return self._delivered_each(result, out, options)
         out = out[0] if isinstance(out, tuple) else out
@@ -149,6 +152,14 @@ class Ufunc(Primitive):
 
 
 FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": folds.reduceat}
+
+
+def _in_order(result: Any, operands: Sequence[Any], order: str) -> Any:
+    """`result`, or each of several, in the order of memory that is asked for ("A": Fortran's, if all operands have it)."""
+    if isinstance(result, tuple):
+        return tuple(_in_order(x, operands, order) for x in result)
+    is_fortran = order == "F" or order == "A" and all(example(as_array(x)).flags.fnc for x in operands)
+    return in_order(result, range(np.ndim(result))[:: -1 if is_fortran else 1])
 
 
 def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, is_fold: bool = False) -> Any:

@@ -13,7 +13,7 @@ from weakref import ref
 
 import numpy as np
 
-from funcgrad.core.layout import one_example
+from funcgrad.core.layout import one_example, to_read
 from funcgrad.core.trace import Tracer, bind, concrete, snapshot
 from funcgrad.errors import BatchedControlFlowError, TracerWriteError, user_line
 
@@ -201,20 +201,14 @@ def _where(a: np.ndarray) -> Any:
     return a.__array_interface__["data"], a.shape, a.strides
 
 
-def memory_order(x: Any) -> str:
-    """The order of the memory of a copy of `x` (array or tracer): "F" if the first axis is the innermost, else "C"."""
-    plain = plain_view(x) if isinstance(x, Tracer) else x
-    if type(plain) is not np.ndarray:
-        return "C"
-    strides = [abs(s) for s, n in zip(plain.strides, plain.shape) if n > 1]
-    return "F" if len(strides) > 1 and strides == sorted(set(strides)) else "C"
-
-
 def is_view(out: Any, x: Any) -> bool:
     """Did NumPy make `out` as a view of `x`?"""
     if type(out) is not np.ndarray or type(x) is not np.ndarray:
         return False
-    return out is x or out.base is not None and (out.base is x or out.base is x.base)
+    if out is x or out.base is None:
+        return out is x
+    # What np.lib.stride_tricks makes has another base than an array.
+    return out.base is x or out.base is x.base or not isinstance(out.base, np.ndarray) and np.may_share_memory(out, x)
 
 
 def is_scalar(x: Tracer) -> bool:
@@ -304,7 +298,7 @@ def refreshed(view: Any) -> Any:
 def _detached(content: Any) -> Any:
     """The content of a view without what holds the buffer of its root."""
     if type(content) is np.ndarray and content.base is not None:
-        return content.copy("K")
+        return to_read(content)
     return snapshot(content) if isinstance(content, Tracer) else content
 
 

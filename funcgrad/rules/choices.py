@@ -14,6 +14,7 @@ from numpy._core import umath
 from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, is_batched, stacked
 from funcgrad.core.casts import cast
 from funcgrad.core.declare import composite, custom, elementwise, selection
+from funcgrad.core.orders import in_order
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import Tracer, concrete, innermost
 from funcgrad.core.ufunc import as_array
@@ -137,7 +138,7 @@ def _select(condlist, choicelist, default=0):
         if as_array(condition).dtype != bool:
             raise TypeError(f"np.select takes boolean conditions, not {as_array(condition).dtype}")
         out = np.where(condition, choice, out)
-    return out
+    return in_order(out, range(np.ndim(out)))
 
 
 def _choose(a, choices, out=None, mode="raise"):

@@ -16,6 +16,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from funcgrad.core.batch import REPEATED, align
 from funcgrad.core.catalogue import CATALOGUE
 from funcgrad.core.declare import composite, constructor, custom, linear, piecewise_constant
+from funcgrad.core.layout import axes_of
+from funcgrad.core.orders import example, in_order
 from funcgrad.core.primitive import Call, array_of, as_operand, holds_tracer
 from funcgrad.core.trace import Tracer, bind, concrete
 from funcgrad.core.ufunc import as_array
@@ -26,10 +28,15 @@ from funcgrad.core.views import OF_PLAIN, Alias, is_scalar, plain_view
 def _batched_like(primitive, call, batched, size):
     """np.zeros_like and its kind: one example more along axis 0."""
     shape = call.params.get("shape")
-    if shape is None:
+    order = call.params.get("order", "K")
+    if shape is None and order == "K":
         return bind(primitive, call)
-    shape = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    return bind(primitive, Call(call.operands, call.layout, {**call.params, "shape": (size, *shape)}))
+    x = call.operands[0]
+    alone = np.empty_like(example(x)[0] if size else np.empty(x.shape[1:]), bool, order=order, shape=shape)
+    axes = axes_of(alone)
+    params = {**call.params, "order": "C", "shape": (size, *(alone.shape[k] for k in axes))}
+    out = bind(primitive, Call(call.operands, call.layout, params))
+    return out.transpose(0, *(1 + k for k in np.argsort(axes).tolist()))
 
 
 def _full_like(a, fill_value, dtype=None, order: Any = "K", subok=True, shape=None, *, device=None):
@@ -74,6 +81,8 @@ def _array(like, object, dtype=None, *, copy: bool | None = True, order: Any = "
         build = partial(np.array, object, dtype=dtype, copy=copy, order=order, ndmin=ndmin)
         return built(like, build) if copy else _of_plain(like, object, build)
     out = array_of(object)
+    if out is not object:  # a list
+        out = in_order(out, range(out.ndim))
     if dtype is not None and np.dtype(dtype) != out.dtype:
         out = out.astype(dtype, order=order or "K")
     elif copy and out is object or not out.shape and is_scalar(out) or not _lies_in(out, order):

@@ -200,7 +200,7 @@ def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool]
     of_a, of_b = ([i + is_batched for i in taken] for taken, is_batched in zip(pairs, batched))
     if not all(batched):
         out = np.tensordot(a, b, (of_a, of_b))
-        return out if batched[0] else np.moveaxis(out, len(free_a), 0)
+        return out if batched[0] else np.ascontiguousarray(np.moveaxis(out, len(free_a), 0), like=out)
     a = a.transpose(0, *(i + 1 for i in free_a), *of_a)
     b = b.transpose(0, *of_b, *(i + 1 for i in free_b))
     if a.shape[1 + len(free_a) :] != b.shape[1 : 1 + len(of_b)]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.declare import composite
+from funcgrad.core.orders import lying_as_copy_of
 from funcgrad.core.trace import Tracer
 from funcgrad.core.ufunc import as_array
 from funcgrad.rules.axes import along
@@ -130,7 +131,7 @@ def _slope_along(f: Any, d: Any, axis: int, edge_order: int) -> Any:
     if edge_order == 2:
         first = _parabola_end(first, at(slopes, 1, 2), at(d, 0, 1), at(d, 1, 2))
         last = _parabola_end(last, at(slopes, -2, -1), at(d, -1, None), at(d, -2, -1))
-    return np.concatenate([first, inside, last], axis=axis).astype(f.dtype)
+    return lying_as_copy_of(np.concatenate([first, inside, last], axis=axis).astype(f.dtype), f)
 
 
 def _parabola_end(outer: Any, inner: Any, outer_step: Any, inner_step: Any) -> Any:

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.batch import is_batched
-from funcgrad.core.cotangent import Masked
+from funcgrad.core.cotangent import Masked, Read
 from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
+from funcgrad.core.orders import in_order
 from funcgrad.core.primitive import as_operand, holds_tracer, out_refused
-from funcgrad.core.trace import Tracer, is_foreign, snapshot
-from funcgrad.core.views import Step, join, plain_view
+from funcgrad.core.trace import Tracer, is_foreign
 from funcgrad.errors import BatchedControlFlowError, UnsupportedFunctionError, user_line
 from funcgrad.rules.shapes import shifted
 
@@ -41,8 +41,7 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
     if not isinstance(out, Tracer) or not out.shape:
         return out
     # NumPy's result is an array of its own, row by row; that of an index may be a view, or lie otherwise.
-    is_own = out.alias is None and getattr(getattr(plain_view(out), "flags", None), "c_contiguous", True)
-    return out if is_own else np.copy(out, order="C")
+    return in_order(out, range(out.ndim)) if out.alias is None else np.copy(out, order="C")
 
 
 def as_positions(indices: Any) -> Any:
@@ -111,46 +110,29 @@ def _sliding_window_view(
             f"sliding_window_view(writeable=True) at {user_line()}: one element of x is in many windows. Write into x itself."
         )
     x = as_operand(x)
-    windows = _windows(x, window_shape, axis)
-    if isinstance(x, Tracer) and isinstance(windows, Tracer):
-        windows = snapshot(windows)
-        join(x, windows, (_WindowStep(window_shape, axis),), read_only=True)
-    return windows
-
-
-def _windows(x: Any, window_shape: Any, axis: Any) -> Any:
-    """The windows, as an array of their own."""
     sizes = tuple(map(operator.index, window_shape)) if np.ndim(window_shape) else (operator.index(window_shape),)
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
     if len(sizes) != len(axes):
         raise ValueError(f"sliding_window_view at {user_line()}: {len(sizes)} window sizes for {len(axes)} axes; give one each")
     for size, at in zip(sizes, axes):
-        count = x.shape[at] - size + 1
-        if size < 0 or count < 1:
+        if size < 0 or x.shape[at] < size:
             raise ValueError(f"sliding_window_view at {user_line()}: no window of {size} fits axis {at} of shape {x.shape}")
-        x = np.moveaxis(np.take(x, np.arange(count)[:, None] + np.arange(size), at), at + 1, -1)
+        x = WINDOWS(x, size, at)
     return x
 
 
-class _WindowStep(Step):
-    """What leads from an array to a view of its windows."""
-
-    __slots__ = ("axis", "window_shape")
-
-    def __init__(self, window_shape: Any, axis: Any) -> None:
-        super().__init__(GETITEM, None)
-        self.window_shape, self.axis = window_shape, axis
-
-    def __call__(self, x: Any) -> Any:
-        if isinstance(x, Tracer):
-            return _windows(x, self.window_shape, self.axis)
-        return np.lib.stride_tricks.sliding_window_view(x, self.window_shape, self.axis)
-
-    @property
-    def index(self) -> None:
-        return None
+def _windows(x: Any, size: int, axis: int) -> Any:
+    """The windows along one axis."""
+    return np.lib.stride_tricks.sliding_window_view(x, size, axis)
 
 
+def _windows_back(ct: Any, x: Any, size: int, axis: int) -> Read:
+    """A read of the elements of each window."""
+    index = np.arange(x.shape[axis] - size + 1)[:, None] + np.arange(size)
+    return Read((slice(None),) * axis + (index,), np.moveaxis(ct, -1, axis + 1), x)
+
+
+WINDOWS = linear(_windows, {"x": _windows_back}, operands="x", axis="as is", moves=True, batch=shifted("axis"))
 composite(np.take, _take)
 composite(np.lib.stride_tricks.sliding_window_view, _sliding_window_view)
 composite(np.take_along_axis, lambda arr, indices, axis=-1: GETITEM(as_operand(arr), along_axis(arr, indices, axis)))

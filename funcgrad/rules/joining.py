@@ -14,9 +14,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from funcgrad.core.declare import composite, linear
+from funcgrad.core.layout import in_bytes
+from funcgrad.core.orders import contiguous_as, example, lying_as
 from funcgrad.core.primitive import Call, Primitive, as_operand, holds_tracer
-from funcgrad.core.trace import Tracer, bind, is_foreign
-from funcgrad.core.views import plain_view
+from funcgrad.core.trace import bind, is_foreign
 
 # ---- joining ---------------------------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     new = np.size(arr) + np.arange(np.size(values)).reshape(np.shape(values))
     # NumPy casts what it inserts to the array's dtype.
     pool = np.concatenate([np.reshape(arr, -1), np.reshape(values, -1)], dtype=arr.dtype, casting="unsafe")
-    return pool[np.insert(places, obj, new, axis)]
+    return contiguous_as(pool[np.insert(places, obj, new, axis)], arr)
 
 
 def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
@@ -131,11 +132,9 @@ def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     if axis is None:
         arr, axis = np.reshape(arr, -1), 0
     out = np.take(arr, np.delete(np.arange(arr.shape[axis]), obj), axis)
-    plain = plain_view(arr) if isinstance(arr, Tracer) else arr
-    if arr.ndim < 2 or type(plain) is not np.ndarray:
+    if arr.ndim < 2:
         return out
-    stand_in = np.empty(plain.shape, bool, order="F" if plain.flags.fnc else "C")  # NumPy looks at this alone
-    return np.copy(out, order="F") if np.delete(stand_in, obj, axis).flags.fnc else out
+    return lying_as(out, np.delete(in_bytes(example(arr)), obj, axis))
 
 
 composite(np.vstack, lambda tup, **options: _joined(tup, np.atleast_2d, 0, **options))
@@ -204,7 +203,7 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
     grids = [np.reshape(x, [-1 if k == axis else 1 for k in range(rank)]) for x, axis in zip(map(as_operand, xi), axes)]
     if not sparse:
         grids = list(np.broadcast_arrays(*grids))
-    return tuple(np.copy(x) for x in grids) if copy else tuple(grids)
+    return tuple(np.copy(x, order="C") for x in grids) if copy else tuple(grids)
 
 
 def _ix(*args: Any) -> tuple[Any, ...]:

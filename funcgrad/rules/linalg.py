@@ -17,6 +17,7 @@ import numpy as np
 
 from funcgrad.core.batch import leading, one_by_one
 from funcgrad.core.declare import composite, custom, elementwise, piecewise_constant
+from funcgrad.core.orders import lying_as_copy_of
 from funcgrad.core.primitive import Call, Primitive, as_operand
 from funcgrad.core.trace import concrete
 from funcgrad.rules.contractions import OverStacks
@@ -175,7 +176,7 @@ def _matrix_power(a: Any, n: int) -> Any:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise np.linalg.LinAlgError(f"np.linalg.matrix_power takes square matrices, not an array of shape {a.shape}")
     if n == 0:
-        return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
+        return lying_as_copy_of(np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy(), a)
     power, result = np.linalg.inv(a) if n < 0 else a, None
     n = abs(n)
     while n:

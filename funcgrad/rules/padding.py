@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.declare import composite
+from funcgrad.core.orders import contiguous_as
 from funcgrad.core.primitive import as_operand
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
@@ -33,7 +34,7 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> 
         if before or behind:
             borders = extension(x, axis, before, behind, **{name: value[axis] for name, value in settings.items()})
             x = np.concatenate([borders[0], x, borders[1]], axis, dtype=x.dtype, casting="unsafe")
-    return x if np.any(widths) else np.copy(x)
+    return contiguous_as(x if np.any(widths) else np.copy(x), array)
 
 
 def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:

@@ -3,11 +3,17 @@ and dtypes, or by showing the values), and those that a tracer, which holds numb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.batch import along_axis, one_by_one
+from funcgrad.core.batch import aligned, along_axis, one_by_one
 from funcgrad.core.declare import composite, piecewise_constant, query, unsupported
+from funcgrad.core.layout import as_alone
+from funcgrad.core.orders import example
+from funcgrad.core.primitive import Call, Primitive
 from funcgrad.core.trace import bind, concrete
 from funcgrad.core.ufunc import as_array
 
@@ -19,7 +25,18 @@ piecewise_constant(
     np.gcd, np.lcm, np.floor_divide, np.floor, np.ceil, np.trunc, np.rint, np.spacing,
     np.signbit, np.isnan, np.isinf, np.isfinite, np.isnat, vars(umath)["_ones_like"],
 )  # fmt: skip
-piecewise_constant(np.round, np.around, np.fix, np.iscomplex, np.isreal, np.isposinf, np.isneginf, batch="aligned")
+
+
+def _batched_round(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """All examples at once; each lies in memory as NumPy's result for it alone, which is in C or Fortran order."""
+    out = aligned(primitive, call, batched, size)
+    if not size or np.ndim(out) < 3:
+        return out
+    return as_alone(out, primitive.run(call.with_operands([example(call.operands[0])[0]])))
+
+
+piecewise_constant(np.round, np.around, batch=_batched_round)
+piecewise_constant(np.fix, np.iscomplex, np.isreal, np.isposinf, np.isneginf, batch="aligned")
 piecewise_constant(np.isclose, operands="a b", batch="aligned")
 
 

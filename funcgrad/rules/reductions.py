@@ -70,7 +70,7 @@ def declare_cumulative(name: str, accumulate: Any, initial: float) -> None:
         totals = accumulate(x, axis=axis, dtype=dtype, out=out)
         if not include_initial:
             return totals
-        first = np.full((*x.shape[:axis], 1, *x.shape[axis + 1 :]), initial, totals.dtype)
+        first = np.full_like(totals, initial, shape=(*x.shape[:axis], 1, *x.shape[axis + 1 :]))
         return np.concatenate([first, totals], axis=axis)
 
     if hasattr(np, name):

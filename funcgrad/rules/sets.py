@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.declare import composite, piecewise_constant
+from funcgrad.core.orders import lying_as
 from funcgrad.core.trace import Tracer
 from funcgrad.core.ufunc import as_array
 
@@ -43,8 +44,8 @@ def _unique(
     **options: Any,
 ) -> Any:  # fmt: skip
     ar = as_array(ar)
-    _, index, *rest = np.unique(_plain("unique", ar), True, return_inverse, return_counts, axis, **options)
-    outs = [np.take(ar, index, axis), *([index] if return_index else []), *rest]
+    found, index, *rest = np.unique(_plain("unique", ar), True, return_inverse, return_counts, axis, **options)
+    outs = [lying_as(np.take(ar, index, axis), found), *([index] if return_index else []), *rest]
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 

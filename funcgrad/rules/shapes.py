@@ -16,10 +16,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.batch import Strategy, along_axis, ndim_of, one_by_one
 from funcgrad.core.catalogue import register
 from funcgrad.core.declare import composite, linear
+from funcgrad.core.layout import axes_of, by_strides
 from funcgrad.core.named import Linear
+from funcgrad.core.orders import example
 from funcgrad.core.primitive import Call, Primitive, as_operand
-from funcgrad.core.trace import Tracer, bind, is_foreign
-from funcgrad.core.views import plain_view
+from funcgrad.core.trace import Tracer, bind
 
 # ---- how these functions meet a batch --------------------------------------------------------------------------------
 
@@ -97,7 +98,7 @@ class Reshape(Primitive):
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         call = super().split(args, kwargs)
         if call.params.get("order") == "A":
-            call.params["order"] = "F" if _example(call.operands[0]).flags.fnc else "C"
+            call.params["order"] = "F" if example(call.operands[0]).flags.fnc else "C"
         return call
 
     def run(self, call: Call) -> Any:
@@ -105,12 +106,6 @@ class Reshape(Primitive):
         shape = params.pop("shape")
         x = call.operands[0]
         return x.reshape(shape, **params) if "copy" not in params else np.reshape(x, shape, **params)
-
-
-def _example(x: Any) -> Any:
-    """The plain value beneath `x`, with its layout in memory; under vmap, one example of it."""
-    x = plain_view(x) if isinstance(x, Tracer) else x
-    return np.empty(x.shape, x.dtype) if is_foreign(x) else np.asarray(x)
 
 
 def _reshaped_back(ct: Any, a: Any, order: Any = "C") -> Any:
@@ -130,33 +125,11 @@ linear(np.squeeze, lambda ct, a: ct.reshape(a.shape), moves=True, batch=batched_
 linear(np.expand_dims, lambda ct, a: ct.reshape(a.shape), axis="out", moves=True, batch=batched_reshape)
 
 
-def _by_strides(strides: list[int]) -> tuple[int, ...]:
-    """The axes, that with the longest stride first, sorted as NumPy's iterator does: a stride of 0 decides nothing."""
-    fastest: list[int] = []
-    for axis in reversed(range(len(strides))):
-        at = len(fastest)
-        for k in reversed(range(len(fastest))):
-            if strides[axis] and strides[fastest[k]]:
-                if strides[fastest[k]] <= strides[axis]:
-                    break
-                at = k
-        fastest.insert(at, axis)
-    return tuple(reversed(fastest))
-
-
-def _slowest_first(x: Any, order: str) -> tuple[int, ...]:
-    """The axes of `x`, the slowest one in memory first, when it is laid out in this order."""
-    flags = x.flags
-    if order == "K":
-        return _by_strides([abs(s) for s in x.strides])
-    is_fortran = order == "F" or order == "A" and flags.f_contiguous and not flags.c_contiguous
-    return tuple(range(x.ndim))[:: -1 if is_fortran else 1]
-
-
 def batched_copy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """Each example is laid out as a copy of it alone would be."""
     x = call.operands[0]
-    axes = _slowest_first(_example(x)[0] if size else np.empty(x.shape[1:]), call.params.get("order", "K"))
+    alone = example(x)[0] if size else np.empty(x.shape[1:])
+    axes = axes_of(np.empty_like(alone, bool, order=call.params.get("order", "K")))
     copied = bind(primitive, Call([x.transpose(0, *map(_behind, axes))], call.layout, {"order": "C"}))
     return copied.transpose(0, *map(_behind, map(axes.index, range(len(axes)))))
 
@@ -166,8 +139,12 @@ linear(np.copy, lambda ct, a: ct, moves=True, batch=batched_copy, gives_array=Tr
 
 def _ravel(a: Any, order: Any = "C") -> Any:
     a = as_operand(a)
-    x = _example(a)
-    axes = _slowest_first(x, order)
+    x = example(a)
+    axes = tuple(range(a.ndim))
+    if order == "K":
+        axes = by_strides(x)
+    elif order == "F" or order == "A" and x.flags.fnc:
+        axes = axes[::-1]
     if axes != tuple(range(a.ndim)):
         a, x = a.transpose(*axes), x.transpose(axes)
     # Where this goes through memory in steps, or backwards, np.reshape still gives a view, and np.ravel a copy.

@@ -15,9 +15,9 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.batch import is_batched, one_by_one
 from funcgrad.core.declare import composite, custom
+from funcgrad.core.orders import corner, lying_as, lying_as_copy_of
 from funcgrad.core.primitive import Call, Primitive, out_refused
 from funcgrad.core.ufunc import as_array
-from funcgrad.core.views import memory_order
 from funcgrad.rules.axes import given, merged
 from funcgrad.rules.mixing import mix
 from funcgrad.rules.reductions import laid_along
@@ -41,18 +41,13 @@ def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable
     if kind is not None:
         np.sort(np.empty(0), kind=kind)  # NumPy's refusal of what is no kind; they all give the same
     a, axis = _flat(a, axis)
-    return _laid_like(np.take_along_axis(a, np.argsort(a, axis=axis, stable=True), axis), a)
-
-
-def _laid_like(out: Any, a: Any) -> Any:
-    """`out`, which NumPy makes from a copy of `a`, and which lies in memory as that does."""
-    return np.copy(out, order="F") if memory_order(a) == "F" else out
+    return lying_as_copy_of(np.take_along_axis(a, np.argsort(a, axis=axis, stable=True), axis), a)
 
 
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     _no_fields("partition", order)
     a, axis = _flat(a, axis)
-    return _laid_like(np.take_along_axis(a, np.argpartition(a, kth, axis=axis, kind=kind), axis), a)
+    return lying_as_copy_of(np.take_along_axis(a, np.argpartition(a, kth, axis=axis, kind=kind), axis), a)
 
 
 def _sort_complex(a: Any) -> Any:
@@ -151,7 +146,15 @@ def _order_statistic(
     low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
     lower, upper = (np.take_along_axis(values, np.take_along_axis(order, i, -1), -1) for i in (low, high))
     out = np.moveaxis(mix(lower, upper, share.astype(_dtype(function, a, q, method))), -1, 0)
-    return out.reshape(shape)
+    return _lying_as_numpy_has_it(out.reshape(shape), function, a, axis, keepdims, q)
+
+
+def _lying_as_numpy_has_it(out: Any, function: Callable[..., Any], a: Any, axis: Any, keepdims: bool, q: Any) -> Any:
+    """NumPy sorts a copy, moves its axes and mixes: ask it how what comes of a corner of `a` lies in memory."""
+    if out.ndim < 2:
+        return out
+    few = [] if q is None else [np.full([min(n, 2) for n in np.shape(q)], 0.5)]
+    return lying_as(out, function(np.zeros_like(corner(a), float), *few, axis=axis, keepdims=keepdims))
 
 
 def _last(position: Any, rank: int) -> Any:

@@ -65,6 +65,8 @@ def is_same_view(alias: Alias | None, root: Tracer, steps: tuple[Step, ...], ind
 
 def _is_like(v: Tracer, x: Tracer) -> bool:
     """Has `v` the shape and the dtype of `x`, and does it lie in memory in the same way?"""
+    if v.shape != x.shape:  # of a batch, one example may have what all of them together have
+        return False
     old, new = concrete(x), concrete(v)
     if type(old) is not np.ndarray or type(new) is not np.ndarray:
         return False

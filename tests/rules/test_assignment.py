@@ -277,3 +277,16 @@ def test_a_result_is_repeated_in_a_larger_out_where_numpy_does_so(module: Any) -
     x = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(vjp(written, x)[0], [15.0, 15.0, 15.0])
     np.testing.assert_array_equal(written(x), [15.0, 15.0, 15.0])
+
+
+def test_an_example_is_no_batch_though_the_shapes_agree() -> None:
+    m, x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.arange(6.0).reshape(2, 3)
+
+    def filled(m: Any, x: Any) -> Any:
+        y, z = np.zeros_like(m), m * 1
+        y[...] = x  # two examples of three numbers, into an array of 2 x 3
+        np.multiply(z, x, out=z)
+        return np.sum(y * z)
+
+    together = grad(lambda m: np.sum(vmap(lambda x: filled(m, x))(x)))(m)
+    np.testing.assert_array_equal(together, sum(grad(filled)(m, row) for row in x))

@@ -43,6 +43,9 @@ class _Indexed:
         raise NotImplementedError
 
 
+_NUMBERS = frozenset([bool, int, float, complex])  # Python's, which take the precision of what they stand beside
+
+
 class _Concatenator(_Indexed):
     """r_ and c_: arrays, numbers and slices, put one after the other along an axis.
 
@@ -59,7 +62,9 @@ class _Concatenator(_Indexed):
         if isinstance(items[0], str):
             axis, ndmin, first = self._directive(items[0])
             items = items[1:]
-        return np.concatenate([self._placed(item, ndmin, first) for item in items], axis)
+        parts = [self._placed(item, ndmin, first) for item in items]
+        dtype = np.result_type(*(item if type(item) in _NUMBERS else part.dtype for item, part in zip(items, parts)))
+        return np.concatenate([part.astype(dtype, copy=False) for part in parts], axis)
 
     def _directive(self, text: str) -> tuple[int, int, int]:
         """What a string in the first place says, such as "-1,2,0"."""

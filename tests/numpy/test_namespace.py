@@ -12,7 +12,7 @@ import pytest
 
 import funcgrad
 import funcgrad.numpy as fnp
-from funcgrad import grad, jacfwd, jacrev, vmap
+from funcgrad import grad, jacfwd, jacrev, vjp, vmap
 from funcgrad.errors import TracerWriteError
 
 X = np.array([1.0, 2.0, 3.0])
@@ -118,6 +118,14 @@ def check_derivative(f: Any) -> None:
 @pytest.mark.parametrize("name", HIDDEN)
 def test_tracers_in_lists_and_keywords_are_found(name: str) -> None:
     check_derivative(HIDDEN[name])
+
+
+@pytest.mark.parametrize("beside", [0.5, 2, True, 1j, np.float64(0.5), [0.5]])
+def test_r_has_the_precision_that_numpy_gives_it(beside: Any) -> None:
+    x = X.astype(np.float32)
+    expected, out = np.r_[x, beside], vjp(lambda x: fnp.r_[x, beside], x)[0]
+    assert out.dtype == expected.dtype
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_refusals_stay_refusals() -> None:

@@ -16,7 +16,7 @@ from funcgrad.core.casts import cast
 from funcgrad.core.declare import composite, custom, elementwise, selection
 from funcgrad.core.orders import in_order
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
-from funcgrad.core.trace import Tracer, concrete, innermost
+from funcgrad.core.trace import concrete, innermost
 from funcgrad.core.ufunc import as_array
 from funcgrad.errors import BatchedControlFlowError, user_line
 from funcgrad.rules.indexing import as_positions
@@ -157,7 +157,7 @@ def _choose(a, choices, out=None, mode="raise"):
 
 def _piecewise(x, condlist, funclist, *args, **kw):
     x = as_array(x)
-    if np.isscalar(condlist) or (x.ndim and not isinstance(condlist[0], (list, np.ndarray, Tracer))):
+    if np.isscalar(condlist) or (x.ndim and not isinstance(condlist[0], (list, np.ndarray)) and not np.ndim(condlist[0])):
         condlist = [condlist]  # one condition alone
     conditions = [as_array(condition) for condition in condlist]
     if len(funclist) == len(conditions) + 1:

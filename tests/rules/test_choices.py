@@ -242,6 +242,8 @@ def test_piecewise_under_vmap_beneath_other_transforms() -> None:
     for d in (jacrev(f), jacfwd(f), hessian(lambda v: np.nansum(f(v) ** 2))):
         np.testing.assert_allclose(vmap(d)(x), [d(v) for v in x], rtol=1e-12)
     np.testing.assert_array_equal(vmap(grad(lambda v: np.sum(f(v))))(x[:, :0]), x[:, :0])
+    of_one = lambda v: np.piecewise(v, v > 0, [lambda u: u**2, 0.0])
+    np.testing.assert_array_equal(vmap(of_one)(x), [of_one(v) for v in x])
 
 
 def test_choose() -> None:

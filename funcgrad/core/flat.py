@@ -46,7 +46,7 @@ class Flat:
 
     def __setitem__(self, index: Any, v: Any) -> None:
         x = self.x
-        check_apart(x, index, v)
+        check_apart(x, index, v.x if isinstance(v, Flat) else v)
         places = self._places(index)
         shape = x[places].shape
         values = cast(v, x.dtype, _write_elements if shape or isinstance(index, slice) else _write_element)

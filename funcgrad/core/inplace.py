@@ -14,7 +14,7 @@ from funcgrad.core.loops import assign, assign_kept
 from funcgrad.core.methods import LANES, ArrayMethods
 from funcgrad.core.primitive import spec
 from funcgrad.core.trace import Tracer
-from funcgrad.core.views import IndexStep, check_writeable, is_scalar
+from funcgrad.core.views import FILLED, IndexStep, check_writeable, is_scalar
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
@@ -71,11 +71,23 @@ def _copy(self: Tracer, order: Any = "C") -> Any:
     return self if not self.shape and is_scalar(self) else CATALOGUE[np.copy](self, order)
 
 
+_cast = ArrayMethods.astype
+
+
+def _astype(self: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    """x.astype(dtype). Of an array without axes, which can change, it makes another one; of a scalar, a scalar."""
+    out: Any = _cast(self, dtype, order, casting, subok, copy)
+    if isinstance(out, Tracer) and not out.shape and out.alias is None and not is_scalar(self):
+        out.alias = FILLED
+    return out
+
+
 def install_mutation() -> None:
     """Give tracers items, item assignment and the in-place operators (the rules must be declared)."""
     ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
     ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
     ArrayMethods.copy = _copy
+    ArrayMethods.astype = _astype
     ArrayMethods.flat = property(Flat, lambda x, v: Flat(x).__setitem__(slice(None), v))
     for name, ufunc in INPLACE.items():
         setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

@@ -38,8 +38,10 @@ def axes_of(x: np.ndarray) -> tuple[int, ...]:
 
 def to_read(x: np.ndarray) -> np.ndarray:
     """A copy of `x`, to be read. What is computed of it lies in memory as if it were of `x`: strides that are alike stay so."""
+    if x.ndim < 2 or not x.size:
+        return x.copy()
     strides = [abs(s) for s, n in zip(x.strides, x.shape) if n > 1]
-    if not x.size or len({0, *strides}) > len(strides):
+    if len({0, *strides}) > len(strides):
         return x.copy("K")
     low, high = byte_bounds(x)
     start = x.__array_interface__["data"][0] - low

@@ -105,7 +105,8 @@ class Ufunc(Primitive):
         if options["where"] is not True:
             raise UnsupportedFunctionError(f"np.{self.name} with where= at {user_line()} has no rule: use np.where.")
         outs = outs or (None,) * len(results)
-        return tuple(delivered(result, out, self.name) for result, out in zip(results, outs, strict=True))
+        pairs = [*zip(results, outs, strict=True)]
+        return tuple(delivered(*pair, self.name) for pair in pairs[::-1])[::-1]  # of one array, the first result stays
 
     def _along(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
         """A generalised ufunc (matmul, vecdot) along other axes than the last ones: they are moved there, and back."""
@@ -173,6 +174,11 @@ def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, i
         raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {shape} of np.{name}")
     CATALOGUE[np.copyto](out, result, casting)
     return out
+
+
+def as_result(x: Any) -> Any:
+    """`x` as most functions return it: without axes, it is a scalar, which can't be written to."""
+    return x if np.ndim(x) else x[()]
 
 
 def as_array(x: Any) -> Any:

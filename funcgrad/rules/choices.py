@@ -17,7 +17,8 @@ from funcgrad.core.declare import composite, custom, elementwise, selection
 from funcgrad.core.orders import in_order
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import concrete, innermost
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.ufunc import as_array, as_result
+from funcgrad.core.views import FILLED
 from funcgrad.errors import BatchedControlFlowError, user_line
 from funcgrad.rules.indexing import as_positions
 from funcgrad.rules.slopes import phase, some
@@ -152,7 +153,7 @@ def _choose(a, choices, out=None, mode="raise"):
     chosen: Any = 0
     for k in reversed(range(n)):
         chosen = np.where(a == k, choices[k], chosen)
-    return chosen
+    return as_result(chosen)
 
 
 def _piecewise(x, condlist, funclist, *args, **kw):
@@ -191,7 +192,10 @@ def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
     if not batch.size:
         return np.zeros_like(x)
     outs = [_piecewise(example(x, k), [example(c, k) for c in conditions], funclist, *args, **kw) for k in range(batch.size)]
-    return batch.wrap(stacked(outs), None)
+    out = batch.wrap(stacked(outs), None)
+    if not out.shape:
+        out.alias = FILLED  # an array without axes, not a scalar
+    return out
 
 
 def _piecewise_at_once(x, conditions, funclist, *args, **kw):
@@ -230,9 +234,9 @@ def _nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     else:
         out = _finite(x, nan, posinf, neginf)
     if copy:
-        return out
+        return as_result(out)
     x[...] = out
-    return x
+    return as_result(x)
 
 
 def _finite(x, nan, posinf, neginf):

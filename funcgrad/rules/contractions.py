@@ -216,6 +216,7 @@ multilinear(
     lambda ct, a, b, axes=2: _pair_b(ct, a, b, _tensordot_pairs(a, b, axes)),
     operands="a b",
     batch=_batched_tensordot,
+    gives_array=True,
 )
 
 

@@ -137,7 +137,7 @@ custom(
 
 # ---- functions that are no ufuncs ------------------------------------------------------------------------------------
 elementwise(np.sinc, lambda x: sinc_derivative(x, 1), operands="x")
-elementwise(np.i0, lambda x: i0_derivative(x, 1), operands="x")
+elementwise(np.i0, lambda x: i0_derivative(x, 1), operands="x", gives_array=True)
 
 
 def _angle(z, deg=False):

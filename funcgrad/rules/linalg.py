@@ -20,6 +20,7 @@ from funcgrad.core.declare import composite, custom, elementwise, piecewise_cons
 from funcgrad.core.orders import lying_as_copy_of
 from funcgrad.core.primitive import Call, Primitive, as_operand
 from funcgrad.core.trace import concrete
+from funcgrad.core.ufunc import as_result
 from funcgrad.rules.contractions import OverStacks
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised, whole_matrix
 
@@ -211,7 +212,7 @@ def _cond(x: Any, p: Any = None) -> Any:
             out = last / first if p == -2 else first / last
     else:
         out = np.linalg.norm(x, p, axis=(-2, -1)) * np.linalg.norm(inverse_or_nan(x), p, axis=(-2, -1))
-    return np.where(np.isnan(x).any(axis=(-2, -1)), out, _nan_as_inf(out))
+    return as_result(np.where(np.isnan(x).any(axis=(-2, -1)), out, _nan_as_inf(out)))
 
 
 composite(np.linalg.matrix_power, _matrix_power)

@@ -220,6 +220,7 @@ linear(
     moves=True,
     flattens=True,
     batch=batched_roll,
+    gives_array=True,
 )
 linear(
     np.rot90,

@@ -11,7 +11,7 @@ from funcgrad.core.batch import is_batched, ndim_of, one_by_one
 from funcgrad.core.declare import composite, elementwise, multilinear
 from funcgrad.core.indexing import GETITEM
 from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.ufunc import as_array, as_result
 from funcgrad.errors import user_line
 from funcgrad.rules.mixing import mix
 
@@ -99,7 +99,7 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
         x, xp, fp = _periodic(x, xp, fp, period)
     inside = _inside(x, xp, fp)
     left, right = fp[0] if left is None else left, fp[-1] if right is None else right
-    return np.where(x < xp[0], left, np.where(x > xp[-1], right, inside))
+    return as_result(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
 
 
 def _double(values: Any) -> Any:

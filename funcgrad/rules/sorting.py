@@ -17,7 +17,7 @@ from funcgrad.core.batch import is_batched, one_by_one
 from funcgrad.core.declare import composite, custom
 from funcgrad.core.orders import corner, lying_as, lying_as_copy_of
 from funcgrad.core.primitive import Call, Primitive, out_refused
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.ufunc import as_array, as_result
 from funcgrad.rules.axes import given, merged
 from funcgrad.rules.mixing import mix
 from funcgrad.rules.reductions import laid_along
@@ -146,7 +146,7 @@ def _order_statistic(
     low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
     lower, upper = (np.take_along_axis(values, np.take_along_axis(order, i, -1), -1) for i in (low, high))
     out = np.moveaxis(mix(lower, upper, share.astype(_dtype(function, a, q, method))), -1, 0)
-    return _lying_as_numpy_has_it(out.reshape(shape), function, a, axis, keepdims, q)
+    return _lying_as_numpy_has_it(as_result(out.reshape(shape)), function, a, axis, keepdims, q)
 
 
 def _lying_as_numpy_has_it(out: Any, function: Callable[..., Any], a: Any, axis: Any, keepdims: bool, q: Any) -> Any:

@@ -313,6 +313,18 @@ def test_what_delete_leaves_lies_in_memory_as_numpy_has_it(layout: Any, obj: Any
     np.testing.assert_array_equal(vjp(f, x)[0], f(x))
 
 
+def test_a_cast_of_an_array_without_axes_can_be_written_to() -> None:
+    def f(y: Any) -> Any:
+        z = np.asarray(y[0], like=y).astype(complex)
+        z[...] *= 3
+        return z.real + y[1]
+
+    x = np.ones((2, 3))
+    np.testing.assert_array_equal(vmap(grad(f))(x), [grad(f)(y) for y in x])
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        vmap(grad(lambda y: y[0].astype(complex).__setitem__(..., 3)))(x)
+
+
 def test_a_diagonal_matrix_of_each_example_is_an_array_of_its_own() -> None:
     def f(y: Any) -> Any:
         z = np.diag(y)

@@ -63,7 +63,7 @@ class Case:
         try:
             for h in steps:
                 self.function(*self.program.arguments(h))
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, TypeError) as error:
             raise Rough from error
 
     @cached_property
@@ -399,7 +399,7 @@ def by_single_precision(case: Case) -> None:
     args = lambda: [x.astype(single) for x in case.program.arguments()]
     try:
         truth = case.function(*args())[0]
-    except TypeError as error:  # NumPy does not cast plain data of double precision everywhere
+    except (TypeError, ValueError, IndexError) as error:  # plain data of double precision is not cast, another mask does not fit
         raise Rough from error
     directions = [t.astype(single) for t in case.directions]
     outs, tangents = jvp(case.outs, args(), directions)

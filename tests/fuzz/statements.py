@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.fuzz.idioms import idiom, new_array
 from tests.fuzz.writing import Writer
 
 IN_PLACE = ["+=", "-=", "*=", "/=", "**=", "%=", "//=", "@="]
@@ -394,4 +395,5 @@ STATEMENTS: list[tuple[str, Callable[[Writer], str | None], int]] = [
     ("out=", out, 6), ("function that writes", writer, 7), ("plain item", plain_write, 3), ("loop that fills", fill_loop, 3), ("loop over a table", table_loop, 3),
     ("whole numbers", whole_numbers, 3), ("places", places, 3), ("loop over rows", row_loop, 3), ("if", branch, 2), ("while", while_loop, 1), ("function that changes its arguments", function, 2), ("swap", swap, 3),
     ("list of arrays", container, 1), ("scalar", scalar, 3), ("unusual", unusual, 3), ("refused by NumPy", failing, 2),
+    ("idiom", idiom, 9), ("new array", new_array, 6),
 ]  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from funcgrad import vjp, vmap
+from funcgrad.errors import TracerWriteError
 
 SQUARE = np.array([[0.81, 0.29, 0.55], [0.43, 0.97, 0.33], [0.61, 0.75, 0.19]])
 windows = np.lib.stride_tricks.sliding_window_view
@@ -77,3 +78,64 @@ def test_what_is_a_view(order: Any) -> None:
             for x, y in zip(found, expected, strict=True):
                 np.testing.assert_allclose(x, y, rtol=1e-15, err_msg=f"{text}, {transform}")
             assert errors == refused, f"{text}, {transform}"
+
+
+# Each is made of a vector x, a square matrix m, the number s = x[0] and z = x[0, ...], an array without axes.
+WITHOUT_AXES = """
+np.tensordot(x, x, 1) | np.where(s > 0, s, 1.0) | s.copy() | z.copy() | np.select([s > 0], [s]) | np.choose(0, [s, s])
+np.resize(x, ()) | np.piecewise(s, [s > 0], [lambda v: v, 1.0]) | np.full_like(s, 2.0) | np.array(s, like=x)
+np.asarray(z, like=x) | x[:1].reshape(()) | np.squeeze(x[:1]) | x[..., 0] | x.sum() | np.max(x) | np.median(x)
+np.quantile(x, 0.5) | x @ x | np.inner(x, x) | np.einsum('i,i->', x, x) | np.einsum('...->...', s) | np.trace(m)
+np.linalg.det(m) | np.linalg.norm(x) | np.linalg.cond(m) | np.interp(z, np.arange(3.0), x) | np.polyval(x, z) | np.take(x, 0)
+x[np.array(0)] | x[np.argmax(x)] | np.sin(z) | z * 2 | z.astype(complex) | z.real | (z * 1j).real | np.conj(z)
+np.clip(z, 0, 1) | np.round(z) | np.nan_to_num(z) | np.flip(z) | z.T | np.ravel(z)[0] | np.broadcast_arrays(z, z)[0]
+np.roll(z, 1) | np.i0(z) | np.sort(z, axis=None)[0] | np.std(x) | np.logaddexp.reduce(x) | np.modf(z)[0] | np.divmod(z, 2.0)[0]
+np.block(z) | np.gradient(x)[0] | np.cov(x)
+"""
+
+
+def test_what_is_a_scalar() -> None:
+    def tried(text: str, outcomes: list[Any]) -> Callable[[Any, Any], Any]:
+        make = eval(f"lambda x, m, s, z: {text}", {"np": np})
+
+        def run(x: Any, m: Any) -> Any:
+            out = make(x, m, x[0], x[0, ...])
+            try:
+                out[...] = 5.0
+                outcomes.append("written")
+            except TypeError:
+                outcomes.append("a scalar")
+            return np.real(out) + np.sum(x)
+
+        return run
+
+    x, m = SQUARE[0], SQUARE + np.eye(3)
+    batch = np.stack([x] * 2), np.stack([m] * 2)
+    for text in [entry for line in WITHOUT_AXES.strip().splitlines() for entry in line.split(" | ")]:
+        outcomes: list[Any] = []
+        expected = tried(text, outcomes)(x.copy(), m)
+        found = [vjp(tried(text, outcomes), x, m)[0], *vmap(tried(text, outcomes))(*batch)]
+        found += [*vjp(lambda *args: vmap(tried(text, outcomes))(*args), *batch)[0]]
+        found += [*vmap(lambda *args: vjp(tried(text, outcomes), *args)[0])(*batch)]
+        assert len(set(outcomes)) == 1, f"{text}: {outcomes}"
+        np.testing.assert_allclose(found, expected, rtol=1e-14, err_msg=text)
+
+
+def test_of_two_results_in_one_array_the_first_one_stays() -> None:
+    def f(x: Any) -> Any:
+        y = x * 1.0
+        np.modf(x, out=(x, x))
+        np.divmod(y, 0.7, out=(y, y))
+        return x + y
+
+    x = np.array([1.25, 2.5, -3.75])
+    np.testing.assert_array_equal(vjp(f, x)[0], f(x.copy()))
+
+
+def test_elements_written_over_the_memory_they_are_read_from_are_refused() -> None:
+    def f(x: Any) -> Any:
+        x.flat[1:] = x.flat
+        return x
+
+    with pytest.raises(TracerWriteError, match="copy"):
+        vjp(f, np.arange(3.0))

@@ -242,9 +242,10 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     constant = "".join(operands[i] for i in plan.constants)
     guard = _GUARD.format(constant=constant) if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
-    new = OF_NUMBERS + NEW_SPEC
+    is_certain = len(slots) == len(operands) and primitive.function in OPERATORS  # two arrays of numbers give one
+    new = NEW_SPEC if is_certain else OF_NUMBERS + NEW_SPEC
     spec = new if primitive.function.signature else spec_lines(slots, len(operands), new)
-    if len(slots) < len(operands):  # of a number and a Python object, NumPy makes an object, which may have no shape
+    if not is_certain:  # of a number and a Python object, NumPy makes an object, which may have no shape
         spec = f"try:\n{_indented(spec.rstrip(), 4)}\nexcept AttributeError:\n    of_numbers(out, title)\n    raise\n"
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
     return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
@@ -252,7 +253,7 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
 
 NEW_SPEC = "spec = new(Spec)\nspec.shape = out.shape\nspec.dtype = out.dtype\n"
 # Python objects among the operands lose the derivative. (What has the dtype of an operand holds none.)
-OF_NUMBERS = "if getattr(out, 'dtype', OBJECT) is OBJECT:\n    of_numbers(out, title)\n"
+OF_NUMBERS = "if out.dtype is OBJECT:\n    of_numbers(out, title)\n"
 
 
 def _indented(lines: str, width: int) -> str:

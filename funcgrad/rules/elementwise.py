@@ -87,7 +87,7 @@ for _function in (np.radians, np.deg2rad):
 # ---- hyperbolic functions --------------------------------------------------------------------------------------------
 elementwise(np.sinh, lambda x: np.cosh(x))
 elementwise(np.cosh, lambda x: np.sinh(x))
-elementwise(np.tanh, lambda x, out: tanh_slope(x, out))
+elementwise(np.tanh, tanh_slope)
 elementwise(np.arcsinh, lambda x: arcsinh_slope(x))
 elementwise(np.arccosh, lambda x: arccosh_slope(x))
 elementwise(np.arctanh, lambda x: arctanh_slope(x))

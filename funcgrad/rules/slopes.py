@@ -105,7 +105,12 @@ def _sech2(x: Any) -> Any:
 
 
 # y = tanh(x) is only there to save work: the derivative in x is the total one.
-tanh_slope = own(_tanh_slope, lambda y, out: -2 * y * out, None)
+_own_tanh_slope = own(_tanh_slope, lambda y, out: -2 * y * out, None)
+
+
+def tanh_slope(x: Any, out: Any) -> Any:
+    """The slope of out = tanh(x): a partial as it is, since its operands have the names that a rule gives them."""
+    return _tanh_slope(x, out) if type(x) is ndarray and type(out) is ndarray else _own_tanh_slope(x, out)
 
 
 # ---- 1 / (1 + exp(-x)), the slope of logaddexp -----------------------------------------------------------------------

@@ -27,9 +27,9 @@ def corner(x: Any) -> Any:
     return example(x)[(slice(2),) * x.ndim]
 
 
-def lying_as(out: Any, plain: np.ndarray) -> Any:
+def lying_as(out: Any, plain: Any) -> Any:
     """`out`, of which NumPy's own result lies in memory as `plain` does."""
-    return in_order(out, axes_of(plain))
+    return in_order(out, axes_of(example(plain)))
 
 
 def lying_as_copy_of(out: Any, x: Any) -> Any:

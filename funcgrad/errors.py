@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from types import FrameType
 
 import numpy as np
@@ -106,6 +107,7 @@ def user_frame() -> FrameType | None:
     return frame
 
 
+@cache
 def _is_library(path: str) -> bool:
     return path.startswith(_OURS) or (path.startswith(_STANDARD_LIBRARY) and "-packages" not in path)
 

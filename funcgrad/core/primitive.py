@@ -238,6 +238,8 @@ class Primitive(Function):
             if name == "where" and (value is None or isinstance(value, (list, tuple)) and not holds_tracer(value)):
                 value = np.asarray(value, bool)  # as NumPy has it; an array is not cast
             if name in self.lists:
+                if not hasattr(value, "__len__"):  # NumPy has already gone through a generator
+                    raise TypeError(f"np.{self.name}: {name} must be a list or a tuple of arrays, not a {type(value).__name__}")
                 items = [as_operand(v) for v in value]  # pyright: ignore[reportOptionalIterable]
                 layout.append((name, len(items)))
                 operands += items

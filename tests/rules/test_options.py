@@ -79,6 +79,8 @@ TAKEN: dict[str, list[Any]] = {
     "np.quantile(x, np.array([0, 1]))": [V.astype(np.float16)],
     "np.lexsort(x)": [V, M],
     "np.lexsort((x, -x), axis=0)": [V, M],
+    "np.concatenate(v for v in [x, x])": [V],
+    "np.stack(map(np.sin, [x, x]))": [V],
     "np.cov(x, ddof=1.5)": [M],
     "np.cov(x, ddof=2.0)": [M],
     "np.cov(x, fweights=[1.5, 1, 1])": [M],

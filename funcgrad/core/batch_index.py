@@ -149,6 +149,10 @@ def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]
     if batched == [True] and _is_mask(mask) and mask.shape[1:] == tuple(shape) and np.ndim(v) == is_batched:
         # One number for whatever the mask takes: it does not matter that this differs between the examples.
         return (mask,), v[np.nonzero(mask)[0]] if is_batched else v
+    if batched == [True] and type(mask) is np.ndarray and mask.dtype == bool and np.ndim(v) == 1 + is_batched:
+        counts = mask.reshape(trace.size, -1).sum(axis=1)
+        if (counts == np.shape(v)[-1]).all():  # as many values as each example has places, one example after the other
+            return (mask,), np.broadcast_to(v, (trace.size, np.shape(v)[-1])).reshape(-1)
     raise BatchedControlFlowError(
         f"x[mask] = v at {user_line()}: under vmap, the mask differs between examples. Write np.where(mask, v, x)."
     )

@@ -16,9 +16,10 @@ from funcgrad.core.layout import as_alone, one_example
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
 from funcgrad.core.reverse import Node, ReverseTracer, make_node
+from funcgrad.core.selection import selected
 from funcgrad.core.trace import Tracer, bind, snapshot
 from funcgrad.core.views import FILLED, OF_EXAMPLES, Alias, IndexStep, Stale, Step, index_in_root, join, note_view
-from funcgrad.errors import NonDifferentiableError, user_line
+from funcgrad.errors import BatchedControlFlowError, NonDifferentiableError, user_line
 
 
 class GetItem(Primitive):
@@ -36,7 +37,10 @@ class GetItem(Primitive):
             call = Call([x], _LAYOUT, {"index": index})
         else:
             call = self.split((x, index), {})
-            out = bind(self, call)
+            try:
+                out = bind(self, call)
+            except BatchedControlFlowError as error:
+                return selected(x, index, error)
         if isinstance(out, Tracer):
             if not out.shape and not _has_ellipsis(index):
                 _make_scalar(out)

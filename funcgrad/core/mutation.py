@@ -26,6 +26,7 @@ from funcgrad.core.layout import copied, is_private
 from funcgrad.core.places import Place
 from funcgrad.core.primitive import as_operand
 from funcgrad.core.reverse import ReverseTrace, ReverseTracer, make_node
+from funcgrad.core.selection import Selection
 from funcgrad.core.trace import Trace, Tracer, concrete, innermost, is_foreign, lower, snapshot
 from funcgrad.core.views import FILLED, Alias, Step, check_writeable, index_in_root, is_scalar, note_write
 
@@ -43,6 +44,8 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
     if isinstance(v, Tracer) and is_same_view(v.alias, root, steps, index):
         return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
+    if type(v) is Selection:
+        v, index = v.placed_in(x, index), ...
     v = cast_by_assignment(v, x.dtype) if type(v) in (list, tuple) else as_operand(v)
     if isinstance(v, Tracer):
         if index is Ellipsis and root is x and _is_like(v, x):

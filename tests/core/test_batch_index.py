@@ -161,8 +161,11 @@ def test_a_mask_that_differs_between_examples() -> None:
 
     written = vmap(write, (0, 0, None))(x, same_count, 9.0)
     np.testing.assert_array_equal(written, np.where(same_count, 9.0, x))
+    expected = [write(v.copy(), m, new) for v, m, new in zip(x, same_count, x[:, :2])]
+    np.testing.assert_array_equal(vmap(write)(x, same_count, x[:, :2]), expected)
+    np.testing.assert_array_equal(vmap(write, (0, 0, None))(x, same_count, x[0, :2]), [[0, 1, 1], [3, 0, 1]])
     with pytest.raises(BatchedControlFlowError, match=r"np\.where\(mask, v, x\)"):
-        vmap(write)(x, same_count, x[:, :2])
+        vmap(write)(x, x > 1, x[:, :2])
 
 
 def test_a_mask_of_the_wrong_length_and_a_position_out_of_range_are_errors() -> None:

@@ -84,11 +84,11 @@ NEWS = [new for line in NEW.strip().splitlines() for new in line.split(" | ")]
 
 def _names(w: Writer) -> dict[str, str] | None:
     """What is filled in."""
-    a = w.pick(lambda a: a.ndim > 0)
+    a = w.pick(lambda a: a.ndim > 0 and a.flags.writeable)
     if a is None:
         return None
     shape = w.env[a].shape
-    b = w.pick(lambda b: b.shape == shape)
+    b = w.pick(lambda b: b.shape == shape and b.flags.writeable)
     assert b is not None
     return {"a": a, "b": b, "c": w.number(), "e": w.expression(shape[1:]), "z": w.new()}
 

@@ -51,6 +51,8 @@ def _inexact(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _array(x: Any) -> Any:
+    if type(x) is int and x.bit_length() > 63:  # which NumPy takes for an object when it stands alone
+        x = float(x)
     return x if hasattr(x, "dtype") else np.asarray(x)
 
 

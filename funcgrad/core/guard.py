@@ -8,6 +8,7 @@ outlives the function (vjp) copies whatever the size.
 
 from __future__ import annotations
 
+import math
 from _thread import RLock  # as threading has it; that module takes longer to load than all of core
 
 import numpy as np
@@ -57,16 +58,15 @@ LOCKS = Locks()
 class Guard:
     """The large arrays that one trace has made read-only."""
 
-    __slots__ = ("limit", "locked")
-
-    def __init__(self, limit: float = SMALL) -> None:
-        self.limit = limit
-        self.locked: dict[int, np.ndarray] = {}
+    limit: float = SMALL
+    locked: dict[int, np.ndarray] | None = None  # most traces need none
 
     def keep(self, x: np.ndarray) -> np.ndarray:
         """What to save of the plain array `x`: a copy, or `x` itself, locked together with the arrays that it looks into."""
         if x.nbytes <= self.limit:
             return x.copy("K")
+        if self.locked is None:
+            self.locked = {}
         array: object = x
         while type(array) is np.ndarray:
             if id(array) not in self.locked and LOCKS.take(array):
@@ -78,13 +78,17 @@ class Guard:
         """Let go of all of them."""
         if self.locked:
             LOCKS.release(list(self.locked.values()))
-            self.locked.clear()
+            self.locked = None
+
+
+class Copies(Guard):
+    """For a trace whose tape outlives it: arrays are copied whatever their size."""
+
+    limit = math.inf
 
 
 class Unguarded(Guard):
     """For a trace that never closes and has its own way to notice writes: arrays are saved as they are."""
-
-    __slots__ = ()
 
     def keep(self, x: np.ndarray) -> np.ndarray:
         """`x` itself."""

@@ -62,6 +62,9 @@ class ArrayMethods:
         return call_ufunc(ufunc, method, args, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        lane = LANES.get(function) if len(args) == 1 and not kwargs else None
+        if lane is not None:  # it was made by `call_function`
+            return lane(args[0])
         made = entry(function)
         return made(self, *args, **kwargs) if made.takes_like else call_function(function, args, kwargs)
 

@@ -37,10 +37,11 @@ def cumsum_pull(ct, a, axis=None):
 
 
 def _mean_pull(ct, a, axis=None, keepdims=False, where=None):
-    ct = expanded(ct, a.shape, axis, keepdims)
     if where is None:
         # Multiplied by 1 / n, since n itself may be too large for a float16.
-        return ct * (1.0 / (count_along(a.shape, axis) or 1))
+        ct = ct * (1.0 / (count_along(a.shape, axis) or 1))
+        return ct if axis is None else expanded(ct, a.shape, axis, keepdims)
+    ct = expanded(ct, a.shape, axis, keepdims)
     return select(where, ct / _taken(where, a.shape, axis))
 
 

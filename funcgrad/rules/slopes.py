@@ -68,31 +68,41 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
 
 
 # ---- sech(x)**2, the slope of tanh -----------------------------------------------------------------------------------
-def _tanh_slope(x: Any, y: Any) -> Any:
-    """1 - y*y for y = tanh(x), where few digits cancel; else 1 / cosh(x)**2."""
-    out = y * y
-    # The rounding of y*y is eps / out of the result: 2e-12 at the limit in double precision, 1e-4 in single.
-    numbers = _NUMBERS.get(out.dtype) if type(out) is ndarray else None
+def tanh_slope(x: Any, out: Any) -> Any:
+    """The slope of out = tanh(x): 1 - out*out, where few digits cancel; else 1 / cosh(x)**2.
+
+    (A partial as it is, since its operands have the names that rules give them.)
+    """
+    numbers = _NUMBERS.get(out.dtype) if type(x) is ndarray and type(out) is ndarray else None
     if numbers is None:
-        out = 1 - out
-        return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-3, _sech2, x)
+        return _own_tanh_slope(x, out)
     one, limit, far = numbers  # of hot loops
-    subtract(one, out, out)
-    (places,) = (out < limit).ravel().nonzero()
+    slope = out * out
+    subtract(one, slope, slope)
+    (places,) = (slope < limit).ravel().nonzero()
     if len(places) > _FEW:
         sech = reciprocal(cosh(minimum(abs(x.take(places)), far)))
-        out.put(places, sech * sech)
+        slope.put(places, sech * sech)
     elif len(places):
         for i in places.tolist():
             e = math.exp(-2 * abs(x.item(i)))
-            out.put(i, 4 * e / ((1 + e) * (1 + e)))
-    return out
+            slope.put(i, 4 * e / ((1 + e) * (1 + e)))
+    return slope
+
+
+def _tanh_slope(x: Any, y: Any) -> Any:
+    """The same for what holds no array of real numbers, as under another transform."""
+    if type(x) is ndarray and type(y) is ndarray and y.dtype in _NUMBERS:
+        return tanh_slope(x, y)
+    out = 1 - y * y
+    return repaired(out, (abs(out) if out.dtype.kind == "c" else out) < 1e-3, _sech2, x)
 
 
 # Globals, which are found faster than attributes of a module.
 subtract, minimum, cosh, reciprocal = np.subtract, np.minimum, np.cosh, np.reciprocal
 _FEW = 3  # places, which take less time one by one than NumPy's calls for all of them
-# 1; the limit; and where cosh does not overflow yet, but the slope is 0. As arrays: Python's numbers take twice the time.
+# 1; the limit, at which the rounding of out*out is 2e-12 of the slope in double precision, 1e-4 in single; and where cosh does
+# not overflow yet, but the slope is 0. As arrays: Python's numbers take twice the time.
 _NUMBERS = {
     np.dtype(kind): (np.array(1, kind), np.array(limit, kind), np.array(far, kind))
     for kind, limit, far in (("e", 1e-3, 11), ("f", 1e-3, 88), ("d", 1e-4, 700))
@@ -106,11 +116,6 @@ def _sech2(x: Any) -> Any:
 
 # y = tanh(x) is only there to save work: the derivative in x is the total one.
 _own_tanh_slope = own(_tanh_slope, lambda y, out: -2 * y * out, None)
-
-
-def tanh_slope(x: Any, out: Any) -> Any:
-    """The slope of out = tanh(x): a partial as it is, since its operands have the names that a rule gives them."""
-    return _tanh_slope(x, out) if type(x) is ndarray and type(out) is ndarray else _own_tanh_slope(x, out)
 
 
 # ---- 1 / (1 + exp(-x)), the slope of logaddexp -----------------------------------------------------------------------

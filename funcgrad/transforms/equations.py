@@ -21,7 +21,7 @@ import numpy as np
 from funcgrad.core.batch import BatchTrace
 from funcgrad.core.cotangent import dense
 from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.guard import Guard
+from funcgrad.core.guard import Copies
 from funcgrad.core.primitive import Call
 from funcgrad.core.reverse import ReverseTrace, sweep
 from funcgrad.core.trace import Trace, Tracer, bind, concrete, lower
@@ -98,7 +98,7 @@ def precision(x: Any) -> float:
 
 def pullback(fun: Map, values: Flat) -> Map:
     """The transposed derivative of `fun`, a function between flat lists, recorded once."""
-    with ReverseTrace(Guard(limit=math.inf)) as trace:
+    with ReverseTrace(Copies()) as trace:
         leaves = [trace.leaf(v) for v in values]
         ends = [node_of(trace, o) for o in fun(leaves)]
 

@@ -7,14 +7,13 @@ by values (branches, masks, random numbers) is part of the program, so it must n
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.batch import BatchTrace
-from funcgrad.core.guard import Guard
+from funcgrad.core.guard import Copies, Guard
 from funcgrad.core.mutation import Place, overwrite, put, register_trace
 from funcgrad.core.primitive import Call, Opaque, Primitive
 from funcgrad.core.reverse import ReverseTrace
@@ -141,7 +140,7 @@ class ProgramTrace(Trace):
 
     def __init__(self, guard: Guard | None = None, keep: Keep | None = None) -> None:
         super().__init__()
-        self.guard, self.keep = guard or Guard(limit=math.inf), keep
+        self.guard, self.keep = guard or Copies(), keep
         self.counter = 0
         self.steps: list[Step] = []
         self.inputs: list[tuple[Ref, Any]] = []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.guard import Guard
+from funcgrad.core.guard import Copies
 from funcgrad.core.layout import copied
 from funcgrad.core.primitive import Spec, spec
 from funcgrad.core.reverse import Node, ReverseTrace, sweep
@@ -73,7 +72,7 @@ def record(
     """Run `fun` on a tape: (output, its pullback, aux)."""
     check_function(fun, transform)
     # The tape outlives the call, so the user may change whatever it has saved: the arguments too.
-    with ReverseTrace(Guard(limit=math.inf)) as trace:
+    with ReverseTrace(Copies()) as trace:
         arguments, traced_args = [], []
         for i, primal in enumerate(primals):
             values, structure = argument_leaves(primal, transform, i, allow_int=True)

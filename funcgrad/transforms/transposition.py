@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from funcgrad.core.cotangent import dense, fit
 from funcgrad.core.forward import PullTrace
-from funcgrad.core.guard import Guard
+from funcgrad.core.guard import Copies
 from funcgrad.core.kinds import Plan
 from funcgrad.core.primitive import Call, Primitive, spec
 from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
@@ -47,7 +46,7 @@ class LinearTrace(PullTrace):
     tracer_type = LinearTracer
 
     def __init__(self, role: str | None, error: type[FuncgradError] = RuleError) -> None:
-        super().__init__(Guard(limit=math.inf))  # the tape outlives the trace
+        super().__init__(Copies())  # the tape outlives the trace
         self.role, self.error = role, error
 
     def apply(self, primitive: Any, call: Call) -> Any:

@@ -4,6 +4,7 @@
     methods.py     what makes a tracer look like an ndarray
     catalogue.py   every NumPy function, once, with its status
     primitive.py   how a call's arguments are bound; ufunc.py, the same for ufuncs; folds.py, their reduce and accumulate
+                   axis_argument.py, out_argument.py, how functions read `axis` and `out`
     kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments
     cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
     reverse.py     the tape and the sweep; owned.py, what the sweep may overwrite

@@ -82,6 +82,16 @@ def check_apart(x: Any, index: Any, v: Any) -> None:
         )
 
 
+def check_parts_apart(x: Any, arrays: Any, *axis: Any) -> None:
+    """Refuse to join `arrays` into `x`, one after the other, where that overwrites one of them."""
+    for k, v in enumerate(arrays):
+        if overlap(x, ..., v):
+            raise TracerWriteError(
+                f"out= of what joins arrays, at {user_line()}, lies in the memory of array {k}: NumPy would read elements "
+                "that it has just overwritten. Leave out= away, and write y[...] = np.concatenate(arrays)."
+            )
+
+
 def _write_element(a: Any, v: Any) -> None:
     a.flat[0] = v
 

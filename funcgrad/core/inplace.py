@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.flat import Flat
+from funcgrad.core.flat import Flat, check_parts_apart
 from funcgrad.core.indexing import read_item
 from funcgrad.core.loops import assign, assign_kept
 from funcgrad.core.methods import LANES, ArrayMethods
+from funcgrad.core.out_argument import PIECE_BY_PIECE
 from funcgrad.core.primitive import spec
 from funcgrad.core.trace import Tracer
 from funcgrad.core.views import FILLED, IndexStep, check_writeable, is_scalar
@@ -89,5 +90,6 @@ def install_mutation() -> None:
     ArrayMethods.copy = _copy
     ArrayMethods.astype = _astype
     ArrayMethods.flat = property(Flat, lambda x, v: Flat(x).__setitem__(slice(None), v))
+    PIECE_BY_PIECE.update({np.concatenate: check_parts_apart, np.stack: check_parts_apart})
     for name, ufunc in INPLACE.items():
         setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

@@ -14,6 +14,7 @@ import numpy as np
 
 from funcgrad.core.catalogue import CATALOGUE, entry
 from funcgrad.core.conversions import INSTEAD_OF_ARRAY, INSTEAD_OF_FLOAT, conversion_error
+from funcgrad.core.out_argument import by_name, place_of_out, written
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
 
@@ -315,7 +316,7 @@ def _method(name: str, function: Any) -> Callable[..., Any]:
 
 
 def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
-    return entry(np.compress)(condition, self, axis=axis, out=out)
+    return call_function(np.compress, (condition, self), {"axis": axis, "out": out})
 
 
 for _name, _function in METHODS.items():
@@ -370,27 +371,15 @@ def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
-    if not kwargs:
-        return LANES[function](*args) if len(args) == 1 else entry(function)(*args)
+    if len(args) == 1 and not kwargs:
+        return LANES[function](*args)
+    made = entry(function)
+    if len(args) > place_of_out(made):
+        args, kwargs = by_name(made, args, kwargs)
     out = kwargs.get("out")
     if not isinstance(out, ArrayMethods):
-        return entry(function)(*args, **kwargs)
-    result = entry(function)(*args, **{k: v for k, v in kwargs.items() if k != "out"})
-    if result.shape != out.shape and function not in BROADCASTING and not isinstance(function, np.ufunc):
-        raise ValueError(f"np.{function.__name__}: out has the shape {out.shape}, but the result has {result.shape}")
-    CATALOGUE[np.copyto](out, result, "unsafe" if function in CASTING_ANYTHING else "same_kind")
-    return out
-
-
-# The functions that repeat their result where out= is larger.
-BROADCASTING: frozenset[Any] = frozenset([np.clip, np.einsum, np.outer])
-
-
-# The functions that NumPy lets write complex results into real arrays (with a ComplexWarning).
-CASTING_ANYTHING: frozenset[Any] = frozenset([
-    np.sum, np.prod, np.mean, np.trace, np.cumsum, np.cumprod, np.nansum, np.nanprod, np.nanmean, np.nancumsum, np.nancumprod,
-    np.take, np.compress, np.choose,
-])  # fmt: skip
+        return made(*args, **kwargs)
+    return written(function, args, made(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out)
 
 
 def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:

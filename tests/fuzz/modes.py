@@ -369,8 +369,7 @@ def by_funcgrad_numpy(case: Case) -> None:
 
 def by_locks(case: Case) -> None:
     """Small arrays are locked as large ones are: a program that changes one after use must fail, and the others must be right."""
-    limit = guard.Guard.__init__.__defaults__
-    guard.Guard.__init__.__defaults__ = (-1.0,)
+    limit, guard.Guard.limit = guard.Guard.limit, -1.0
     try:
         by_grad(case)
     except ValueError as error:
@@ -378,7 +377,7 @@ def by_locks(case: Case) -> None:
             raise
         raise Rough from error
     finally:
-        guard.Guard.__init__.__defaults__ = limit
+        guard.Guard.limit = limit
     if guard.LOCKS.held:
         raise Difference("arrays stay locked")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.core.casts import cast
 from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.views import overlap
+from funcgrad.core.views import clash, overlap
 from funcgrad.errors import TracerWriteError, user_line
 
 
@@ -85,7 +85,7 @@ def check_apart(x: Any, index: Any, v: Any) -> None:
 def check_parts_apart(x: Any, arrays: Any, *axis: Any) -> None:
     """Refuse to join `arrays` into `x`, one after the other, where that overwrites one of them."""
     for k, v in enumerate(arrays):
-        if overlap(x, ..., v):
+        if clash(x, v):
             raise TracerWriteError(
                 f"out= of what joins arrays, at {user_line()}, lies in the memory of array {k}: NumPy would read elements "
                 "that it has just overwritten. Leave out= away, and write y[...] = np.concatenate(arrays)."

@@ -16,6 +16,7 @@ import numpy as np
 
 from funcgrad.core.axis_argument import AxisArgument
 from funcgrad.core.catalogue import CATALOGUE, Function
+from funcgrad.core.orders import example
 from funcgrad.core.subclasses import check_operand
 from funcgrad.core.trace import Tracer, bind
 from funcgrad.core.views import Step, note_view
@@ -199,6 +200,8 @@ class Primitive(Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call = self.split(args, kwargs)
+        if call.params.get("order") == "A":  # decided by the layout in memory, while there still is one
+            call.params["order"] = "F" if example(call.operands[0]).flags.fnc else "C"
         out = bind(self, call)
         if self.may_view and isinstance(out, Tracer):
             note_view(call.operands[0], out, Step(self, call))

@@ -18,7 +18,8 @@ from funcgrad.core.methods import astype
 from funcgrad.core.orders import example, in_order
 from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.trace import Tracer, is_foreign
-from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.core.views import clash
+from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
 
 # ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
 REDUCTIONS = {
@@ -105,6 +106,11 @@ class Ufunc(Primitive):
         if options["where"] is not True:
             raise UnsupportedFunctionError(f"np.{self.name} with where= at {user_line()} has no rule: use np.where.")
         outs = outs or (None,) * len(results)
+        if clash(*outs):
+            raise TracerWriteError(
+                f"out= of np.{self.name} at {user_line()} names two arrays that overlap in memory: NumPy leaves open which "
+                "result stays. Leave out= away, and assign the results."
+            )
         pairs = [*zip(results, outs, strict=True)]
         return tuple(delivered(*pair, self.name) for pair in pairs[::-1])[::-1]  # of one array, the first result stays
 

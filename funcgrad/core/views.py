@@ -193,6 +193,14 @@ def overlap(x: Any, index: Any, v: Any) -> bool:
     return _where(a) != _where(b) and np.shares_memory(a, b)
 
 
+def clash(x: Any, y: Any) -> bool:
+    """Do two tracers share memory, without being the same elements in the same order?"""
+    if not isinstance(x, Tracer) or not isinstance(y, Tracer) or _root(x) is not _root(y):
+        return False
+    a, b = plain_view(x), plain_view(y)
+    return type(a) is type(b) is np.ndarray and _where(a) != _where(b) and np.shares_memory(a, b)
+
+
 def _root(x: Tracer) -> Tracer:
     return x if x.alias is None or x.alias.root is None else x.alias.root
 

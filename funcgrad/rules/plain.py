@@ -3,17 +3,17 @@ and dtypes, or by showing the values), and those that a tracer, which holds numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.batch import aligned, along_axis, one_by_one
+from funcgrad.core.batch import along_axis, one_by_one
+from funcgrad.core.catalogue import register
 from funcgrad.core.declare import composite, piecewise_constant, query, unsupported
-from funcgrad.core.layout import as_alone
-from funcgrad.core.orders import example
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.kinds import PiecewiseConstant
+from funcgrad.core.orders import contiguous_as
+from funcgrad.core.primitive import Primitive
 from funcgrad.core.trace import bind, concrete
 from funcgrad.core.ufunc import as_array
 
@@ -27,15 +27,16 @@ piecewise_constant(
 )  # fmt: skip
 
 
-def _batched_round(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    """All examples at once; each lies in memory as NumPy's result for it alone, which is in C or Fortran order."""
-    out = aligned(primitive, call, batched, size)
-    if not size or np.ndim(out) < 3:
-        return out
-    return as_alone(out, primitive.run(call.with_operands([example(call.operands[0])[0]])))
+class Round(Primitive):
+    """np.round, which with decimals gives an array in C or Fortran order, and without them one that lies as the operand."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call, rounded = self.split(args, kwargs), super().__call__(*args, **kwargs)
+        return contiguous_as(rounded, call.operands[0]) if call.params.get("decimals") else rounded
 
 
-piecewise_constant(np.round, np.around, batch=_batched_round)
+for _function in (np.round, np.around):
+    register(_function, Round(_function, PiecewiseConstant(), batch="aligned"))
 piecewise_constant(np.fix, np.iscomplex, np.isreal, np.isposinf, np.isneginf, batch="aligned")
 piecewise_constant(np.isclose, operands="a b", batch="aligned")
 

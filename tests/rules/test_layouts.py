@@ -125,10 +125,10 @@ def batch_of(x: Any) -> Any:
     return out
 
 
-def check(text: str, args: list[Any], layout: str) -> None:
+def check(text: str, args: list[Any], layout: str, of: Callable[[Any], Any]) -> None:
     """Compare with NumPy, in reverse mode and under vmap."""
     names = "x, y" if len(args) > 1 else "x"
-    program = looked_at(eval(f"lambda {names}: {text}", {"np": np, "windows": windows}))
+    program = looked_at(of(eval(f"lambda {names}: {text}", {"np": np, "windows": windows})))
     expected = program(*(spread_copy(x) for x in args))
     runs = {"vjp": vjp(program, *args)[0]}
     if "unique" not in text:
@@ -174,8 +174,25 @@ def test_of_large_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     _check_all(OF_ANY, [FLAT["F"](SQUARE)], "F")
 
 
-def _check_all(table: str, args: list[Any], layout: str) -> None:
+def anew(make: Callable[..., Any]) -> Callable[..., Any]:
+    """`make` of the transposed views of arrays that are written after the views were taken."""
+
+    def of_views(*args: Any) -> Any:
+        transposed = [x.T for x in args]
+        for x in args:
+            x *= 1.0
+        return make(*transposed)
+
+    return of_views
+
+
+@pytest.mark.parametrize(("lay", "x"), [(LAYOUTS["reversed"], X), (FLAT["gaps"], SQUARE)], ids=["reversed", "gaps"])
+def test_of_views_that_are_looked_at_anew(lay: Callable[[Any], Any], x: Any) -> None:
+    _check_all(OF_ANY, [lay(x).T], "a view that is looked at anew", anew)
+
+
+def _check_all(table: str, args: list[Any], layout: str, of: Any = lambda make: make) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for text in entries(table):
-            check(text, args, layout)
+            check(text, args, layout, of)

@@ -17,7 +17,7 @@ from time import process_time
 from typing import Any
 
 SAMPLE = 0.004  # seconds: a run that is shorter is repeated within a sample
-ROUNDS = 50
+ROUNDS = 200
 BUDGET = 2.0  # seconds that one library may use for one problem; the slow ones drop out of the last rounds
 
 

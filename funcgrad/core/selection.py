@@ -39,6 +39,11 @@ class Selection:
     def __getattr__(self, name: str) -> NoReturn:
         raise self.error
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.__slots__:  # such as x[mask].flat = v
+            raise self.error
+        object.__setattr__(self, name, value)
+
 
 def selected(x: Any, index: Any, error: BatchedControlFlowError) -> Selection:
     """x[index], which has failed with this error, for a mask of the whole array; else the error is raised again."""

@@ -22,7 +22,7 @@ mask = z > 0; part = y[mask]; mask[...] = False; part += 1; y[z > 0] = part | y[
 REFUSED = """
 y[0] = y[y > 0].sum() | y[y > 0] += np.sin(z[y > 0]) | y[y > 0] = 2 * z[y > 0] | y[y > 0] += z[z > 0] | y[z > 0] = z[y > 0]
 len(y[y > 0]) | y[y > 0][0] = 1 | y[0] = y[y > 0][0] | y @= y[y > 0] | y[y > 0] *= z | np.sum(y[y > 0]) | y[0] = float(y[y > 0])
-y[:3] = y[y > 0]
+y[:3] = y[y > 0] | y[y > 0].flat = 1 | y[y > 0].real = z[0]
 """
 
 

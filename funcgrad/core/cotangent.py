@@ -115,9 +115,9 @@ class Read:
     """What one `x[index]` contributes to the cotangent of x: `part` at `index`, zero by structure elsewhere."""
 
     __slots__ = ("index", "part", "spec")
-
-    def __init__(self, index: Any, part: Any, spec: Any = None) -> None:
-        self.index, self.part, self.spec = index, part, spec  # without a spec, the sweep gives it that of x
+    index: Any
+    part: Any
+    spec: Any  # that of x; None until the sweep knows it
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -128,6 +128,13 @@ class Read:
     def dtype(self) -> np.dtype[Any]:
         """The dtype of x."""
         return self.spec.dtype
+
+
+def make_read(index: Any, part: Any, spec: Any) -> Read:
+    """A new Read. (The pull of x[i] in a loop writes these lines out.)"""
+    read = Read()
+    read.index, read.part, read.spec = index, part, spec
+    return read
 
 
 # The types of parts that are what they are; anything else is looked at.

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.core.batch import BatchTrace, BatchTracer, one_by_one
 from funcgrad.core.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.catalogue import register
-from funcgrad.core.cotangent import INTS, Read, add_at, copy_for, repeats
+from funcgrad.core.cotangent import INTS, Read, add_at, copy_for, make_read, repeats
 from funcgrad.core.layout import as_alone, one_example
 from funcgrad.core.named import Linear
 from funcgrad.core.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
@@ -139,7 +139,8 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     return trace.wrap(value, made)
 
 
-DOUBLE = Spec((), np.dtype(np.float64))  # of most elements that are read
+float64, ndarray = np.float64, np.ndarray  # globals are found faster than attributes of a module
+DOUBLE = Spec((), np.dtype(float64))  # of most elements that are read
 
 
 def read_item(x: Any, index: Any) -> Any:
@@ -149,16 +150,17 @@ def read_item(x: Any, index: Any) -> Any:
         is_basic = kind in INTS or kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))
         out = _read_of_each(x, index) if is_basic and type(x) is BatchTracer else None
         return GETITEM(x, index) if out is None else out
-    if kind in INTS or kind is tuple and INTS.issuperset(map(type, index)):
+    if kind is int or kind in INTS or kind is tuple and INTS.issuperset(map(type, index)):
         value = x.value[index]
-        if type(value) is not np.ndarray and (not isinstance(value, Tracer) or value.shape == ()):
+        is_double = type(value) is float64
+        if is_double or type(value) is not ndarray and (not isinstance(value, Tracer) or value.shape == ()):
             trace = x.owner
             node = Node()
             node.order = next(trace.order)
             node.plan = _PLAN
             node.saved = index
             node.origin = x.node
-            node.spec = DOUBLE if type(value) is np.float64 else Spec(value.shape, value.dtype)
+            node.spec = DOUBLE if is_double else Spec(value.shape, value.dtype)
             tracer = ReverseTracer()
             tracer.owner = trace
             tracer.value = value
@@ -254,7 +256,7 @@ def batched_add_at(primitive: Primitive, call: Call, batched: Sequence[bool], si
 
 GETITEM = GetItem(
     operator.getitem,
-    Linear({"x": lambda ct, x, index, indices=(): Read(filled(index, indices), ct, x)}, moves=True),
+    Linear({"x": lambda ct, x, index, indices=(): make_read(filled(index, indices), ct, x)}, moves=True),
     operands="x indices*",
     signature="x, index, indices=()",
     name="getitem",
@@ -271,7 +273,9 @@ class _ReadPlan:
 
     @staticmethod
     def pull(ct: Any, saved: Any) -> tuple[Read]:
-        return (Read(saved, ct),)
+        read = Read()
+        read.index, read.part, read.spec = saved, ct, None  # the sweep gives it that of x
+        return (read,)
 
     pull_masked = pull
 

@@ -298,12 +298,7 @@ def _fitted(
     cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any, spec: Spec | None
 ) -> Any:
     """`part`, of a node like `spec`, with the shape and dtype of its parent; None if there is none, or it is in its place."""
-    if part is None:
-        return None
     kind = type(part)
-    if kind is Part:
-        _gather(cts, heap, parent, part)
-        return None
     if kind is Read:
         held = (leaves if parent.plan is None else cts).get(parent)
         if type(held) is Scatter:  # x[i] in a loop
@@ -313,6 +308,11 @@ def _fitted(
             return None
         part.spec = parent.spec
         return Scatter(part) if held is None and parent.plan is None else part
+    if part is None:
+        return None
+    if kind is Part:
+        _gather(cts, heap, parent, part)
+        return None
     if kind is Masked and part.owned and parent.plan is not None:
         return part  # of a write into this very array
     if kind is Masked and (parent.plan is None or not parent.plan.masks):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.batch import is_batched
-from funcgrad.core.cotangent import Masked, Read
+from funcgrad.core.cotangent import Masked, Read, make_read
 from funcgrad.core.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.indexing import ADD_AT, GETITEM
 from funcgrad.core.orders import in_order
@@ -129,7 +129,7 @@ def _windows(x: Any, size: int, axis: int) -> Any:
 def _windows_back(ct: Any, x: Any, size: int, axis: int) -> Read:
     """A read of the elements of each window."""
     index = np.arange(x.shape[axis] - size + 1)[:, None] + np.arange(size)
-    return Read((slice(None),) * axis + (index,), np.moveaxis(ct, -1, axis + 1), x)
+    return make_read((slice(None),) * axis + (index,), np.moveaxis(ct, -1, axis + 1), x)
 
 
 WINDOWS = linear(_windows, {"x": _windows_back}, operands="x", axis="as is", moves=True, batch=shifted("axis"))

@@ -14,12 +14,12 @@ from funcgrad import grad, jacfwd, jacrev, jvp, vjp
 from funcgrad.core.cotangent import (
     LARGE,
     Masked,
-    Read,
     Scatter,
     add_at,
     dense,
     fit,
     fit_shape,
+    make_read,
     repeats,
     select,
     settled,
@@ -171,8 +171,8 @@ def test_a_mask_survives_a_change_of_dtype() -> None:
 
 def test_reads_are_gathered_into_one_buffer() -> None:
     x = np.zeros(4)
-    scatter = Scatter(Read(1, np.float64(2.0), x))
-    scatter.add(Read(slice(1, 3), np.array([10.0, 20.0]), x))
+    scatter = Scatter(make_read(1, np.float64(2.0), x))
+    scatter.add(make_read(slice(1, 3), np.array([10.0, 20.0]), x))
     np.testing.assert_array_equal(dense(scatter), [0, 12, 20, 0])
     came = settled(scatter)
     assert isinstance(came, Masked)
@@ -181,8 +181,8 @@ def test_reads_are_gathered_into_one_buffer() -> None:
 
 def test_reads_of_everything_leave_no_mask() -> None:
     x = np.zeros(2)
-    scatter = Scatter(Read(0, np.float64(2.0), x))
-    scatter.add(Read(1, np.float64(3.0), x))
+    scatter = Scatter(make_read(0, np.float64(2.0), x))
+    scatter.add(make_read(1, np.float64(3.0), x))
     assert type(settled(scatter)) is np.ndarray
     assert type(settled(np.ones(2))) is np.ndarray
 

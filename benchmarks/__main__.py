@@ -27,7 +27,7 @@ def main() -> int:
             print(row(results[-1], names), flush=True)
     print(
         "\nRatios of processor time (of memory where it says so); smaller is better. All in turns, in one process with"
-        "\none thread; the shortest of up to 50 samples counts. ok: within the target. -: not done, or not installed."
+        "\none thread; the median of up to 100 ratios counts. ok: within the target. -: not done, or not installed."
     )
     if options.json:
         options.json.write_text(as_json(results), encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import seconds_per_call
+from benchmarks.measure import ratio, seconds_per_call
 from benchmarks.peers import Funcgrad, Peer, Run
 
 HAND = "hand-written"
@@ -16,7 +16,7 @@ HAND = "hand-written"
 
 @dataclass
 class Result:
-    """A line of the table: everything is a ratio to the reference, which took `seconds`."""
+    """A line of the table: everything is a ratio to the reference, which took `seconds` when it was fastest."""
 
     name: str
     reference: str
@@ -48,7 +48,8 @@ class Race:
         if self.reference not in seconds:
             return Result(self.name, self.reference, self.target, {})
         base = seconds[self.reference]
-        return Result(self.name, self.reference, self.target, {name: s / base for name, s in seconds.items()}, base)
+        ratios = {name: ratio(taken, base) for name, taken in seconds.items()}
+        return Result(self.name, self.reference, self.target, ratios, min(base))
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import funcgrad
-from benchmarks.measure import seconds_per_call
+from benchmarks.measure import ratio, seconds_per_call
 from benchmarks.peers import Peer, Run
 from benchmarks.problem import Figure, Gradients, Race
 
@@ -92,7 +92,7 @@ def multiply(n: int, x: Any) -> Any:
 def growth(small: Callable[[], Any], large: Callable[[], Any]) -> float:
     """How much longer `large` takes than `small`."""
     seconds = seconds_per_call({"small": small, "large": large})
-    return seconds["large"] / seconds["small"]
+    return ratio(seconds["large"], seconds["small"])
 
 
 def _walk(n: int) -> Run:

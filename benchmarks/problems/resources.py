@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import funcgrad
-from benchmarks.measure import import_seconds, peak_bytes
+from benchmarks.measure import import_seconds, peak_bytes, ratio
 from benchmarks.problem import Figure
 
 SIDE, STEPS = 500, 50
@@ -38,7 +38,7 @@ def arrays_at_peak(function: Callable[[Any], Any]) -> float:
 def import_ratio() -> float:
     """The time of `import funcgrad` by that of `import numpy`, which is part of it."""
     seconds = import_seconds(("numpy", "funcgrad"))
-    return seconds["funcgrad"] / seconds["numpy"]
+    return ratio(seconds["funcgrad"], seconds["numpy"])
 
 
 LINES = (

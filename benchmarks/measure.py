@@ -76,7 +76,7 @@ def peak_bytes(run: Callable[[], Any]) -> int:
 _IMPORT = "from time import process_time; start = process_time(); import {}; print(process_time() - start)"
 
 
-def import_seconds(modules: tuple[str, ...], rounds: int = 15) -> dict[str, list[float]]:
+def import_seconds(modules: tuple[str, ...], rounds: int = 30) -> dict[str, list[float]]:
     """The time of `import module` in a fresh interpreter, in each round: the modules in turns, their bytecode cached."""
     seconds: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as cache:

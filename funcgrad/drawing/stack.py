@@ -74,7 +74,7 @@ class Stack:
         while frame is not None and frame is not self.base:
             if frame is user and self.line is None:
                 line = Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
-            if frame.f_code in codes and not is_transposition(frame) and not is_inherited(frame):
+            if frame.f_code in codes and not is_transposition(frame):
                 boxes.append(frame)
             frame = frame.f_back
         boxes.reverse()
@@ -115,14 +115,6 @@ def is_transposition(frame: FrameType) -> bool:
     """Is this sweep a step of forward mode?"""
     caller = frame.f_back
     return frame.f_code is _SWEEP and caller is not None and caller.f_code is transposed_pull.__code__
-
-
-def is_inherited(frame: FrameType) -> bool:
-    """Is this the call of a base class, made by the call of the transform itself? That is one box."""
-    caller, transform = frame.f_back, frame.f_locals.get("self")
-    if caller is None or transform is None or caller.f_code not in _wrappers():
-        return False
-    return caller.f_locals.get("self") is transform
 
 
 def title_of(frame: FrameType) -> str:

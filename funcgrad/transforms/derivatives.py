@@ -58,6 +58,9 @@ class ValueAndGrad(Transformed):
         self.has_aux, self.holomorphic, self.allow_int = has_aux, holomorphic, allow_int
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._value_and_gradient(args, kwargs)
+
+    def _value_and_gradient(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         where = positions(self.argnums, args, self.transform, self.fun)
         aux: Any = None
         with ReverseTrace() as trace:
@@ -129,7 +132,7 @@ class Grad(ValueAndGrad):
     transform = "grad"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        value, result = ValueAndGrad.__call__(self, *args, **kwargs)
+        value, result = self._value_and_gradient(args, kwargs)
         return (result, value[1]) if self.has_aux else result
 
 

@@ -60,10 +60,7 @@ def title_of(function: Callable[..., Any], name: str) -> str:
 
 def entry(function: Callable[..., Any]) -> Function:
     """The catalogue's entry for `function`, or an error that says that there is none."""
-    try:
-        return CATALOGUE[function]
-    except (KeyError, TypeError):  # what has no hash is no function
-        found = known(function)
+    found = known(function)
     if found is not None:
         return found
     raise UnsupportedFunctionError(
@@ -78,7 +75,7 @@ def known(function: Any) -> Function | None:
         return CATALOGUE[function]
     except KeyError:
         return known(function) if load_late() else None
-    except TypeError:
+    except TypeError:  # what has no hash is no function
         return None
 
 

@@ -43,9 +43,7 @@ def to_read(x: np.ndarray) -> np.ndarray:
     strides = [abs(s) for s, n in zip(x.strides, x.shape) if n > 1]
     if len({0, *strides}) > len(strides):
         return x.copy("K")
-    low, high = byte_bounds(x)
-    start = x.__array_interface__["data"][0] - low
-    out = np.ndarray(x.shape, x.dtype, np.empty(high - low, np.uint8), start, x.strides)
+    out = _spread(x)
     out[...] = x
     return out
 
@@ -64,6 +62,11 @@ def spread_like(x: np.ndarray, lead: Sequence[int] = ()) -> np.ndarray:
     """A new array of the shape `lead` + x.shape; what is behind the axes `lead` lies in memory as `x` does."""
     if 0 in x.strides or not x.size:
         return np.empty((*lead, *x.shape), x.dtype)
+    return _spread(x, lead)
+
+
+def _spread(x: np.ndarray, lead: Sequence[int] = ()) -> np.ndarray:
+    """The same, of an array with elements; axes along which `x` repeats them repeat them here, too."""
     low, high = byte_bounds(x)
     memory = np.empty((*lead, high - low), np.uint8)
     return np.ndarray(

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from funcgrad.core.catalogue import CATALOGUE, Constructor, Function, Unsupported, load_late
-from funcgrad.core.kinds import Elementwise
-from funcgrad.core.methods import METHODS, ArrayMethods
-from funcgrad.core.primitive import Primitive
-from funcgrad.core.ufunc import Ufunc
+from funcgrad.core.arrays.methods import METHODS, ArrayMethods
+from funcgrad.core.arrays.ufunc import Ufunc
+from funcgrad.core.engine.catalogue import CATALOGUE, Constructor, Function, Unsupported, load_late
+from funcgrad.core.engine.kinds import Elementwise
+from funcgrad.core.engine.primitive import Primitive
 
 PAGE = Path(__file__).parent / "support.md"
 

@@ -46,12 +46,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core import declare
-from funcgrad.core.catalogue import CATALOGUE, load_late
-from funcgrad.core.cotangent import select
-from funcgrad.core.methods import LANES
-from funcgrad.core.primitive import Primitive, Spec
-from funcgrad.core.trace import innermost
+from funcgrad.core.arrays.methods import LANES
+from funcgrad.core.engine import declare
+from funcgrad.core.engine.catalogue import CATALOGUE, load_late
+from funcgrad.core.engine.cotangent import select
+from funcgrad.core.engine.primitive import Primitive, Spec
+from funcgrad.core.engine.trace import innermost
 from funcgrad.errors import RuleError
 from funcgrad.transforms.wrapping import name_of
 

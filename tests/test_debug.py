@@ -25,9 +25,9 @@ from funcgrad import (
     vjp,
     vmap,
 )
-from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.reverse import ReverseTrace
-from funcgrad.core.trace import Trace
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.trace import Trace
 from funcgrad.errors import EscapedTracerError, NumericalError
 
 X = np.array([4.0, 0.0, -1.0])

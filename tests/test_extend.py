@@ -10,7 +10,7 @@ import pytest
 import scipy.special
 
 from funcgrad import elementwise_grad, extend, grad, hessian, jacfwd, jacrev, jvp, linear_transpose, tree, vmap
-from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import NonDifferentiableError, RuleError, UnsupportedFunctionError
 from funcgrad.testing import check_grads, check_vmap
 

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from funcgrad.core.trace import WATCHED
+from funcgrad.core.engine.trace import WATCHED
 from funcgrad.debug.holders import report
 from funcgrad.debug.traces import Watch
 from funcgrad.errors import EscapedTracerError

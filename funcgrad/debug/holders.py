@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 
 _MOST = 5  # as many are described in a message
 

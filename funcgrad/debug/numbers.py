@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.cotangent import Part, Read, dense
-from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.primitive import Call
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.cotangent import Part, Read, dense
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.primitive import Call
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.errors import NumericalError
 
 

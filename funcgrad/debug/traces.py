@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
-from funcgrad.core.forward import ForwardTrace, PullTrace
-from funcgrad.core.kinds import Plan
-from funcgrad.core.primitive import Call
-from funcgrad.core.reverse import PICK, ReverseTrace, ReverseTracer
-from funcgrad.core.trace import WATCHED, Trace, Tracer
+from funcgrad.core.engine.forward import ForwardTrace, PullTrace
+from funcgrad.core.engine.kinds import Plan
+from funcgrad.core.engine.primitive import Call
+from funcgrad.core.engine.reverse import PICK, ReverseTrace, ReverseTracer
+from funcgrad.core.engine.trace import WATCHED, Trace, Tracer
 from funcgrad.debug.numbers import Held, as_list, check_derivative, check_value, operands
 from funcgrad.errors import user_line
 

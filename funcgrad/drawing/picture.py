@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.drawing.folding import folded
 from funcgrad.drawing.formats import to_dot, to_mermaid, to_text
 from funcgrad.drawing.graph import Builder, Graph

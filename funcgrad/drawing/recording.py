@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.primitive import Call, Opaque, Primitive
-from funcgrad.core.reverse import PICK, Node, ReverseTrace, ReverseTracer, sweep
-from funcgrad.core.trace import Tracer, concrete, lower, snapshot
+from funcgrad.core.engine.primitive import Call, Opaque, Primitive
+from funcgrad.core.engine.reverse import PICK, Node, ReverseTrace, ReverseTracer, sweep
+from funcgrad.core.engine.trace import Tracer, concrete, lower, snapshot
 from funcgrad.drawing.stack import NO_LINE, Box, Line, Stack
 from funcgrad.errors import OutputError
 from funcgrad.transforms.wrapping import name_of

@@ -13,8 +13,8 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from funcgrad.core.forward import transposed_pull
-from funcgrad.core.reverse import sweep
+from funcgrad.core.engine.forward import transposed_pull
+from funcgrad.core.engine.reverse import sweep
 from funcgrad.errors import short_name, user_frame
 from funcgrad.transforms.checkpointing import Checkpoint
 from funcgrad.transforms.custom import CustomFunction

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.mutation import Place
-from funcgrad.core.reverse import PICK, Node, sweep
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.reverse import PICK, Node, sweep
+from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.memory.mutation import Place
 from funcgrad.drawing.graph import shorten, spec_text
 from funcgrad.drawing.recording import Recording, record
 from funcgrad.drawing.stack import Line

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.blank import fresh
-from funcgrad.core.trace import RUNNING
+from funcgrad.core.engine.trace import RUNNING
+from funcgrad.core.memory.blank import fresh
 from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.numpy.constructors import arange, array, linspace
 from funcgrad.numpy.dispatch import tracer_in

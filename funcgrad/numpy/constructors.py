@@ -1,5 +1,5 @@
-"""New arrays. While a transform runs they are blank (core/blank.py): tracers can be written into them, and they may hold some
-from the start. Otherwise they are what NumPy makes.
+"""New arrays. While a transform runs they are blank (core/memory/blank.py): tracers can be written into them, and they
+may hold some from the start. Otherwise they are what NumPy makes.
 
 Integers and booleans have no derivative and stay plain. So does an array that is not new, as `np.asarray(a)` gives it for an
 array `a`: what is written into it has to be seen in `a`.
@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.blank import fresh
-from funcgrad.core.catalogue import Constructor, entry
-from funcgrad.core.methods import call_function
-from funcgrad.core.trace import RUNNING, Tracer, concrete
+from funcgrad.core.arrays.methods import call_function
+from funcgrad.core.engine.catalogue import Constructor, entry
+from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
+from funcgrad.core.memory.blank import fresh
 from funcgrad.numpy.dispatch import named_like, tracer_in
 
 HOME = "funcgrad.numpy"

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import funcgrad.rules  # noqa: F401  (declares them)
-from funcgrad.core.catalogue import Unsupported, known
-from funcgrad.core.methods import call_function
-from funcgrad.core.trace import RUNNING, Tracer
+from funcgrad.core.arrays.methods import call_function
+from funcgrad.core.engine.catalogue import Unsupported, known
+from funcgrad.core.engine.trace import RUNNING, Tracer
 
 
 def tracer_in(items: Any) -> Tracer | None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.blank import BLANK, fresh
-from funcgrad.core.catalogue import entry
-from funcgrad.core.primitive import array_of, holds_tracer
-from funcgrad.core.trace import RUNNING, Tracer
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.catalogue import entry
+from funcgrad.core.engine.primitive import array_of, holds_tracer
+from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.memory.blank import BLANK, fresh
 from funcgrad.numpy.constructors import HOME, array
 from funcgrad.numpy.dispatch import named_like
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
-from funcgrad.core.ufunc import as_array
-from funcgrad.core.views import is_scalar
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.views import is_scalar
 from funcgrad.numpy.constructors import HOME
 from funcgrad.numpy.dispatch import named_like, tracer_in
 

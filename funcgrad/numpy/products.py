@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import linear
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.declare import linear
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.numpy.constructors import HOME
 from funcgrad.numpy.dispatch import looking, named_like
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.optim.rules import check
 from funcgrad.optim.wolfe import MAX_TRIALS, Trial, search

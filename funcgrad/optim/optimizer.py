@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import CotangentError, NonDifferentiableError
 from funcgrad.optim.leaves import is_plain, update_in_place, updated
 from funcgrad.optim.rules import Rule, check

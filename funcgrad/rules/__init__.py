@@ -4,11 +4,11 @@ What nearly every program needs is imported here; the chapters of late.py, which
 which there is no rule yet: so `import funcgrad` takes a tenth less.
 """
 
-from funcgrad.core import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
-from funcgrad.core.catalogue import LATE
-from funcgrad.core.inplace import install_mutation
-from funcgrad.core.methods import install_operators
-from funcgrad.core.owned import measure_owned
+from funcgrad.core.arrays.methods import install_operators
+from funcgrad.core.engine.catalogue import LATE
+from funcgrad.core.memory import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
+from funcgrad.core.memory.inplace import install_mutation
+from funcgrad.core.memory.owned import measure_owned
 from funcgrad.rules import (  # noqa: F401
     assignment,
     at,

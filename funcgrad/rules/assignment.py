@@ -1,4 +1,4 @@
-"""Functions and methods that write into their first argument: on a tracer, item assignments (core/mutation.py)."""
+"""Functions and methods that write into their first argument: on a tracer, item assignments (core/memory/mutation.py)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import is_batched
-from funcgrad.core.casts import cast
-from funcgrad.core.declare import composite
-from funcgrad.core.methods import ArrayMethods
-from funcgrad.core.primitive import as_operand
-from funcgrad.core.trace import Tracer, concrete
-from funcgrad.core.views import check_writeable
+from funcgrad.core.arrays.casts import cast
+from funcgrad.core.arrays.methods import ArrayMethods
+from funcgrad.core.engine.batch import is_batched
+from funcgrad.core.engine.declare import composite
+from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.memory.views import check_writeable
 from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, UnsupportedFunctionError, user_line
 from funcgrad.rules.indexing import along_axis, as_positions
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.batch import STRATEGIES, BatchTrace, BatchTracer, is_batched, stacked
-from funcgrad.core.casts import cast
-from funcgrad.core.declare import composite, custom, elementwise, selection
-from funcgrad.core.orders import in_order
-from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused
-from funcgrad.core.trace import concrete, innermost
-from funcgrad.core.ufunc import as_array, as_result
-from funcgrad.core.views import FILLED
+from funcgrad.core.arrays.casts import cast
+from funcgrad.core.arrays.ufunc import as_array, as_result
+from funcgrad.core.engine.batch import STRATEGIES, BatchTrace, BatchTracer, is_batched, stacked
+from funcgrad.core.engine.declare import composite, custom, elementwise, selection
+from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.engine.trace import concrete, innermost
+from funcgrad.core.memory.orders import in_order
+from funcgrad.core.memory.views import FILLED
 from funcgrad.errors import BatchedControlFlowError, user_line
 from funcgrad.rules.indexing import as_positions
 from funcgrad.rules.slopes import phase, some

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from funcgrad.core.batch import REPEATED, align
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.declare import composite, constructor, custom, linear, piecewise_constant
-from funcgrad.core.layout import axes_of
-from funcgrad.core.orders import example, in_order
-from funcgrad.core.primitive import Call, array_of, as_operand, holds_tracer
-from funcgrad.core.trace import Tracer, bind, concrete
-from funcgrad.core.ufunc import as_array
-from funcgrad.core.views import OF_PLAIN, Alias, is_scalar, plain_view
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.batch import REPEATED, align
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.declare import composite, constructor, custom, linear, piecewise_constant
+from funcgrad.core.engine.primitive import Call, array_of, as_operand, holds_tracer
+from funcgrad.core.engine.trace import Tracer, bind, concrete
+from funcgrad.core.memory.layout import axes_of
+from funcgrad.core.memory.orders import example, in_order
+from funcgrad.core.memory.views import OF_PLAIN, Alias, is_scalar, plain_view
 
 
 # ---- like another array ----------------------------------------------------------------------------------------------

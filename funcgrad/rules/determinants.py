@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.declare import custom, piecewise_constant
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.declare import custom, piecewise_constant
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.rules.linalg import inverse_or_nan
 from funcgrad.rules.matrices import in_live_matrices, mH, mT
 

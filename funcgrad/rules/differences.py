@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from funcgrad.core.declare import composite
-from funcgrad.core.orders import lying_as_copy_of
-from funcgrad.core.trace import Tracer
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.declare import composite
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.orders import lying_as_copy_of
 from funcgrad.rules.axes import along
 
 _ABSENT: Any = np._NoValue

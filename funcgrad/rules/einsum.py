@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.batch import ndim_of
-from funcgrad.core.cotangent import select
-from funcgrad.core.declare import composite, query
-from funcgrad.core.kinds import Formula
-from funcgrad.core.named import Multilinear
-from funcgrad.core.primitive import Call, Primitive, as_operand, out_refused, spec
-from funcgrad.core.trace import bind
+from funcgrad.core.engine.batch import ndim_of
+from funcgrad.core.engine.cotangent import select
+from funcgrad.core.engine.declare import composite, query
+from funcgrad.core.engine.kinds import Formula
+from funcgrad.core.engine.named import Multilinear
+from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused, spec
+from funcgrad.core.engine.trace import bind
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 WORTH_BLAS = 20_000  # multiplications, from where on the search for a better way to contract pays

@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.declare import composite, custom, elementwise, linear, piecewise_constant
-from funcgrad.core.methods import LANES, astype
-from funcgrad.core.trace import is_foreign
+from funcgrad.core.arrays.methods import LANES, astype
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.declare import composite, custom, elementwise, linear, piecewise_constant
+from funcgrad.core.engine.trace import is_foreign
 from funcgrad.rules.slopes import (
     angle_slope,
     arccosh_slope,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import composite
-from funcgrad.core.trace import concrete
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.declare import composite
+from funcgrad.core.engine.trace import concrete
 from funcgrad.rules.slopes import some
 
 

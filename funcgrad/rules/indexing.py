@@ -1,6 +1,6 @@
 """Functions that read elements by position: all of them are x[index] in the end.
 
-x[index] itself is in core/indexing.py, what writes in assignment.py, x with some elements changed in at.py.
+x[index] itself is in core/memory/indexing.py, what writes in assignment.py, x with some elements changed in at.py.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from funcgrad.core.batch import is_batched
-from funcgrad.core.cotangent import Masked, Read, make_read
-from funcgrad.core.declare import composite, linear, piecewise_constant, query
-from funcgrad.core.indexing import ADD_AT, GETITEM
-from funcgrad.core.orders import in_order
-from funcgrad.core.primitive import as_operand, holds_tracer, out_refused
-from funcgrad.core.trace import Tracer, is_foreign
+from funcgrad.core.engine.batch import is_batched
+from funcgrad.core.engine.cotangent import Masked, Read, make_read
+from funcgrad.core.engine.declare import composite, linear, piecewise_constant, query
+from funcgrad.core.engine.primitive import as_operand, holds_tracer, out_refused
+from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.memory.indexing import ADD_AT, GETITEM
+from funcgrad.core.memory.orders import in_order
 from funcgrad.errors import BatchedControlFlowError, UnsupportedFunctionError, user_line
 from funcgrad.rules.shapes import shifted
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import leading, one_by_one
-from funcgrad.core.declare import composite, custom, elementwise, piecewise_constant
-from funcgrad.core.orders import lying_as_copy_of
-from funcgrad.core.primitive import Call, Primitive, as_operand
-from funcgrad.core.trace import concrete
-from funcgrad.core.ufunc import as_result
+from funcgrad.core.arrays.ufunc import as_result
+from funcgrad.core.engine.batch import leading, one_by_one
+from funcgrad.core.engine.declare import composite, custom, elementwise, piecewise_constant
+from funcgrad.core.engine.primitive import Call, Primitive, as_operand
+from funcgrad.core.engine.trace import concrete
+from funcgrad.core.memory.orders import lying_as_copy_of
 from funcgrad.rules.contractions import OverStacks
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised, whole_matrix
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.core.cotangent import select
+from funcgrad.core.engine.cotangent import select
 
 
 def mT(x: Any) -> Any:

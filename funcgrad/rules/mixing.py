@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import selection
+from funcgrad.core.engine.declare import selection
 
 
 def mix(x: Any, y: Any, z: Any) -> Any:

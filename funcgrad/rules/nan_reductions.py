@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import composite
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.declare import composite
 from funcgrad.rules.reductions import declare_extreme, declare_spread, std_slope, var_slope
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from funcgrad.core.declare import composite, custom
-from funcgrad.core.trace import Tracer
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.declare import composite, custom
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.rules.axes import Axis, axes_of, expanded
 from funcgrad.rules.matrices import conj

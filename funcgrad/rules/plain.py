@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.batch import along_axis, one_by_one
-from funcgrad.core.catalogue import register
-from funcgrad.core.declare import composite, piecewise_constant, query, unsupported
-from funcgrad.core.kinds import PiecewiseConstant
-from funcgrad.core.orders import contiguous_as
-from funcgrad.core.primitive import Primitive
-from funcgrad.core.trace import bind, concrete
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.batch import along_axis, one_by_one
+from funcgrad.core.engine.catalogue import register
+from funcgrad.core.engine.declare import composite, piecewise_constant, query, unsupported
+from funcgrad.core.engine.kinds import PiecewiseConstant
+from funcgrad.core.engine.primitive import Primitive
+from funcgrad.core.engine.trace import bind, concrete
+from funcgrad.core.memory.orders import contiguous_as
 
 # ---- elementwise -----------------------------------------------------------------------------------------------------
 piecewise_constant(

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import is_batched
-from funcgrad.core.declare import composite, custom
-from funcgrad.core.trace import concrete
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.batch import is_batched
+from funcgrad.core.engine.declare import composite, custom
+from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import user_line
 
 

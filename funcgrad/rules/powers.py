@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import elementwise
+from funcgrad.core.engine.declare import elementwise
 from funcgrad.rules.slopes import own, repaired
 
 NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64, np.int32])

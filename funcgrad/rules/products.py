@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.cotangent import select
-from funcgrad.core.declare import custom
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.cotangent import select
+from funcgrad.core.engine.declare import custom
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.rules.axes import Axis, expanded, given, merged, reversed_along, unmerged
 from funcgrad.rules.reductions import cumsum_pull, declare_cumulative, sum_pull
 

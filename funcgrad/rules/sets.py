@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import composite, piecewise_constant
-from funcgrad.core.orders import lying_as
-from funcgrad.core.trace import Tracer
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.declare import composite, piecewise_constant
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.orders import lying_as
 
 
 def _plain(name: str, x: Any) -> Any:

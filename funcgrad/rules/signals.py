@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import is_batched, ndim_of, one_by_one
-from funcgrad.core.declare import composite, elementwise, multilinear
-from funcgrad.core.indexing import GETITEM
-from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.ufunc import as_array, as_result
+from funcgrad.core.arrays.ufunc import as_array, as_result
+from funcgrad.core.engine.batch import is_batched, ndim_of, one_by_one
+from funcgrad.core.engine.declare import composite, elementwise, multilinear
+from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.memory.indexing import GETITEM
 from funcgrad.errors import user_line
 from funcgrad.rules.mixing import mix
 

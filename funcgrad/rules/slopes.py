@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import at_once
-from funcgrad.core.cotangent import ndarray
-from funcgrad.core.declare import elementwise
-from funcgrad.core.kinds import Partial
-from funcgrad.core.lanes import PLAIN
-from funcgrad.core.trace import Tracer, is_foreign
+from funcgrad.core.engine.batch import at_once
+from funcgrad.core.engine.cotangent import ndarray
+from funcgrad.core.engine.declare import elementwise
+from funcgrad.core.engine.kinds import Partial
+from funcgrad.core.engine.lanes import PLAIN
+from funcgrad.core.engine.trace import Tracer, is_foreign
 
 
 def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import is_batched, one_by_one
-from funcgrad.core.declare import composite, elementwise, linear
-from funcgrad.core.indexing import GETITEM
-from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.trace import bind, concrete
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.batch import is_batched, one_by_one
+from funcgrad.core.engine.declare import composite, elementwise, linear
+from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.trace import bind, concrete
+from funcgrad.core.memory.indexing import GETITEM
 from funcgrad.errors import BatchedControlFlowError, user_line
 
 # ---- correlations ----------------------------------------------------------------------------------------------------

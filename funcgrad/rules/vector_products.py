@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import Strategy, ndim_of, one_by_one
-from funcgrad.core.cotangent import fit_shape
-from funcgrad.core.declare import composite, multilinear
-from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.ufunc import as_array
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.batch import Strategy, ndim_of, one_by_one
+from funcgrad.core.engine.cotangent import fit_shape
+from funcgrad.core.engine.declare import composite, multilinear
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.rules.contractions import OverStacks
 from funcgrad.rules.matrices import conj
 

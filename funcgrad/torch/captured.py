@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import ref
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.storage import link_of
 from funcgrad.torch.tensor import Tensor
 

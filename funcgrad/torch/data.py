@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import dtypes
 from funcgrad.torch.tensor import Tensor
 

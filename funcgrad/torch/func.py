@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.batch import BatchTracer
+from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.errors import BatchedControlFlowError
 from funcgrad.torch.captured import guarded
 from funcgrad.torch.creation import ones_like

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.inplace import adopt, check_writable
 from funcgrad.torch.ops import Op

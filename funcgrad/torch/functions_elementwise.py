@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.torch import dtypes
 from funcgrad.torch.dtypes import aligned
 from funcgrad.torch.kernels import relu as relu_kernel

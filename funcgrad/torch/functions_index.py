@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.inplace import content_index, set_item
 from funcgrad.torch.ops import Op, note_views, run
@@ -188,7 +188,7 @@ def _scattered(input: Any, dim: int, index: Any, src: Any, reduce: str | None = 
 
 def at_add(x: Any, index: Any, v: Any) -> Any:
     """x with v added at index; repeated indices add up."""
-    from funcgrad.core.indexing import ADD_AT
+    from funcgrad.core.memory.indexing import ADD_AT
 
     if not isinstance(x, Tracer) and not isinstance(v, Tracer):
         out = np.array(x)

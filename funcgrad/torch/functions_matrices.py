@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.functions_linalg import LINALG, _scaled
 from funcgrad.torch.functions_reduce import axis_of, named_result
 from funcgrad.torch.ops import Op

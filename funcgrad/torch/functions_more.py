@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import creation, dtypes
 from funcgrad.torch.functions_reduce import ModeResult, picked
 from funcgrad.torch.functions_special import SPECIAL

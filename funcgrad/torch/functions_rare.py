@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.functions_index import at_add
 from funcgrad.torch.functions_reduce import MedianResult, axis_of, named_result, picked, shared

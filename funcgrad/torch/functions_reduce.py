@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.kernels import LOG_SOFTMAX, SOFTMAX
 from funcgrad.torch.lanes import whole_lane

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import dtypes
 from funcgrad.torch.data import shape_of
 from funcgrad.torch.registry import declare, function

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import dtypes
 from funcgrad.torch.data import shape_of
 from funcgrad.torch.ops import Op

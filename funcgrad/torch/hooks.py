@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 from weakref import ref
 
-from funcgrad.core.reverse import PICK, Node
+from funcgrad.core.engine.reverse import PICK, Node
 from funcgrad.torch.tensor import Tensor
 
 _ids = count()

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.mutation import WRITE, Place
-from funcgrad.core.reverse import Node, make_node
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.reverse import Node, make_node
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.mutation import WRITE, Place
 from funcgrad.torch import captured, dtypes, storage
 from funcgrad.torch.hooks import move_retain
 from funcgrad.torch.modes import mode

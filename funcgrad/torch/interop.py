@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.methods import call_function, call_ufunc
-from funcgrad.core.trace import Tracer
+from funcgrad.core.arrays.methods import call_function, call_ufunc
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import storage
 from funcgrad.torch.modes import mode
 from funcgrad.torch.tensor import Tensor

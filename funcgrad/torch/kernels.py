@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom, elementwise, selection
+from funcgrad.core.engine.declare import custom, elementwise, selection
 
 
 def sigmoid(x: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import elementwise
+from funcgrad.core.engine.declare import elementwise
 from funcgrad.torch import kernels_erf
 
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)

@@ -1,4 +1,5 @@
-"""The fast lanes of tensors: generated like the core's (core/lanes.py), for the operators and elementwise functions of hot code.
+"""The fast lanes of tensors: generated like the core's (core/engine/lanes.py), for the operators and elementwise functions
+of hot code.
 
 A lane does what `run` in ops.py would do, for operands of one floating dtype in the normal mode: nothing is promoted, packed or
 looked up. Anything else (other dtypes, tracers of transforms, memory shared with NumPy, modes) goes to the Op.
@@ -13,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.lanes import NEW_SPEC, OPERATORS, spec_lines
-from funcgrad.core.primitive import Call, Spec
-from funcgrad.core.primitive import spec as primitive_spec
-from funcgrad.core.reverse import Node, plan_of
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.lanes import NEW_SPEC, OPERATORS, spec_lines
+from funcgrad.core.engine.primitive import Call, Spec
+from funcgrad.core.engine.primitive import spec as primitive_spec
+from funcgrad.core.engine.reverse import Node, plan_of
 from funcgrad.torch.modes import MODE
 from funcgrad.torch.ops import Op
 from funcgrad.torch.tape import NumberFirstPlan, named, next_order

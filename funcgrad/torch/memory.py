@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.storage import link_of
 from funcgrad.torch.tensor import Tensor
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from funcgrad.core.trace import _levels
+from funcgrad.core.engine.trace import _levels
 
 
 class Mode(NamedTuple):

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import AxisError
 
-from funcgrad.core.forward import ForwardTracer
-from funcgrad.core.reverse import PICK, Node, ReverseTracer, make_node
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.forward import ForwardTracer
+from funcgrad.core.engine.reverse import PICK, Node, ReverseTracer, make_node
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import storage
 from funcgrad.torch.locations import here
 from funcgrad.torch.modes import MODE, Mode

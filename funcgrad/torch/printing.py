@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTracer
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.batch import BatchTracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import dtypes
 from funcgrad.torch.autograd.forward_ad import unpack_dual
 from funcgrad.torch.tape import EAGER

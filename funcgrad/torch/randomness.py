@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from funcgrad.core.batch import BatchTrace
+from funcgrad.core.engine.batch import BatchTrace
 
 CHOICES = ("error", "different", "same")
 

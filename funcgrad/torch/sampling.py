@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import is_batched
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.batch import is_batched
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import dtypes, randomness
 from funcgrad.torch import generator as draws
 from funcgrad.torch.creation import finished

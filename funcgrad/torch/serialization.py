@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import dtypes, storage
 from funcgrad.torch.size import Size, device
 from funcgrad.torch.tensor import Tensor, make_tensor

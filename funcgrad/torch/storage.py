@@ -16,9 +16,9 @@ from weakref import finalize, ref
 
 import numpy as np
 
-from funcgrad.core.mutation import Place, for_each
-from funcgrad.core.mutation import write as write_tracer
-from funcgrad.core.trace import Tracer, innermost, snapshot
+from funcgrad.core.engine.trace import Tracer, innermost, snapshot
+from funcgrad.core.memory.mutation import Place, for_each
+from funcgrad.core.memory.mutation import write as write_tracer
 from funcgrad.errors import user_line
 
 ndarray = np.ndarray

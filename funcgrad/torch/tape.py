@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.guard import Unguarded
-from funcgrad.core.kinds import Plan
-from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.reverse import PICK, Node, ReverseTrace, ReverseTracer, make_node, plan_of, sweep
-from funcgrad.core.trace import Tracer, rebuilt, snapshot
+from funcgrad.core.engine.kinds import Plan
+from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.reverse import PICK, Node, ReverseTrace, ReverseTracer, make_node, plan_of, sweep
+from funcgrad.core.engine.trace import Tracer, rebuilt, snapshot
+from funcgrad.core.memory.guard import Unguarded
 from funcgrad.torch.locations import Where, line_of
 
 UNGUARDED = Unguarded()

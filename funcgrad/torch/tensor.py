@@ -15,9 +15,9 @@ from weakref import ref
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.primitive import spec
-from funcgrad.core.reverse import PICK, Node, make_node
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.primitive import spec
+from funcgrad.core.engine.reverse import PICK, Node, make_node
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.torch import dtypes, storage
 from funcgrad.torch.modes import MODE, mode
 from funcgrad.torch.size import Size, device, strided

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from funcgrad import tree
-from funcgrad.core.batch import BatchTrace
-from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.named import Linear
-from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.reverse import Node, ReverseTrace, sweep
-from funcgrad.core.trace import Trace, Tracer, bind, innermost
+from funcgrad.core.engine.batch import BatchTrace
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.named import Linear
+from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.reverse import Node, ReverseTrace, sweep
+from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, StandIn, flat_call
 from funcgrad.transforms.programs import Keep, Recording, write_down

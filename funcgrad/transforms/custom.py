@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.trace import bind, innermost
+from funcgrad.core.engine.trace import bind, innermost
 from funcgrad.errors import ArgumentError, RuleError
 from funcgrad.transforms.custom_calls import Arguments, GradientCall, JvpCall, VjpCall, pair
 from funcgrad.transforms.opaque import flat_call

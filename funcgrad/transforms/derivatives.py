@@ -11,10 +11,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.lanes import SCALARS
-from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, sweep
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.lanes import SCALARS
+from funcgrad.core.engine.reverse import Node, ReverseTrace, ReverseTracer, sweep
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.directions import check_tangent, direction_leaves
 from funcgrad.transforms.leaves import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.errors import NonDifferentiableError
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import OutputError
 from funcgrad.transforms.derivatives import decorating
 from funcgrad.transforms.leaves import argument_leaves

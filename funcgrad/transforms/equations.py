@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTrace
-from funcgrad.core.cotangent import dense
-from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.guard import Copies
-from funcgrad.core.primitive import Call
-from funcgrad.core.reverse import ReverseTrace, sweep
-from funcgrad.core.trace import Trace, Tracer, bind, concrete, lower
+from funcgrad.core.engine.batch import BatchTrace
+from funcgrad.core.engine.cotangent import dense
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.primitive import Call
+from funcgrad.core.engine.reverse import ReverseTrace, sweep
+from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower
+from funcgrad.core.memory.guard import Copies
 from funcgrad.errors import ArgumentError, ConvergenceError
 from funcgrad.transforms.matrices import jacrev
 from funcgrad.transforms.opaque import Outputs, PullCall, StandIn, flat_call

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.equations import Equation, FixedPoint, Flat, Limits, Map, Root, flattened, largest, like, solution
 from funcgrad.transforms.matrices import jacrev

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.blank import plain
-from funcgrad.core.cotangent import Masked, dense, ndarray
-from funcgrad.core.reverse import Node, ReverseTrace
-from funcgrad.core.subclasses import what_instead
-from funcgrad.core.trace import Trace, Tracer, snapshot
+from funcgrad.core.arrays.subclasses import what_instead
+from funcgrad.core.engine.cotangent import Masked, dense, ndarray
+from funcgrad.core.engine.reverse import Node, ReverseTrace
+from funcgrad.core.engine.trace import Trace, Tracer, snapshot
+from funcgrad.core.memory.blank import plain
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 
 # The dtype of the "derivative" with respect to an integer: it holds nothing.

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.batch import BatchTrace, BatchTracer
-from funcgrad.core.cotangent import Masked, dense
-from funcgrad.core.forward import ForwardTrace, ForwardTracer
-from funcgrad.core.reverse import sweep
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.batch import BatchTrace, BatchTracer
+from funcgrad.core.engine.cotangent import Masked, dense
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.engine.reverse import sweep
+from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Grad, matched, pushed
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.batch import BatchTrace, BatchTracer
-from funcgrad.core.cotangent import dense
-from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.kinds import Plan, total
-from funcgrad.core.primitive import Call, Opaque, Primitive
-from funcgrad.core.reverse import Node, ReverseTrace
-from funcgrad.core.trace import Trace, Tracer, bind, concrete, lower, snapshot
+from funcgrad.core.engine.batch import BatchTrace, BatchTracer
+from funcgrad.core.engine.cotangent import dense
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.kinds import Plan, total
+from funcgrad.core.engine.primitive import Call, Opaque, Primitive
+from funcgrad.core.engine.reverse import Node, ReverseTrace
+from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower, snapshot
 from funcgrad.errors import EscapedTracerError, RuleError
 from funcgrad.transforms.transposition import LinearTrace, Tape, input_like, node_of
 

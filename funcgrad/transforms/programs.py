@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTrace
-from funcgrad.core.guard import Copies, Guard
-from funcgrad.core.mutation import Place, overwrite, put, register_trace
-from funcgrad.core.primitive import Call, Opaque, Primitive
-from funcgrad.core.reverse import ReverseTrace
-from funcgrad.core.trace import Trace, Tracer, bind, innermost, rebuilt, snapshot
+from funcgrad.core.engine.batch import BatchTrace
+from funcgrad.core.engine.primitive import Call, Opaque, Primitive
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost, rebuilt, snapshot
+from funcgrad.core.memory.guard import Copies, Guard
+from funcgrad.core.memory.mutation import Place, overwrite, put, register_trace
 from funcgrad.errors import RuleError, UnsupportedFunctionError, user_line
 
 Keep = Callable[[str], bool]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.guard import Copies
-from funcgrad.core.layout import copied
-from funcgrad.core.primitive import Spec, spec
-from funcgrad.core.reverse import Node, ReverseTrace, sweep
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.primitive import Spec, spec
+from funcgrad.core.engine.reverse import Node, ReverseTrace, sweep
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.guard import Copies
+from funcgrad.core.memory.layout import copied
 from funcgrad.errors import CotangentError, OutputError
 from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.leaves import (

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.cotangent import dense, fit
-from funcgrad.core.forward import PullTrace
-from funcgrad.core.guard import Copies
-from funcgrad.core.kinds import Plan
-from funcgrad.core.primitive import Call, Primitive, spec
-from funcgrad.core.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.cotangent import dense, fit
+from funcgrad.core.engine.forward import PullTrace
+from funcgrad.core.engine.kinds import Plan
+from funcgrad.core.engine.primitive import Call, Primitive, spec
+from funcgrad.core.engine.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.guard import Copies
 from funcgrad.errors import FuncgradError, RuleError, user_line
 
 # Linear between their jumps: their derivative is, so that they keep nothing.

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.batch import BatchTrace, BatchTracer
-from funcgrad.core.blank import plain
-from funcgrad.core.layout import together
-from funcgrad.core.subclasses import what_instead
-from funcgrad.core.trace import Tracer, snapshot
+from funcgrad.core.arrays.subclasses import what_instead
+from funcgrad.core.engine.batch import BatchTrace, BatchTracer
+from funcgrad.core.engine.trace import Tracer, snapshot
+from funcgrad.core.memory.blank import plain
+from funcgrad.core.memory.layout import together
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.leaves import lower_leaf, returned
 from funcgrad.transforms.wrapping import Transformed, name_of

@@ -16,7 +16,7 @@ import pytest
 
 import funcgrad.numpy as fnp
 from funcgrad import grad
-from funcgrad.core.blank import plain
+from funcgrad.core.memory.blank import plain
 
 strict = pytest.importorskip("array_api_strict")
 pytestmark = pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="NumPy has the whole standard since 2.3")

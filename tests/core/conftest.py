@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from funcgrad.core.catalogue import CATALOGUE
+from funcgrad.core.engine.catalogue import CATALOGUE
 
 
 @pytest.fixture(autouse=True)

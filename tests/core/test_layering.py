@@ -37,7 +37,7 @@ MODULES = {name_of(path): path for path in FILES}
 
 
 def layer_of(module: str) -> int:
-    """The layer of 'funcgrad.core.trace'."""
+    """The layer of 'funcgrad.core.engine.trace'."""
     part = module.split(".")[1]
     return next(i for i, layer in enumerate(LAYERS) if part in layer)
 
@@ -141,7 +141,7 @@ def test_a_file_is_one_idea(module: str) -> None:
 
 
 # The loop of every reverse transform is written out: a call costs as much as a step of it.
-WRITTEN_OUT = {"funcgrad.core.reverse.sweep"}
+WRITTEN_OUT = {"funcgrad.core.engine.reverse.sweep"}
 
 
 @pytest.mark.parametrize("module", MODULES)

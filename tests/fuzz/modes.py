@@ -14,8 +14,8 @@ import numpy as np
 
 import funcgrad.numpy
 from funcgrad import grad, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp, vmap
-from funcgrad.core import guard, views
-from funcgrad.core.layout import repeated, spread_like
+from funcgrad.core.memory import guard, views
+from funcgrad.core.memory.layout import repeated, spread_like
 from tests.fuzz.writing import Program
 
 STEP = 1e-3

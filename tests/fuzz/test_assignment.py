@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from funcgrad import errors
-from funcgrad.core import guard, loops, mutation, places, views
+from funcgrad.core.memory import guard, loops, mutation, places, views
 from tests.fuzz.assignment import Report, described, judged, modes_of, named, shortened, written
 from tests.fuzz.modes import Case, by_grad
 from tests.fuzz.writing import Program
@@ -54,7 +54,7 @@ def first_failure(limit: int) -> tuple[Program, Any] | None:
 def test_a_planted_error_is_found(owner: Any, name: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(owner, name, wrong)
     if name == "check_writeable":
-        from funcgrad.core import inplace
+        from funcgrad.core.memory import inplace
         from funcgrad.rules import assignment
 
         for module in (mutation, inplace, assignment):

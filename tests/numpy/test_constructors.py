@@ -30,8 +30,8 @@ from funcgrad import (
     vjp,
     vmap,
 )
-from funcgrad.core.blank import BlankTracer
-from funcgrad.core.trace import RUNNING, Tracer
+from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.errors import TracerConversionError
 
 X = np.array([1.0, 2.0, 3.0])

@@ -9,7 +9,7 @@ import pytest
 
 import funcgrad.numpy as fnp
 from funcgrad import grad, hessian, jacfwd, jacrev, vmap
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 
 X = np.array([1.0, 2.0, 3.0])
 W = np.linspace(0, 1, 4)

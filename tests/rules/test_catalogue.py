@@ -13,10 +13,10 @@ from numpy._core.overrides import array_function_dispatch
 from numpy.testing.overrides import get_overridable_numpy_array_functions, get_overridable_numpy_ufuncs
 
 from funcgrad import grad, jvp, vmap
-from funcgrad.core.catalogue import CATALOGUE, Function, Unsupported, name_of
-from funcgrad.core.declare import elementwise
-from funcgrad.core.primitive import Primitive
-from funcgrad.core.ufunc import Ufunc
+from funcgrad.core.arrays.ufunc import Ufunc
+from funcgrad.core.engine.catalogue import CATALOGUE, Function, Unsupported, name_of
+from funcgrad.core.engine.declare import elementwise
+from funcgrad.core.engine.primitive import Primitive
 from funcgrad.errors import UnsupportedFunctionError
 from tests.rules.samples import collect
 

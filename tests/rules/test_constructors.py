@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
-from funcgrad.core.layout import copied
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.layout import copied
 
 X = np.array([1.0, 2.0, 3.0])
 

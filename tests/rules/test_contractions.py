@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from funcgrad import grad, hessian, jvp, value_and_grad, vjp
-from funcgrad.core.reverse import ReverseTrace
+from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.errors import TracerWriteError, UnsupportedFunctionError
 from funcgrad.rules.contractions import outer
 from tests.rules.linear import assert_multilinear, numbers

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from funcgrad import vjp, vmap
-from funcgrad.core import views
-from funcgrad.core.layout import spread_like
+from funcgrad.core.memory import views
+from funcgrad.core.memory.layout import spread_like
 
 windows = np.lib.stride_tricks.sliding_window_view
 rng = np.random.default_rng(0)

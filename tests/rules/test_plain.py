@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, jvp, vmap
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import UnsupportedFunctionError
 
 X = np.array([[0.3, -1.7, 2.5], [1.0, 2.5, -0.2]])

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad.core.cotangent import dense
-from funcgrad.core.forward import ForwardTrace
-from funcgrad.core.reverse import ReverseTrace, sweep
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.cotangent import dense
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.reverse import ReverseTrace, sweep
+from funcgrad.core.engine.trace import Tracer
 from tests.rules.samples import Sample, collect
 from tests.rules.strict import Strict, bare
 from tests.rules.test_sweep import directions, floating

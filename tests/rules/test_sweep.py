@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from funcgrad import jvp, tree, vjp, vmap
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.methods import LANES
-from funcgrad.core.primitive import Primitive, spec
-from funcgrad.core.reverse import ReverseTrace, ReverseTracer, sweep
-from funcgrad.core.trace import concrete
-from funcgrad.core.ufunc import Ufunc
+from funcgrad.core.arrays.methods import LANES
+from funcgrad.core.arrays.ufunc import Ufunc
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.primitive import Primitive, spec
+from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, sweep
+from funcgrad.core.engine.trace import concrete
 from funcgrad.testing import check_grads, check_vmap
 from tests.rules.samples import Sample, collect
 

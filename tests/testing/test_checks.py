@@ -9,8 +9,8 @@ import pytest
 
 import funcgrad.testing
 from funcgrad import stop_gradient, vmap
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.declare import custom, elementwise
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.declare import custom, elementwise
 from funcgrad.errors import ArgumentError, FuncgradError, GradientCheckError
 from funcgrad.testing import check_grads, check_jvp, check_vjp, check_vmap
 

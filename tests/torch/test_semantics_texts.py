@@ -344,7 +344,7 @@ writer.close()
 
 
 def test_the_graph_of_a_model_goes_to_tensorboard(as_torch: Any, tmp_path: Path) -> None:
-    pytest.importorskip("funcgrad.torch.utils.tensorboard")
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed")
     exec(compile(GRAPH_OF_A_MODEL, "program", "exec"), {"folder": str(tmp_path), "__name__": "program"})
     (events,) = tmp_path.iterdir()
     assert events.name.startswith("events.out.tfevents")

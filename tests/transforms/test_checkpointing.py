@@ -23,7 +23,7 @@ from funcgrad import (
     vjp,
     vmap,
 )
-from funcgrad.core.declare import elementwise
+from funcgrad.core.engine.declare import elementwise
 from funcgrad.errors import ArgumentError, RuleError
 from tests.transforms.programs import MODES, agree
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from funcgrad import custom_gradient, custom_vjp, grad, jacfwd, jvp, linear_transpose, linearize, tree, vjp, vmap
-from funcgrad.core.primitive import Spec
+from funcgrad.core.engine.primitive import Spec
 from funcgrad.errors import ArgumentError, CotangentError, OutputError, RuleError
 from funcgrad.transforms.leaves import float0
 

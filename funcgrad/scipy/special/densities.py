@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.core.kinds import Unknown
+from funcgrad.core.engine.kinds import Unknown
 from funcgrad.rules.slopes import own, repaired
 
 SHAPE = Unknown("the shape parameter")

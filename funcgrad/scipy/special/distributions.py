@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.core.kinds import Unknown
+from funcgrad.core.engine.kinds import Unknown
 from funcgrad.scipy.special.densities import DEGREES, SHAPE, beta_density, chi2_density, gamma_density, t_density
 from funcgrad.scipy.special.elementary import scaled_exprel
 from funcgrad.scipy.special.errors import normal_density

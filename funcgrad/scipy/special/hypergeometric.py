@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.core.kinds import Unknown
+from funcgrad.core.engine.kinds import Unknown
 from funcgrad.scipy.special.rules import elementwise, unsupported
 
 PARAMETER, DEGREE, ORDER = Unknown("a parameter"), Unknown("the degree"), Unknown("the order")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.core.kinds import Unknown
+from funcgrad.core.engine.kinds import Unknown
 from funcgrad.rules.slopes import own, repaired, sine_ratio_derivative
 from funcgrad.scipy.special.elementary import log1prel_derivative
 from funcgrad.scipy.special.rules import elementwise, vector_valued

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import special
 from scipy.special import _ufuncs
 
-from funcgrad.core import declare
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.kinds import OPERANDS, Partial, Unknown, names_in
+from funcgrad.core.engine import declare
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.kinds import OPERANDS, Partial, Unknown, names_in
 
 
 def ufunc_of(name: str) -> np.ufunc | None:

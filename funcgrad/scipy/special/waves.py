@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.core.kinds import Unknown
+from funcgrad.core.engine.kinds import Unknown
 from funcgrad.scipy.special.rules import unsupported, vector_valued
 
 ORDER, PARAMETER, EIGENVALUE = Unknown("the order"), Unknown("the parameter"), Unknown("the characteristic value")

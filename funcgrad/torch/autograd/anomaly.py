@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from funcgrad.core.cotangent import dense
-from funcgrad.core.reverse import Node, ReverseTracer
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.cotangent import dense
+from funcgrad.core.engine.reverse import Node, ReverseTracer
+from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import user_line
 from funcgrad.torch.modes import MODE, ModeManager, changed
 

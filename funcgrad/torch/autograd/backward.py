@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.reverse import Node, merged
+from funcgrad.core.engine.reverse import Node, merged
 from funcgrad.torch import modes
 from funcgrad.torch.autograd import engine
 from funcgrad.torch.autograd.graph import GradientEdge

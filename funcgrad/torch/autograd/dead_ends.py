@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from funcgrad.core.reverse import Node as EngineNode
-from funcgrad.core.reverse import make_node
+from funcgrad.core.engine.reverse import Node as EngineNode
+from funcgrad.core.engine.reverse import make_node
 from funcgrad.torch import modes
 from funcgrad.torch.tape import next_order
 from funcgrad.torch.tensor import Tensor, make_tensor

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from funcgrad.core.cotangent import Read, dense, fit
-from funcgrad.core.reverse import PICK, Node, make_node, merged, sweep
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.cotangent import Read, dense, fit
+from funcgrad.core.engine.reverse import PICK, Node, make_node, merged, sweep
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import modes
 from funcgrad.torch.hooks import EXTRAS
 from funcgrad.torch.storage import TAINTED, tainted

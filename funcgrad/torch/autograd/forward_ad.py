@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.cotangent import dense
-from funcgrad.core.forward import ForwardTrace, ForwardTracer
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.cotangent import dense
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.tensor import Tensor, from_operand
 
 _LEVEL: ContextVar[ForwardTrace | None] = ContextVar("dual_level", default=None)

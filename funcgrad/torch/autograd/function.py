@@ -13,11 +13,11 @@ from weakref import ref
 
 import numpy as np
 
-from funcgrad.core.cotangent import dense, fit
-from funcgrad.core.primitive import Spec
-from funcgrad.core.reverse import PICK, make_node
-from funcgrad.core.reverse import Node as EngineNode
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.cotangent import dense, fit
+from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.engine.reverse import PICK, make_node
+from funcgrad.core.engine.reverse import Node as EngineNode
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import modes, storage
 from funcgrad.torch.autograd import engine
 from funcgrad.torch.autograd.dead_ends import dead_end, once_differentiable  # noqa: F401 (a name of this module in PyTorch too)

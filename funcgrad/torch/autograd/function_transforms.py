@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.batch import BatchTrace
-from funcgrad.core.forward import ForwardTrace, ForwardTracer
-from funcgrad.core.trace import Tracer, innermost
+from funcgrad.core.engine.batch import BatchTrace
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.engine.trace import Tracer, innermost
 from funcgrad.torch.autograd import engine
 from funcgrad.torch.autograd.forward_ad import is_dual
 from funcgrad.torch.autograd.function import Function, FunctionCtx, _backward_of, _ctx_type, run_forward

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import modes
 from funcgrad.torch.autograd.backward import grad
 from funcgrad.torch.autograd.forward_ad import dual_level, make_dual, unpack_dual

@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from funcgrad.core.reverse import PICK
-from funcgrad.core.reverse import Node as EngineNode
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.reverse import Node as EngineNode
 from funcgrad.torch.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
 from funcgrad.torch.tape import NumberFirstPlan, Tape
 from funcgrad.torch.tensor import Leaf, Tensor, from_operand

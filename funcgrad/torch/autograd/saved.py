@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.reverse import PICK, Node
+from funcgrad.core.engine.reverse import PICK, Node
 from funcgrad.torch import modes
 from funcgrad.torch.modes import Mode, ModeManager
 from funcgrad.torch.tape import NamedPlan, Tape

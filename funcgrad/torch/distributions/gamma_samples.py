@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import elementwise
+from funcgrad.core.engine.declare import elementwise
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.torch.generator import Generator
 from funcgrad.torch.kernels_special import digamma

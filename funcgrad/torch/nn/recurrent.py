@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import creation, sampling
 from funcgrad.torch.functions_join import cat, stack
 from funcgrad.torch.modes import no_grad

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.optim.leaves import update_in_place, updated
 from funcgrad.optim.rules import Rule, check
 from funcgrad.torch import storage

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.catalogue import CATALOGUE, Function, name_of
+from funcgrad.core.engine.catalogue import CATALOGUE, Function, name_of
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy._core import umath
 
-from funcgrad.core.methods import astype as CAST
+from funcgrad.core.arrays.methods import astype as CAST
 from tests.rules.samples import A, C, S
 
 # Functions of one operand, and where they are smooth; those of `HOLOMORPHIC` also take complex numbers.

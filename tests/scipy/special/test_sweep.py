@@ -11,9 +11,9 @@ from mpmath import mp
 from scipy import special
 
 from funcgrad import grad, jvp, vjp, vmap
-from funcgrad.core.catalogue import CATALOGUE, load_late
-from funcgrad.core.kinds import Elementwise
-from funcgrad.core.named import Custom
+from funcgrad.core.engine.catalogue import CATALOGUE, load_late
+from funcgrad.core.engine.kinds import Elementwise
+from funcgrad.core.engine.named import Custom
 from funcgrad.errors import NonDifferentiableError, UnsupportedFunctionError
 from funcgrad.testing import check_grads, check_vmap
 from tests.rules.truth import derivative, relative_error

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import dtypes
 from funcgrad.torch.functions_reduce import norm
 from funcgrad.torch.inplace import kind_name

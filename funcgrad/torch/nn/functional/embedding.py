@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.declare import custom, linear, piecewise_constant
-from funcgrad.core.primitive import Call, Primitive
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.declare import custom, linear, piecewise_constant
+from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.modes import no_grad
 from funcgrad.torch.ops import Op
 from funcgrad.torch.tensor import Tensor, make_tensor

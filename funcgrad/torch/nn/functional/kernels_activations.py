@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import elementwise, selection
+from funcgrad.core.engine.declare import elementwise, selection
 from funcgrad.torch.kernels import SIGMOID
 from funcgrad.torch.kernels_special import ERF
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.declare import custom
+from funcgrad.core.engine.trace import Tracer
 
 
 def weights_of(q: Any, k: Any, mask: Any, scale: float, safe: bool) -> Any:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom, linear, multilinear
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.engine.declare import custom, linear, multilinear
+from funcgrad.core.engine.primitive import Call, Primitive
 
 Sizes = tuple[int, ...]
 CHUNK = 1 << 19  # elements of the matrix of windows that is made at a time: what fits into the cache

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom
-from funcgrad.core.primitive import Primitive
-from funcgrad.core.trace import bind
+from funcgrad.core.engine.declare import custom
+from funcgrad.core.engine.primitive import Primitive
+from funcgrad.core.engine.trace import bind
 from funcgrad.torch.kernels import LOG_SOFTMAX, SIGMOID, SOFTMAX
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.batch import align
-from funcgrad.core.declare import custom
-from funcgrad.core.primitive import Primitive
-from funcgrad.core.trace import bind
+from funcgrad.core.engine.batch import align
+from funcgrad.core.engine.declare import custom
+from funcgrad.core.engine.primitive import Primitive
+from funcgrad.core.engine.trace import bind
 
 
 def normalize(x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes: tuple[int, ...], centered: bool) -> Any:

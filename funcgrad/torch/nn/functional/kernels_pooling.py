@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.catalogue import CATALOGUE
-from funcgrad.core.declare import linear, piecewise_constant
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.declare import linear, piecewise_constant
+from funcgrad.core.engine.primitive import Call, Primitive
 
 Sizes = tuple[int, ...]
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom
-from funcgrad.core.reverse import ReverseTracer
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.declare import custom
+from funcgrad.core.engine.reverse import ReverseTracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.kernels import RELU, SIGMOID
 from funcgrad.torch.tape import Tape, pull_fused
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch import creation, dtypes
 from funcgrad.torch.nn.functional import kernels_losses as kernels
 from funcgrad.torch.nn.functional.reduction import chosen, rank_and_count, reduced, together, warn_of_sizes

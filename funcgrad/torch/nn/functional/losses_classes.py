@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.trace import Tracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch import dtypes
 from funcgrad.torch.inplace import kind_name
 from funcgrad.torch.nn.functional import kernels_losses as kernels

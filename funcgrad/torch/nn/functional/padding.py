@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.declare import custom, linear
-from funcgrad.core.primitive import Call, Primitive
+from funcgrad.core.engine.declare import custom, linear
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.torch import dtypes
 from funcgrad.torch.ops import Op
 from funcgrad.torch.tensor import Tensor

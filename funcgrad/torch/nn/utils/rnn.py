@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.trace import concrete
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.nn.functional.embedding import ROWS_AT
 from funcgrad.torch.ops import Op
 from funcgrad.torch.tensor import Tensor, make_tensor

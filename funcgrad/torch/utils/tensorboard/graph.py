@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.reverse import PICK, Node
+from funcgrad.core.engine.reverse import PICK, Node
 from funcgrad.drawing.recording import argument_name, reachable
 from funcgrad.torch.autograd.graph import title
 from funcgrad.torch.hooks import edge_of

@@ -1,0 +1,10 @@
+"""What makes a tracer look like an ndarray. Read it in this order:
+
+    methods.py       NumPy's two protocols, the operators, ndarray's methods and attributes
+    ufunc.py         ufuncs as primitives; folds.py, their reduce and accumulate
+    out_argument.py  out=
+    casts.py         what NumPy says to a write of one dtype into another
+    flat.py          x.flat
+    conversions.py   what is said where a tracer would become plain data
+    subclasses.py    arrays that are refused, since they do not do what an ndarray does
+"""

@@ -1,0 +1,388 @@
+"""What makes a tracer look like an ndarray: NumPy's two protocols, the operators, ndarray's methods and attributes.
+
+One declared table (`METHODS`) says which NumPy function a method stands for; what needs more than that is written out below it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from funcgrad.core.arrays.conversions import INSTEAD_OF_ARRAY, INSTEAD_OF_FLOAT, conversion_error
+from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
+from funcgrad.core.engine.catalogue import CATALOGUE, entry
+from funcgrad.errors import UnsupportedFunctionError, user_line
+
+
+def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    return x.astype(dtype, copy=copy)
+
+
+# That of NumPy 2.0 (which has no np.unstack yet) refuses numbers.
+astype = np.astype if hasattr(np, "unstack") else _astype
+
+
+class Lanes(dict[Any, Callable[..., Any]]):
+    """ufunc, or function of one array -> what runs it on tracers: its lane, made at its first use by `make` (lanes.py)."""
+
+    make: Callable[[Any], Callable[..., Any]]
+
+    def __missing__(self, ufunc: Any) -> Callable[..., Any]:
+        self[ufunc] = lane = self.make(entry(ufunc))
+        return lane
+
+
+LANES = Lanes()
+
+
+class ArrayMethods:
+    """The ndarray side of a tracer; `trace`, `value` and `node` are the engine's."""
+
+    __slots__ = ()
+    value: Any
+    node: Any
+    if TYPE_CHECKING:  # put in their places by METHODS and by inplace.py
+        flat: Any
+        ravel: Any
+        copy: Any
+
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, v: Any) -> None: ...
+
+    # pandas then leaves `series * tracer` to us.
+    __pandas_priority__ = 5000
+
+    # ---- NumPy's protocols -------------------------------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            return LANES[ufunc](*args)
+        return call_ufunc(ufunc, method, args, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        lane = LANES.get(function) if len(args) == 1 and not kwargs else None
+        if lane is not None:  # it was made by `call_function`
+            return lane(args[0])
+        made = entry(function)
+        return made(self, *args, **kwargs) if made.takes_like else call_function(function, args, kwargs)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise conversion_error(self, "np.array(x), np.asarray(x) or writing x into a plain array", INSTEAD_OF_ARRAY)
+
+    # ---- attributes --------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        raise UnsupportedFunctionError(
+            f"x.shape = {shape} at {user_line()} reshapes an array under everybody who holds it, which a tracer can't do. "
+            f"Write x = x.reshape({shape})."
+        )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.value.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def T(self) -> Any:
+        return CATALOGUE[np.transpose](self)
+
+    @property
+    def mT(self) -> Any:
+        return CATALOGUE[np.matrix_transpose](self)
+
+    @property
+    def real(self) -> Any:
+        return CATALOGUE[np.real](self)
+
+    @real.setter
+    def real(self, v: Any) -> None:
+        self.real[...] = _as_array(v)
+
+    @property
+    def imag(self) -> Any:
+        return CATALOGUE[np.imag](self)
+
+    @imag.setter
+    def imag(self, v: Any) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = _as_array(v)
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    # ---- Python's questions ------------------------------------------------------------------------------------------
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(CATALOGUE[np.any](self == item))
+
+    def __bool__(self) -> bool:
+        return bool(self._question("bool(x)"))
+
+    def __int__(self) -> int:
+        return int(self._question("int(x)"))
+
+    def __index__(self) -> int:
+        return operator.index(self._question("operator.index(x)"))
+
+    def __float__(self) -> float:
+        if self.node is not None:
+            raise conversion_error(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT)
+        return float(self.value)  # a constant: no derivative is lost
+
+    def __complex__(self) -> complex:
+        raise conversion_error(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT)
+
+    def __hash__(self) -> int:
+        raise TypeError("unhashable type: a tracer stands for an array, which can't be hashed; use it as a value, not as a key")
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return int(CATALOGUE[np.round](self)) if ndigits is None else CATALOGUE[np.round](self, ndigits)
+
+    def __trunc__(self) -> int:
+        return int(self)
+
+    def __floor__(self) -> int:
+        return int(CATALOGUE[np.floor](self))
+
+    def __ceil__(self) -> int:
+        return int(CATALOGUE[np.ceil](self))
+
+    def _question(self, what: str) -> Any:
+        """The plain value, for a question whose answer is piecewise constant."""
+        value = self.value
+        return value._question(what) if isinstance(value, ArrayMethods) else value
+
+    # ---- methods that are not just a NumPy function ------------------------------------------------------------------
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+        return CATALOGUE[np.reshape](self, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
+
+    def transpose(self, *axes: Any) -> Any:
+        return CATALOGUE[np.transpose](self, (axes[0] if len(axes) == 1 else axes) if axes else None)
+
+    def astype(self, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+        if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
+            to = np.dtype(dtype)
+            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
+        if np.dtype(dtype).kind == "O":
+            raise conversion_error(self, "x.astype(object)", "Keep the dtype, or use a list of traced elements: x.tolist().")
+        if not copy and self.dtype == dtype and order == "K":
+            return self
+        out = CATALOGUE[astype](self, np.dtype(dtype))
+        return out if order == "K" else out.copy(order)
+
+    def conj(self) -> Any:
+        return CATALOGUE[np.conjugate](self) if self.dtype.kind == "c" else self  # itself, as ndarray.conj does
+
+    conjugate = conj
+
+    def __deepcopy__(self, memo: Any = None) -> Any:
+        return self.copy()
+
+    __copy__ = __deepcopy__
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise conversion_error(self, "pickling", "Return the value from the function, and pickle the result.")
+
+    def flatten(self, order: Any = "C") -> Any:
+        return CATALOGUE[np.ravel](self, order).copy()
+
+    def item(self, *index: Any) -> Any:
+        """The element itself, still traced (ndarray.item would give a Python number and lose the derivative)."""
+        if not index:
+            if self.size != 1:
+                raise ValueError("can only convert an array of size 1 to a Python scalar")
+            return self.reshape(())
+        where = index[0] if len(index) == 1 else index
+        return self[where] if isinstance(where, tuple) else self.reshape(-1)[where]
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+        return CATALOGUE[np.clip](self, min, max, out=out, **kwargs)
+
+    def tolist(self) -> Any:
+        """Nested lists of traced elements."""
+        return self if not self.shape else [row.tolist() for row in self]
+
+    def view(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs and (dtype is None or dtype is np.ndarray or np.dtype(dtype) == self.dtype):
+            return self[...]
+        raise conversion_error(self, "x.view(...)", "Use x.astype(...), x.real or x.imag.")
+
+    def as_integer_ratio(self) -> Any:
+        raise conversion_error(self, "x.as_integer_ratio(), as in the statistics module,", "Use NumPy's functions, as np.mean.")
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        if device != "cpu":
+            raise ValueError(f'x.to_device({device!r}): the only device is "cpu"')
+        return self
+
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
+        return np.empty(0).__array_namespace__(api_version=api_version)
+
+    def tobytes(self, *args: Any) -> Any:
+        raise conversion_error(self, "x.tobytes()", "Return the value from the function and convert the result.")
+
+    # ---- text --------------------------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({np.array2string(self._text(), separator=', ', prefix=type(self).__name__ + '(')})"
+
+    def __str__(self) -> str:
+        return str(self._text())
+
+    def __format__(self, form: str) -> str:
+        value = self._text()[()]  # of shape (), a number, or under vmap one for each example
+        if form and not self.shape and isinstance(value, np.ndarray):
+            return f"[{', '.join(format(v, form) for v in value.flat)}]"
+        return format(value, form)
+
+    def _text(self) -> Any:
+        value = self.value
+        return value._text() if isinstance(value, ArrayMethods) else np.asarray(value)
+
+
+def _as_array(v: Any) -> Any:
+    """What is assigned to an attribute is an array: of a complex one the real part is taken, while a number is refused."""
+    return np.asarray(v) if isinstance(v, complex) else v
+
+
+class _OfMemory:
+    """An attribute that arrays have and tracers lack. (A `__getattr__` would say it too, but slow down every attribute.)"""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, owner: type) -> NoReturn:
+        hint = (
+            f" (asked for at {user_line()}): it is about memory, or makes plain data, and a tracer only stands for an array. "
+            "Ask the argument itself, outside the function, or return the value and use it there"
+        )
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}{hint}", name=self.name, obj=x)
+
+
+METHODS = {
+    "sum": np.sum, "prod": np.prod, "mean": np.mean, "var": np.var, "std": np.std, "max": np.max, "min": np.min,
+    "all": np.all, "any": np.any, "argmax": np.argmax, "argmin": np.argmin, "argsort": np.argsort,
+    "argpartition": np.argpartition, "cumsum": np.cumsum, "cumprod": np.cumprod, "dot": np.dot, "trace": np.trace,
+    "diagonal": np.diagonal, "ravel": np.ravel, "squeeze": np.squeeze, "swapaxes": np.swapaxes, "repeat": np.repeat,
+    "take": np.take, "compress": None, "choose": np.choose, "nonzero": np.nonzero, "round": np.round,
+    "searchsorted": np.searchsorted,
+}  # fmt: skip
+
+
+def _method(name: str, function: Any) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call_function(function, (self, *args), kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"np.{name} of this array."
+    return method
+
+
+def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return call_function(np.compress, (condition, self), {"axis": axis, "out": out})
+
+
+for _name, _function in METHODS.items():
+    setattr(ArrayMethods, _name, _method(_name, _function) if _function else _compress)
+
+for _name in dir(np.ndarray):
+    if not _name.startswith("__") and not hasattr(ArrayMethods, _name):
+        setattr(ArrayMethods, _name, _OfMemory(_name))
+
+BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "divmod": np.divmod,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
+}  # fmt: skip
+UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
+COMPARE = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+
+
+def install_operators() -> None:
+    """Give tracers the operators: each is the lane of its ufunc itself, put in its place when it is first used."""
+    for name, ufunc in (*BINARY.items(), *UNARY.items(), *COMPARE.items()):
+        setattr(ArrayMethods, f"__{name}__", _at_first_use(name, f"__{name}__", ufunc))
+        if name in BINARY:
+            setattr(ArrayMethods, f"__r{name}__", _at_first_use(name, f"__r{name}__", ufunc))
+
+
+def _at_first_use(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
+    def install(x: Any, *others: Any) -> Any:
+        lane = LANES[ufunc]
+        operator = lane if isinstance(lane, FunctionType) else _as_function(lane)
+        setattr(ArrayMethods, f"__{name}__", _two_or_none(lane) if name == "pow" else operator)
+        if name in BINARY:
+            setattr(ArrayMethods, f"__r{name}__", _reflected(lane))
+        return getattr(x, method)(*others)
+
+    return install
+
+
+def _as_function(lane: Callable[..., Any]) -> Callable[..., Any]:
+    """A bound method, as the lanes of constants are, would not be given the tracer as its first operand."""
+    return lambda *operands: lane(*operands)
+
+
+def _two_or_none(lane: Callable[..., Any]) -> Callable[..., Any]:
+    """pow(x, y), but not pow(x, y, modulus), which arrays don't have either."""
+    return lambda x, y, modulus=None: lane(x, y) if modulus is None else NotImplemented
+
+
+def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    return lambda y, x: lane(x, y)
+
+
+def call_function(function: Any, args: Any, kwargs: Any) -> Any:
+    """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
+    if len(args) == 1 and not kwargs:
+        return LANES[function](*args)
+    made = entry(function)
+    if len(args) > place_of_out(made):
+        args, kwargs = by_name(made, args, kwargs)
+    out = kwargs.get("out")
+    if not isinstance(out, ArrayMethods):
+        return made(*args, **kwargs)
+    return written(function, args, made(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out)
+
+
+def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:
+    """A ufunc with keywords, or one of its methods (reduce, accumulate, outer, ...)."""
+    made: Any = entry(ufunc)
+    return made(*args, **kwargs) if method == "__call__" else made.method(method, *args, **kwargs)

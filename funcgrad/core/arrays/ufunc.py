@@ -1,0 +1,195 @@
+"""Ufuncs as primitives: operands x, y, z; the options out=, where=, dtype=; and the methods reduce, accumulate, outer, ..."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.arrays import folds
+from funcgrad.core.arrays.methods import astype
+from funcgrad.core.engine.batch import at_once
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.kinds import OPERANDS, Rule
+from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.memory.orders import example, in_order
+from funcgrad.core.memory.views import clash
+from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+
+# ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
+REDUCTIONS = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.fmax: np.nanmax, np.fmin: np.nanmin, np.logical_and: np.all, np.logical_or: np.any,
+}  # fmt: skip
+ARITHMETIC = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv}
+_NUMBERS = frozenset([np.float64, np.complex128, float, complex, int])
+ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
+
+
+OPTIONS = (
+    "/, out=None, *, where=True, dtype=None, casting=None, order='K', subok=True, signature=None, axes=None, axis=None, "
+    "keepdims=None"
+)
+
+
+class Ufunc(Primitive):
+    """A ufunc."""
+
+    def __init__(self, function: np.ufunc, rule: Rule, *, batch: Any = None, name: str | None = None, note: str = "") -> None:
+        names = OPERANDS[: function.nin] if function.nin <= len(OPERANDS) else tuple(f"x{i}" for i in range(function.nin))
+        signature = f"{', '.join(names)}, {OPTIONS}"
+        options = {"batch": batch, "name": name, "note": note, "axis": "as is"}
+        super().__init__(function, rule, operands=" ".join(names), signature=signature, **options)
+        self.layout = tuple((name, None) for name in self.operand_names)
+
+    @cached_property
+    def at_once(self) -> Callable[..., Any]:
+        """What runs a call without keywords on plain arrays inside one vmap; it gives None, if it is another case."""
+        return at_once(self)
+
+    def general(self, *operands: Any) -> Any:
+        """The general lane, for a call without keywords."""
+        return super().__call__(*operands)
+
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+        """Bind `args`; there are no params, since the options are taken apart in `__call__`."""
+        if len(args) != len(self.layout):
+            raise TypeError(f"np.{self.name} takes {len(self.layout)} operands, but {len(args)} were given at {user_line()}")
+        return Call([as_operand(x) for x in args], self.layout, {})
+
+    def run(self, call: Call) -> Any:
+        """The ufunc; of complex numbers the operator, as people write it: it rounds products otherwise than the ufunc does."""
+        operate = ARITHMETIC.get(self.function)
+        if operate is None or np.complex128 not in map(type, call.operands) or not _NUMBERS.issuperset(map(type, call.operands)):
+            return super().run(call)
+        return operate(*call.operands)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == len(self.layout):
+            out = self.at_once(*args)
+            return self.general(*args) if out is None else out
+        options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
+        operands = args[: len(self.layout)]
+        if options["signature"] is not None:
+            raise UnsupportedFunctionError(
+                f"np.{self.name} with signature= at {user_line()} has no rule: write dtype= instead."
+            )
+        if any(options[k] is not None for k in ("axes", "axis", "keepdims")):
+            return self._along(operands, kwargs)
+        if options["dtype"] is not None or options["casting"] is not None:
+            self._check_casts(operands, options)
+        if options["dtype"] is not None:
+            operands = tuple(CATALOGUE[astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
+        result, out = super().__call__(*operands), options["out"]
+        if options["order"] not in ("K", None) and out is None:
+            result = _in_order(result, operands, options["order"])
+        if self.function.nout > 1:
+            return self._delivered_each(result, out, options)
+        out = out[0] if isinstance(out, tuple) else out
+        if options["where"] is not True:
+            result = CATALOGUE[np.where](options["where"], result, 0 if out is None else out)
+        return delivered(result, out, self.name, options["casting"] or "same_kind")
+
+    def _check_casts(self, operands: Sequence[Any], options: dict[str, Any]) -> None:
+        """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without elements."""
+        if self.function.signature is None:
+            given = {k: options[k] for k in ("dtype", "casting") if options[k] is not None}
+            dtypes = [x if isinstance(x, (bool, int, float, complex)) else as_array(x).dtype for x in operands]
+            self.function(*(np.empty(0, d) if isinstance(d, np.dtype) else d for d in dtypes), **given)
+
+    def _delivered_each(self, results: Sequence[Any], outs: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+        if options["where"] is not True:
+            raise UnsupportedFunctionError(f"np.{self.name} with where= at {user_line()} has no rule: use np.where.")
+        outs = outs or (None,) * len(results)
+        if clash(*outs):
+            raise TracerWriteError(
+                f"out= of np.{self.name} at {user_line()} names two arrays that overlap in memory: NumPy leaves open which "
+                "result stays. Leave out= away, and assign the results."
+            )
+        pairs = [*zip(results, outs, strict=True)]
+        return tuple(delivered(*pair, self.name) for pair in pairs[::-1])[::-1]  # of one array, the first result stays
+
+    def _along(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
+        """A generalised ufunc (matmul, vecdot) along other axes than the last ones: they are moved there, and back."""
+        options = dict(options)
+        axes, axis, keepdims = (options.pop(k, None) for k in ("axes", "axis", "keepdims"))
+        takes = self.function.signature is not None if axes is not None else str(self.function.signature).endswith("->()")
+        if not takes or (axes is not None and axis is not None):
+            raise TypeError(
+                f"np.{self.name} at {user_line()} does not take these of axis=, axes=, keepdims=. Move the axes first."
+            )
+        if axes is None:
+            axes = [-1 if axis is None else axis] * len(operands)
+        axes = [(a,) if isinstance(a, (int, np.integer)) else tuple(a) for a in axes]
+        moved = [np.moveaxis(as_array(x), a, range(-len(a), 0)) for x, a in zip(operands, axes)]
+        result = self(*moved, **options)
+        if keepdims:
+            return np.expand_dims(result, axes[0][0])
+        back = axes[len(operands)] if len(axes) > len(operands) else ()
+        return np.moveaxis(result, range(-len(back), 0), back) if back else result
+
+    def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """ufunc.reduce, .accumulate, .reduceat, .at and .outer. (NumPy has checked that the ufunc has that method.)"""
+        if method in FOLDS:
+            return self._fold(method, *args, **kwargs)
+        if method == "at":
+            return CATALOGUE[np.ufunc.at](self, *args)
+        x, y = (as_array(a) for a in args)
+        return self(x.reshape(x.shape + (1,) * y.ndim), y, **kwargs)
+
+    def _fold(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        options = inspect.signature(FOLDS[method]).bind(self.function, *args, **kwargs).arguments
+        positional = [options.pop(name) for name in ("ufunc", "array", "indices") if name in options]
+        out = options.pop("out", None)
+        if method != "reduce" and np.ndim(positional[1]) == 0:
+            raise TypeError(f"np.{self.name}.{method}: cannot {method} on a scalar")
+        if options.get("dtype", 0) is None:
+            del options["dtype"]
+        known = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {})
+        if self.function in known:
+            result = CATALOGUE[known[self.function]](positional[1], **{"axis": 0, **options})
+        else:
+            result = FOLDS[method](*positional, **options)
+        return delivered(result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}", "unsafe", is_fold=True)
+
+
+FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": folds.reduceat}
+
+
+def _in_order(result: Any, operands: Sequence[Any], order: str) -> Any:
+    """`result`, or each of several, in the order of memory that is asked for ("A": Fortran's, if all operands have it)."""
+    if isinstance(result, tuple):
+        return tuple(_in_order(x, operands, order) for x in result)
+    is_fortran = order == "F" or order == "A" and all(example(as_array(x)).flags.fnc for x in operands)
+    return in_order(result, range(np.ndim(result))[:: -1 if is_fortran else 1])
+
+
+def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, is_fold: bool = False) -> Any:
+    """`result`, as a call with this out= gives it: a tracer is written into (by a fold, one of the very same shape)."""
+    if out is None:
+        return result
+    if not isinstance(out, Tracer):
+        raise out_refused(name)
+    shape = np.shape(result)
+    if shape != out.shape and (is_fold or np.broadcast_shapes(shape, out.shape) != out.shape):
+        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {shape} of np.{name}")
+    CATALOGUE[np.copyto](out, result, casting)
+    return out
+
+
+def as_result(x: Any) -> Any:
+    """`x` as most functions return it: without axes, it is a scalar, which can't be written to."""
+    return x if np.ndim(x) else x[()]
+
+
+def as_array(x: Any) -> Any:
+    """`x` as an array or tracer."""
+    x = as_operand(x)
+    return x if isinstance(x, Tracer) or is_foreign(x) else np.asarray(x)
+
+

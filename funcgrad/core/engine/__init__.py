@@ -1,0 +1,14 @@
+"""How a call is recorded, pushed, pulled and batched. Read it in this order:
+
+    trace.py       who handles this call? traces, tracers, `bind`
+    catalogue.py   every NumPy function, once, with its status
+    primitive.py   how a call's arguments are bound; axis_argument.py, how functions read `axis`
+    kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments
+    cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
+    reverse.py     the tape and the sweep
+    forward.py     tangents
+    batch.py       vmap
+    lanes.py       the same as bind -> apply -> record, generated, for the calls that hot code makes
+    declare.py     the verbs that declare rules
+    tracebacks.py  from the call of a transform straight to the user's line
+"""

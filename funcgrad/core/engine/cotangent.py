@@ -1,0 +1,310 @@
+"""What a cotangent (or tangent) may be, and the one place that keeps it fitting the value it belongs to.
+
+The invariant: a cotangent has exactly the shape and dtype of its value. `fit` restores it: the only undoing of broadcasting, of
+dtype promotion and of real-to-complex promotion in the library.
+
+Besides a plain array or a tracer, a cotangent may be
+- `Masked`: an array with a mask of its live positions; the others are zero by structure (a branch that `where` did not take, a
+  row that belongs to another output), and stay zero even where the derivative that multiplies them is inf or NaN;
+- `Read`, `Scatter`: contributions of `x[index]`, added into one buffer, so that reading x element by element stays linear;
+- `Part`: the cotangent of one of several outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.primitive import holds_tracer
+from funcgrad.core.engine.trace import Tracer, is_foreign
+
+# Globals for hot code: an attribute of `np` takes ten times as long.
+ndarray, empty, add_reduce = np.ndarray, np.empty, np.add.reduce
+LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
+
+
+class Masked:
+    """`value`, whose positions outside `live` are zero by structure. `owned` buffers may be written into by the sweep."""
+
+    __slots__ = ("live", "owned", "value")
+
+    def __init__(self, value: Any, live: Any, *, owned: bool = False) -> None:
+        self.value, self.live, self.owned = value, live, owned
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value it belongs to."""
+        return self.value.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the value it belongs to."""
+        return self.value.dtype
+
+    def add(self, read: Read) -> bool:
+        """Add a plain contribution, or the live part of one, into its own buffers, if they are plain too: did it?"""
+        part, live, index = read.part, True, read.index
+        if type(part) is Masked:
+            part, live = part.value, part.live
+        if not (type(part) in PLAIN_PARTS and type(self.value) is type(self.live) is ndarray) or isinstance(live, Tracer):
+            return False
+        if type(part) is ndarray and repeats(index):
+            add_at(self.value, index, part)
+            np.logical_or.at(self.live, index, live)
+        else:
+            self.value[index] += part
+            if live is True:
+                self.live[index] = True
+            else:
+                self.live[index] |= live
+        return True
+
+    def times(self, partial: Any) -> Masked:
+        """The product with a partial derivative, a value or a function; it may be inf or NaN where nothing is live."""
+        with np.errstate(all="ignore"):
+            value = partial(self.value) if callable(partial) else self.value * partial
+        return Masked(_where(self.live, value), self.live)
+
+    def through(self, linear: Callable[[Any], Any]) -> Any:
+        """Apply a linear function that only moves, copies and sums elements; the mask goes the same way."""
+        value = linear(self.value)
+        live = linear(self.live.astype(_MASK_DTYPES.get(self.value.dtype, np.float64)))
+        if isinstance(value, (tuple, list)):
+            return [_masked(v, m) for v, m in zip(value, live, strict=True)]
+        return _masked(value, live)
+
+
+_MASK_DTYPES = {np.dtype(np.float32): np.float32, np.dtype(np.complex64): np.float32}
+
+
+def _masked(value: Any, weights: Any) -> Any:
+    if value is None:
+        return None
+    value, weights = settled(value), dense(weights)
+    live = weights != 0
+    return Masked(value.value, live & value.live) if type(value) is Masked else Masked(value, live)
+
+
+def select(live: Any, ct: Any) -> Masked:
+    """`ct` where `live`, zero by structure elsewhere: what a branch that was not taken contributes."""
+    if not hasattr(live, "shape"):  # where=True
+        live = np.asarray(live, bool)
+    return Masked(_where(live, ct), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)))
+
+
+_BITS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
+_BOOL = np.dtype(bool)
+
+
+def _where(live: Any, ct: Any) -> Any:
+    """np.where(live, ct, 0). On many plain elements it is ten times faster to clear bits, with a mask of ones or zeros each."""
+    is_plain = type(ct) is ndarray and type(live) is ndarray and live.dtype is _BOOL and ct.dtype in _BITS
+    if not is_plain or live.size < LARGE:
+        return np.where(live, ct, 0)
+    bits = _BITS[ct.dtype]
+    ones = live.view(np.int8).astype(bits)
+    np.negative(ones, out=ones)
+    return np.bitwise_and(ones, ct.view(bits), out=ones if ones.shape == ct.shape else None).view(ct.dtype)
+
+
+class Read:
+    """What one `x[index]` contributes to the cotangent of x: `part` at `index`, zero by structure elsewhere."""
+
+    __slots__ = ("index", "part", "spec")
+    index: Any
+    part: Any
+    spec: Any  # that of x; None until the sweep knows it
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of x."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of x."""
+        return self.spec.dtype
+
+
+def make_read(index: Any, part: Any, spec: Any) -> Read:
+    """A new Read. (The pull of x[i] in a loop writes these lines out.)"""
+    read = Read()
+    read.index, read.part, read.spec = index, part, spec
+    return read
+
+
+# The types of parts that are what they are; anything else is looked at.
+PLAIN_PARTS = frozenset([np.float64, np.float32, ndarray])
+INTS = frozenset([int, np.int64])
+
+
+def is_element(index: Any) -> bool:
+    """Is this an integer, or a tuple of integers, as loops over elements have them?"""
+    kind = type(index)
+    return kind in INTS or kind is tuple and INTS.issuperset(map(type, index))
+
+
+class Scatter:
+    """The sum of many `Read`s, in one buffer: reading x element by element costs O(1) each."""
+
+    __slots__ = ("buffer", "dtype", "elements", "places", "reads", "shape")
+
+    def __init__(self, read: Read) -> None:
+        self.shape, self.dtype = read.shape, read.dtype
+        self.buffer: Any = buffer_for(read.part, read.shape, read.dtype)
+        self.elements: list[int] = []  # what loops read
+        self.places: list[tuple[int, ...]] = []  # and loops over several axes
+        self.reads: list[tuple[Any, Any]] = []  # all else: (index, which of its positions are live)
+        self.add(read)
+
+    def add(self, read: Read) -> None:
+        """Add one more contribution; the indices are kept, for the mask."""
+        part, live, index = read.part, True, read.index
+        if type(part) in PLAIN_PARTS and type(self.buffer) is ndarray:
+            kind = type(index)
+            if kind in INTS:
+                self.buffer[index] += part
+                self.elements.append(index)
+                return
+            if kind is tuple and len(index) == self.buffer.ndim and INTS.issuperset(map(type, index)):
+                self.buffer[index] += part
+                self.places.append(index)
+                return
+            if kind is slice:
+                self.buffer[index] += part
+                self.reads.append((index, True))
+                return
+        if type(part) is Masked:
+            part, live = part.value, part.live
+        self.reads.append((read.index, live))
+        self.buffer = add_at(self.buffer, read.index, part)
+
+    def settled(self) -> Any:
+        """The sum as a Masked, or as a plain array where every position is live."""
+        live: Any = np.zeros(self.shape, bool)
+        if self.elements:
+            live[self.elements] = True
+        if self.places:
+            live[tuple(map(list, zip(*self.places)))] = True
+        for index, part in self.reads:
+            if isinstance(live, Tracer) or holds_tracer((part, index)) or is_foreign(part) or is_foreign(live):
+                part = part.astype(float) if hasattr(part, "astype") else np.asarray(part, float)
+                live = np.logical_or(live, add_at(buffer_for(part, self.shape, float), index, part) != 0)
+            elif part is True or not repeats(index):
+                live[index] |= part
+            else:  # one reading of a position may be live, another not
+                np.logical_or.at(live, index, part)
+        if not isinstance(live, Tracer) and live.all():
+            return self.buffer
+        return Masked(self.buffer, live, owned=True)
+
+
+def buffer_for(part: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros to add up parts in: of the same kind of array as `part`, if that is one of another library."""
+    if type(part) is Masked:
+        part = part.value
+    return np.zeros_like(part, shape=shape, dtype=dtype) if is_foreign(part) else np.zeros(shape, dtype)
+
+
+def copy_for(part: Any, buffer: Any, dtype: Any = None) -> Any:
+    """A copy of `buffer`, to write parts like `part` into."""
+    if is_foreign(part) or is_foreign(buffer):
+        return buffer_for(part if is_foreign(part) else buffer, buffer.shape, dtype or buffer.dtype) + buffer
+    return np.array(buffer, dtype)
+
+
+def add_at(buffer: Any, index: Any, part: Any) -> Any:
+    """`buffer` with `part` added at `index` (repeated indices add up): in place where both are plain."""
+    if isinstance(buffer, Tracer) or holds_tracer((part, index)):
+        return CATALOGUE[add_at](buffer, part, index)
+    if not repeats(index):
+        buffer[index] += part
+    elif np.size(part) < LARGE or type(buffer) is not ndarray or not buffer.flags.c_contiguous:
+        np.add.at(buffer, index, part)
+    else:  # np.add.at is ten times faster along one axis
+        positions = np.arange(buffer.size).reshape(buffer.shape)[index]
+        np.add.at(buffer.reshape(-1), positions.reshape(-1), np.broadcast_to(part, positions.shape).reshape(-1))
+    return buffer
+
+
+def repeats(index: Any) -> bool:
+    """May this index name a position twice? Integer arrays may; integers, slices and masks don't."""
+    if isinstance(index, tuple):
+        return any(repeats(i) for i in index)
+    return isinstance(index, (list, np.ndarray)) and np.asarray(index).dtype.kind in "iu"
+
+
+class Part:
+    """The cotangent of one output, `position`, of a node that has several."""
+
+    __slots__ = ("ct", "dtype", "position", "shape")
+
+    def __init__(self, position: int, ct: Any, width: Any) -> None:
+        self.position, self.ct, self.shape, self.dtype = position, ct, width, None
+
+
+def settled(ct: Any) -> Any:
+    """`ct` as a plain array, a tracer or a Masked."""
+    if type(ct) is Read:
+        ct = Scatter(ct)
+    return ct.settled() if type(ct) is Scatter else ct
+
+
+def dense(ct: Any) -> Any:
+    """`ct` as a plain array or a tracer: the structure of its zeros is forgotten."""
+    if type(ct) is Read:
+        ct = Scatter(ct)
+    if type(ct) is Scatter:
+        return ct.buffer
+    return ct.value if type(ct) is Masked else ct
+
+
+def fit(part: Any, to: Any) -> Any:
+    """`part`, a contribution to the cotangent of a value like `to`, with the shape and dtype of that value."""
+    if type(part) is ndarray:
+        if part.shape[1:] == to.shape and part.ndim:  # the gradient of a bias
+            part = add_reduce(part, 0)
+            if part.dtype is to.dtype:
+                return part
+    elif type(part) in PLAIN_PARTS:  # the gradient of a sum
+        part = broadcast(part, to.shape)
+    elif not hasattr(part, "shape"):
+        part = np.asarray(part)
+    if part.shape != to.shape:
+        part = fit_shape(part, to.shape)
+    return Masked(_cast(part.value, to.dtype), part.live) if type(part) is Masked else _cast(part, to.dtype)
+
+
+def _cast(part: Any, dtype: Any) -> Any:
+    if part.dtype == dtype:
+        return part
+    if part.dtype.kind == "c" and dtype.kind != "c":
+        part = part.real
+    return part.astype(dtype)
+
+
+def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
+    """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated (or repeat it)."""
+    if type(part) is Masked:
+        return part.through(lambda p: fit_shape(p, shape))
+    lead = max(part.ndim - len(shape), 0)
+    kept = part.shape[lead:]
+    stretched: tuple[int, ...] = ()
+    if len(kept) == len(shape):
+        stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 and kept[i] != 1)
+    if lead or stretched:
+        part = part.sum(axis=(*range(lead), *stretched)).reshape([1 if n == 1 else m for n, m in zip(shape, kept)])
+    return part if part.shape == shape else broadcast(part, shape)
+
+
+def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
+    """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be overwritten."""
+    if type(part) not in PLAIN_PARTS and not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
+        return np.broadcast_to(part, shape)
+    filled = empty(shape, part.dtype)
+    filled[...] = part
+    return filled

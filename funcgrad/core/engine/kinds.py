@@ -1,0 +1,310 @@
+"""The rule kinds: the mathematics of a function picks its kind, the kind does the work.
+
+A rule is a linear map in two directions, `push` (tangents forward) and `pull` (cotangents back). The formulas that declare it
+are plain NumPy, and the *names of their parameters* say what they need: operands, `out`, or a parameter of the call. Only that
+is kept on the tape. So a formula that runs on tracers is itself recorded (higher order is no special case).
+
+    Elementwise         one partial derivative for each operand (x, y, z): push and pull multiply by it
+    Selection           an elementwise choice: weights in [0, 1]; a weight of 0 is a zero by structure
+    Linear              push is the function itself; the transpose sees shapes, never values
+    Multilinear         linear in each operand: one transpose for each
+    Custom              pull is given; push too, or it is pull transposed
+    PiecewiseConstant   no derivative: the result is constant where it is smooth
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from funcgrad.core.engine.cotangent import LARGE, Masked, broadcast, dense, fit, ndarray, select
+from funcgrad.core.engine.primitive import Call, Spec
+from funcgrad.errors import NonDifferentiableError, user_line
+
+if TYPE_CHECKING:
+    from funcgrad.core.engine.primitive import Primitive
+
+Formula = Callable[..., Any]
+
+
+def names_in(formula: Formula) -> tuple[str, ...]:
+    """The parameters of a formula, without the leading `ct` (or `t`)."""
+    formula = inspect.unwrap(formula)
+    code = getattr(formula, "__code__", None)  # 50x faster than inspect.signature
+    if code is None or hasattr(formula, "__signature__"):
+        names = tuple(inspect.signature(formula).parameters)
+    else:
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return names[1:] if names[:1] in (("ct",), ("t",)) else names
+
+
+def _takes_cotangent(formula: Formula) -> bool:
+    code = getattr(inspect.unwrap(formula), "__code__", None)
+    return code is not None and code.co_varnames[: code.co_argcount][:1] == ("ct",)
+
+
+class Plan:
+    """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
+
+    __slots__ = ("constants", "keeps", "lane_save", "layout", "masks", "primitive", "pull", "pull_masked", "save", "slots")
+
+    def __init__(self, primitive: Primitive, slots: tuple[int, ...]) -> None:
+        self.primitive, self.slots = primitive, slots
+        self.keeps: tuple[str, ...] = ()  # the names whose values are saved
+        self.constants: tuple[int, ...] = ()  # the untraced operands among them
+        self.masks = True  # does its pull ask which zeros of a cotangent are zero by structure?
+        self.lane_save = ""
+        self.layout: Any = ()  # the names of the operands, as in a Call
+        self.save: Callable[[Call, Any], Any]
+        self.pull: Callable[[Any, Any], Sequence[Any]]
+        self.pull_masked: Callable[[Masked, Any], Sequence[Any]]
+
+    @property
+    def name(self) -> str:
+        """What was called, for messages."""
+        return self.primitive.title
+
+
+class Rule:
+    """The derivative of a primitive."""
+
+    kind = ""
+    is_constant = False
+    pushes = True  # False where forward mode has to transpose `pull`
+    ignores: frozenset[int] = frozenset()  # positions of operands on which the result depends only piecewise constantly
+    unknown: Mapping[int, str] = {}  # positions of operands in which nobody knows the derivative, and what these are
+
+    def check(self, primitive: Primitive) -> None:
+        """Refuse, when it is declared, a rule whose names don't fit its primitive."""
+
+    def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+        """The plan for these traced positions."""
+        raise NotImplementedError
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        """The tangent of `out`, given the tangents of some operands (None if it is zero)."""
+        raise NotImplementedError
+
+
+def scaled(ct: Any, partial: Any) -> Any:
+    """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it (fresh memory costs page faults)."""
+    is_owned = getrefcount(ct) <= OWNED[0] and ct.base is None
+    return _times(ct, partial, is_owned)
+
+
+def scaled_by(ct: Any, formula: Formula, *saved: Any) -> Any:
+    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the cache."""
+    is_owned = getrefcount(ct) <= OWNED[0] and ct.base is None
+    if ct.size < 2 * BLOCK or not _alike(ct, saved):
+        return _times(ct, formula(*saved), is_owned)
+    out = ct if is_owned else np.empty_like(ct)
+    flat = [x.reshape(-1) if type(x) is ndarray else x for x in (out, ct, *saved)]
+    for start in range(0, ct.size, BLOCK):
+        to, part, *values = [x[start : start + BLOCK] if type(x) is ndarray else x for x in flat]
+        np.multiply(part, formula(*values), out=to)
+    return out
+
+
+def _times(ct: Any, partial: Any, is_owned: bool) -> Any:
+    if is_owned and type(partial) is ndarray and partial.shape == ct.shape and partial.dtype == ct.dtype:
+        return np.multiply(ct, partial, out=ct)
+    if is_owned and type(partial) in (float, int) and ct.dtype.kind == "f":
+        return np.negative(ct, out=ct) if partial == -1 else np.multiply(ct, partial, out=ct)
+    return ct * partial
+
+
+def _alike(ct: Any, saved: Sequence[Any]) -> bool:
+    """Do all of these lie in memory like `ct`, one element after the other? (A number belongs to each.)"""
+    shape, dtype = ct.shape, ct.dtype
+    return dtype.kind == "f" and all(
+        x.shape == shape and x.dtype == dtype and x.flags.c_contiguous if type(x) is ndarray else type(x) in (float, int)
+        for x in (ct, *saved)
+    )
+
+
+BLOCK = 1 << 16  # elements; fresh memory of this size is not given back, and asked for again, each time
+
+# The reference count, seen in `scaled` and `scaled_by`, of a cotangent that only the sweep holds; owned.py measures it at import.
+OWNED = [0]
+
+
+class Unknown:
+    """Stands for a partial derivative that nobody knows in closed form: to need it is an error, which names the operand."""
+
+    __slots__ = ("operand",)
+
+    def __init__(self, operand: str) -> None:
+        self.operand = operand
+
+
+Partial = Formula | float | Unknown | None
+
+
+class Elementwise(Rule):
+    """d out = sum of partial_i * d operand_i.
+
+    A partial is a formula of x, y, z, out; a number if it is constant; None if it is 0; Unknown if it is refused. A formula that
+    begins with `ct` gives the product with it: where the partial alone could overflow, as in 1 / y**2.
+    """
+
+    kind = "elementwise"
+
+    def __init__(self, partials: Sequence[Partial]) -> None:
+        self.partials = tuple(partials)
+        self.names = tuple(names_in(p) if callable(p) else () for p in self.partials)
+        self.applied = frozenset(i for i, p in enumerate(self.partials) if callable(p) and _takes_cotangent(p))
+        self.ignores = frozenset(i for i, p in enumerate(self.partials) if p is None)
+        self.unknown = {i: p.operand for i, p in enumerate(self.partials) if isinstance(p, Unknown)}
+
+    def check(self, primitive: Primitive) -> None:
+        allowed = (*primitive.operand_names, "out")
+        for names in self.names:
+            if not set(names) <= set(allowed):
+                raise ValueError(f"{primitive.name}: an elementwise partial may name {allowed}, not {names}")
+
+    def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
+        self._check_known(primitive, slots)
+        plan = Plan(primitive, slots)
+        operands = primitive.operand_names
+        plan.keeps = tuple(n for n in (*operands, "out") if any(n in self.names[i] for i in slots))
+        plan.lane_save = f"({''.join(n + ', ' for n in plan.keeps)})"
+        where = {n: i for i, n in enumerate(operands)}
+        plan.constants = tuple(where[n] for n in plan.keeps if n in where and where[n] not in slots)
+        keeps = plan.keeps
+        plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
+        plan.pull = self._compiled(primitive, slots, keeps)
+
+        def pull_masked(ct: Masked, saved: Any) -> list[Any]:
+            values = dict(zip(keeps, saved, strict=True))
+            return [self.times(ct, self.partial(i, values)) for i in slots]
+
+        plan.pull_masked = pull_masked
+        return plan
+
+    def _check_known(self, primitive: Primitive, slots: Iterable[int]) -> None:
+        for i in self.unknown.keys() & set(slots):
+            raise NonDifferentiableError(
+                f"{primitive.title} has no known derivative in {self.unknown[i]}, which depends on a tracer at "
+                f"{user_line()}. Use funcgrad.stop_gradient on it if its derivative is not meant to count."
+            )
+
+    def partial(self, slot: int, values: dict[str, Any]) -> Any:
+        """The partial derivative in operand `slot`: a value, or a function that multiplies by it."""
+        p = self.partials[slot]
+        if not callable(p):
+            return p
+        needed = [values[n] for n in self.names[slot]]
+        return (lambda ct: p(ct, *needed)) if slot in self.applied else p(*needed)
+
+    def times(self, ct: Any, partial: Any) -> Any:
+        """A cotangent or tangent times a partial."""
+        if partial is None:
+            return None
+        if type(ct) is not Masked:
+            return partial(ct) if callable(partial) else ct * partial
+        if type(partial) in (int, float) and math.isfinite(partial):  # keeps zeros zero
+            return Masked(ct.value if partial == 1 else ct.value * partial, ct.live)
+        return ct.times(partial)
+
+    def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+        """`pull` as a small function of its own, source built from the partials' parameter names."""
+        space: dict[str, Any] = {"scaled": scaled, "scaled_by": scaled_by, "ndarray": ndarray}
+        lines, parts = [], []
+        for i in slots:
+            p = self.partials[i]
+            if p is None or p == 1:
+                parts.append("None" if p is None else "ct")
+                continue
+            space[f"partial{i}"] = p
+            if i in self.applied:
+                parts.append(f"partial{i}({', '.join(('ct', *self.names[i]))})")
+                continue
+            value = f"partial{i}({', '.join(self.names[i])})" if callable(p) else repr(p)
+            if i == slots[-1] and "ct" not in parts:  # the last use of ct: its buffer may be overwritten
+                real = "" if callable(p) else " and ct.dtype.kind == 'f'"  # -ct is no product where a complex part is inf
+                lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}{real}:")
+                last = f"scaled_by(ct, partial{i}, {', '.join(self.names[i])})" if callable(p) else f"scaled(ct, {value})"
+                lines.append(f"    return ({', '.join([*parts, last])},)")
+            parts.append("-ct" if p == -1 else f"ct * {value}")
+        unpack = f"    ({', '.join(keeps)},) = saved\n" if keeps else ""
+        body = "".join(f"    {line}\n" for line in lines)
+        source = f"def pull(ct, saved):\n{unpack}{body}    return ({', '.join(parts)},)\n"
+        exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
+        return space["pull"]
+
+    def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        self._check_known(primitive, tangents)
+        values = {**dict(zip(primitive.operand_names, call.operands, strict=True)), "out": out}
+        terms = []
+        for i, t in tangents.items():
+            term = self.times(t, self.partial(i, values))
+            if term is not None:
+                terms.append(term)
+        return total(terms, out)
+
+
+OPERANDS = ("x", "y", "z")
+
+
+class Selection(Elementwise):
+    """A choice among the operands: a weight of 0 means "not taken", and contributes a zero by structure."""
+
+    kind = "selection"
+
+    def times(self, ct: Any, partial: Any) -> Any:
+        if partial is None:
+            return None
+        live, value = partial, ct
+        if type(ct) is Masked:
+            live, value = np.logical_and(partial, ct.live), ct.value
+        if partial.dtype != bool:
+            with np.errstate(invalid="ignore"):  # inf * 0, where nothing is taken
+                live, value = live != 0, value * partial
+        return select(live, value)
+
+    def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+        def pull(ct: Any, saved: Any) -> list[Any]:
+            values = dict(zip(keeps, saved, strict=True))
+            return [self.times(ct, self.partial(i, values)) for i in slots]
+
+        return pull
+
+
+class PiecewiseConstant(Rule):
+    """No derivative: comparisons, rounding, argmax. Its result is constant wherever it is smooth."""
+
+    kind = "piecewise constant"
+    is_constant = True
+
+
+def total(terms: Sequence[Any], out: Any) -> Any:
+    """The sum of tangent terms, with the shape and dtype of `out`; what all of them mask stays masked."""
+    if not terms:
+        return None
+    if any(type(t) is Masked for t in terms):
+        return reduce(_sum, [fit_tangent(t, out) for t in terms])
+    result = reduce(lambda s, t: s + t, terms)
+    return fit_tangent(result, out)
+
+
+def _sum(s: Any, t: Any) -> Any:
+    if type(s) is Masked and type(t) is Masked:
+        return Masked(s.value + t.value, np.logical_or(s.live, t.live))
+    return dense(s) + dense(t)
+
+
+def fit_tangent(t: Any, out: Any) -> Any:
+    """A tangent with the shape and dtype of its value: broadcast, never summed."""
+    if type(t) is Masked:
+        return Masked(fit_tangent(t.value, out), broadcast(t.live, out.shape) if t.live.shape != out.shape else t.live)
+    if not hasattr(t, "shape"):
+        t = np.asarray(t)
+    if t.shape != out.shape:
+        t = broadcast(t, out.shape)
+    return t if t.dtype == out.dtype else fit(t, Spec(t.shape, out.dtype))

@@ -1,0 +1,395 @@
+"""Primitives, and how their arguments are bound.
+
+A primitive is a function that the engine treats as one step. Its arguments are bound once, here, by NumPy's own signature: the
+arrays among them become the `operands` of a `Call`, the rest its `params`, with axes normalised.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from funcgrad.core.arrays.subclasses import check_operand
+from funcgrad.core.engine.axis_argument import AxisArgument
+from funcgrad.core.engine.catalogue import CATALOGUE, Function
+from funcgrad.core.engine.trace import Tracer, bind
+from funcgrad.core.memory.orders import example
+from funcgrad.core.memory.views import Step, note_view
+from funcgrad.errors import BEGIN, TracerWriteError, user_line
+
+if TYPE_CHECKING:
+    from funcgrad.core.engine.kinds import Rule
+
+Layout = tuple[tuple[str, int | None], ...]
+
+
+class Spec:
+    """The shape and dtype of a value: all that a linear rule may know of what it is differentiated in."""
+
+    __slots__ = ("dtype", "shape")  # read in a fifth of the time that a named tuple takes
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spec) and self.shape == other.shape and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"Spec(shape={self.shape}, dtype={self.dtype!r})"
+
+    @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+def spec(x: Any) -> Spec:
+    """The Spec of an array, tracer or Python scalar."""
+    if not hasattr(x, "dtype"):
+        x = np.asarray(x)
+    return Spec(x.shape, x.dtype)
+
+
+class Call:
+    """A call split in two: `operands` (arrays that a trace may care for, flat) and `params` (the rest, by name).
+
+    `layout` names the operands: `("x", None)` is one operand, `("arrays", 3)` a list of three.
+    """
+
+    __slots__ = ("layout", "operands", "params")
+
+    def __init__(self, operands: Sequence[Any], layout: Layout, params: dict[str, Any]) -> None:
+        self.operands, self.layout, self.params = operands, layout, params
+
+    def with_operands(self, operands: Sequence[Any]) -> Call:
+        """The same call on other operands."""
+        return Call(operands, self.layout, self.params)
+
+    def named(self, values: Sequence[Any]) -> dict[str, Any]:
+        """`values`, one for each operand, by the operands' names (lists gathered)."""
+        named: dict[str, Any] = {}
+        at = 0
+        for name, length in self.layout:
+            if length is None:
+                named[name] = values[at]
+                at += 1
+            else:
+                named[name] = list(values[at : at + length])
+                at += length
+        return named
+
+    def slots(self, name: str) -> range:
+        """The positions of the operands called `name`."""
+        at = 0
+        for other, length in self.layout:
+            width = 1 if length is None else length
+            if other == name:
+                return range(at, at + width)
+            at += width
+        return range(0)
+
+
+_ABSENT: Any = np._NoValue  # what NumPy itself uses for "not given"; None means something else in initial=
+
+
+class Primitive(Function):
+    """A function that the engine treats as one step, with its rule and its way of batching.
+
+    `operands` names the parameters that are arrays ("a b", "arrays*" for a list of arrays); by default it is the first one.
+    `signature` replaces NumPy's own where Python can't see it. `axis` says in what an `axis` parameter counts: the first
+    operand ("x"), the output ("out"), or that it is to be left as it is ("as is"). `batch` is the strategy of batch.py for vmap;
+    `flattens` says that axis=None means the flattened array there (as in cumsum), not all axes (as in sum). `gives_array`: the
+    result is an array also where it has no axes, not a scalar ("as x": where x is one).
+    """
+
+    status = "differentiable"
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        rule: Rule,
+        *,
+        operands: str | None = None,
+        signature: str | None = None,
+        axis: str = "x",
+        batch: Any = None,
+        flattens: bool = False,
+        name: str | None = None,
+        note: str = "",
+        gives_array: bool | str = False,
+    ) -> None:
+        super().__init__(function, name)
+        self.gives_array = gives_array
+        self.rule, self.batch, self.note, self.axis_of, self.flattens = rule, batch, note, axis, flattens
+        self.may_view = getattr(rule, "moves", False)
+        self.kind = rule.kind
+        self.plans: dict[Any, Any] = {}
+        self.splits: dict[Any, Call] = {}  # calls of one tracer, by all that is beside it
+        self._operands, self._signature = operands, signature
+
+    # What follows from the signature is found out at the first call: importing the rules stays cheap.
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature by which arguments are bound."""
+        return signature_of(self.function, self._signature)
+
+    @cached_property
+    def bind_arguments(self) -> Callable[..., dict[str, Any]]:
+        """The function that binds them."""
+        self.check()
+        return binder(self.name, self.signature)
+
+    @cached_property
+    def operand_names(self) -> tuple[str, ...]:
+        """The parameters that are arrays."""
+        names = (self._operands or next(iter(self.signature.parameters))).split()
+        return tuple(name.removesuffix("*") for name in names)
+
+    @cached_property
+    def lists(self) -> frozenset[str]:
+        """Those among them that are lists of arrays."""
+        return frozenset(name[:-1] for name in (self._operands or "").split() if name.endswith("*"))
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """The defaults of the parameters that have one."""
+        return {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
+
+    @cached_property
+    def axis(self) -> AxisArgument:
+        """How `axis` is read."""
+        return AxisArgument(self.function, self.name, among_output=self.axis_of == "out")
+
+    @cached_property
+    def open_ended(self) -> bool:
+        """Does the signature take any keyword?"""
+        return any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Is f(x) the call with one operand and no params? (An `axis` with a default other than None is one.)"""
+        self.check()
+        others = [p for p in list(self.signature.parameters.values())[1:] if p.kind is not p.VAR_KEYWORD]
+        return (
+            not self.lists
+            and next(iter(self.signature.parameters)) == self.operand_names[0]
+            and all(p.default is not p.empty for p in others)
+            and self.defaults.get("axis") is None
+        )
+
+    def check(self) -> None:
+        """Refuse a rule whose names don't fit the function; done at the first call."""
+        self.rule.check(self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        call = self.split(args, kwargs)
+        if call.params.get("order") == "A":  # decided by the layout in memory, while there still is one
+            call.params["order"] = "F" if example(call.operands[0]).flags.fnc else "C"
+        out = bind(self, call)
+        if self.may_view and isinstance(out, Tracer):
+            note_view(call.operands[0], out, Step(self, call))
+        return out
+
+    def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+        """Bind arguments by the function's own signature: an unknown keyword is an error, never swallowed.
+
+        What came of it is remembered for calls of one tracer, beside which there are only numbers and the like.
+        """
+        if not args or not isinstance(args[0], Tracer):
+            return self._split(args, kwargs)
+        if len(args) == 1 and not kwargs and self.is_plain:
+            return Call([as_operand(args[0])], ((self.operand_names[0], None),), {})
+        others = (*args[1:], *kwargs.values())
+        if self.lists or not all(map(_is_static, others)):
+            return self._split(args, kwargs)
+        key = (args[0].ndim, len(args), others, (*kwargs,), (*map(type, others),))  # with types, as True == 1 == 1.0
+        known = self.splits.get(key)
+        if known is not None:
+            return Call([as_operand(args[0])], known.layout, dict(known.params))
+        call = self._split(args, kwargs)
+        if call.layout == ((next(iter(self.signature.parameters)), None),) and len(self.splits) < _MANY:
+            self.splits[key] = Call((), call.layout, dict(call.params))
+        return call
+
+    def _split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+        arguments = self.bind_arguments(*args, **kwargs)
+        if arguments.pop("out", None) is not None:
+            raise out_refused(self.name)
+        operands: list[Any] = []
+        layout: list[tuple[str, int | None]] = []
+        for name in self.operand_names:
+            value: Any = arguments.pop(name)
+            if value is _ABSENT or (value is None and self.defaults.get(name, _ABSENT) is None):
+                continue
+            if name == "where" and (value is None or isinstance(value, (list, tuple)) and not holds_tracer(value)):
+                value = np.asarray(value, bool)  # as NumPy has it; an array is not cast
+            if name in self.lists:
+                if not hasattr(value, "__len__"):  # NumPy has already gone through a generator
+                    raise TypeError(f"np.{self.name}: {name} must be a list or a tuple of arrays, not a {type(value).__name__}")
+                items = [as_operand(v) for v in value]  # pyright: ignore[reportOptionalIterable]
+                layout.append((name, len(items)))
+                operands += items
+            else:
+                layout.append((name, None))
+                operands.append(as_operand(value))
+        params = {k: v for k, v in arguments.items() if v is not self.defaults.get(k, _ABSENT)}
+        if "axis" in arguments and arguments["axis"] is not None and self.axis_of != "as is":
+            ndim = operands[0].ndim if hasattr(operands[0], "ndim") else np.ndim(operands[0])
+            params["axis"] = self.axis.normalised(arguments["axis"], ndim)
+        return Call(operands, tuple(layout), params)
+
+    def run(self, call: Call) -> Any:
+        """Call the NumPy function itself: by position what is positional-only, all else by keyword."""
+        layout = call.layout
+        if 0 < len(layout) <= self.leading and layout[-1][0] == self.operand_names[len(layout) - 1]:
+            return self.function(*call.operands, **call.params)
+        arguments = {**call.named(call.operands), **call.params}
+        args: list[Any] = []
+        for parameter in self.signature.parameters.values():
+            if parameter.name not in arguments:
+                continue
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                args.append(arguments.pop(parameter.name))
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                args += arguments.pop(parameter.name)
+        return self.function(*args, **arguments)
+
+    @cached_property
+    def leading(self) -> int:
+        """How many operands stand at the front of the signature; 0 where something must be given otherwise."""
+        parameters = list(self.signature.parameters.values())
+        by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        count = 0
+        for parameter, name in zip(parameters, self.operand_names):
+            if parameter.name != name:
+                break
+            count += 1
+        others_by_keyword = all(p.kind in by_keyword for p in parameters[count:])
+        return count if others_by_keyword and not self.lists else 0
+
+
+_STATIC = frozenset([int, bool, float, str, type, type(None)])
+_MANY = 256  # ways to call one function that are remembered
+
+
+def _is_static(x: Any) -> bool:
+    """May a call be remembered by this argument?"""
+    return type(x) in _STATIC or type(x) is tuple and all(type(i) is int for i in x)
+
+
+class Opaque(Function):
+    """A call that the engine does not look into: it says itself what it means on each kind of trace.
+
+    Custom rules, checkpoints and implicit functions are of this kind (transforms/opaque.py). Operands and outputs are flat lists;
+    an operand may be anything.
+    """
+
+    status = "opaque"
+
+    def run(self, call: Call) -> list[Any]:
+        """The outputs, for operands without tracers."""
+        raise NotImplementedError
+
+    def on_reverse(self, trace: Any, call: Call, slots: tuple[int, ...], parents: tuple[Any, ...]) -> list[Any]:
+        """The outputs on a reverse trace: `call` is lowered, `parents` are the nodes of its operands at `slots`."""
+        raise NotImplementedError
+
+    def on_forward(self, trace: Any, call: Call, tangents: dict[int, Any]) -> list[Any]:
+        """The outputs on a forward trace: `call` is lowered, `tangents` belong to some of its operands."""
+        raise NotImplementedError
+
+    def on_batch(self, trace: Any, call: Call, batched: Sequence[bool]) -> list[Any]:
+        """The outputs on a batch trace: `call` is lowered, and some of its operands are batched along axis 0."""
+        raise NotImplementedError
+
+
+def out_refused(name: str) -> TracerWriteError:
+    """The error for `out=` beside a tracer."""
+    return TracerWriteError(
+        f"np.{name}(..., out=a), or an operator such as `a += x`, at {user_line()} would write a tracer into a plain array and "
+        f"lose its derivative. Write `a = np.{name}(...)` (a = a + x); or, to write into a, {BEGIN}."
+    )
+
+
+def signature_of(function: Callable[..., Any], text: str | None = None) -> inspect.Signature:
+    """The signature by which the arguments of `function` are bound; `text` where Python can't see it."""
+    if text is None:
+        return inspect.signature(function)
+    space: dict[str, Any] = {"absent": _ABSENT}
+    exec(f"def stand_in({text}): pass", space)
+    return inspect.signature(space["stand_in"])
+
+
+def binder(name: str, signature: inspect.Signature) -> Callable[..., dict[str, Any]]:
+    """A function with this signature that returns its arguments by name: Python's own binding, and its error messages."""
+    space: dict[str, Any] = {}
+    parameters = []
+    for p in signature.parameters.values():
+        if p.default is not p.empty:
+            space[f"default_{p.name}"] = p.default
+            p = p.replace(default=_Source(f"default_{p.name}"))
+        parameters.append(p.replace(annotation=p.empty))
+    head = str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+    entries = [f"**{p.name}" if p.kind is p.VAR_KEYWORD else f"'{p.name}': {p.name}" for p in parameters]
+    plain = re.sub(r"\W", "_", name)  # 'linalg.norm', '<lambda>'
+    exec(compile(f"def {plain}{head}: return {{{', '.join(entries)}}}", "<funcgrad binder>", "exec"), space)
+    return space[plain]
+
+
+class _Source(str):
+    """A string whose repr is itself: stands for a name in generated source."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+# Most operands that are no tracers.
+_TAKEN = frozenset([np.ndarray, float, int, complex, bool, np.float64, np.float32, np.complex128, np.int64, np.bool_])
+
+
+def as_operand(x: Any) -> Any:
+    """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew (mutation.py)."""
+    if isinstance(x, Tracer):
+        x.node  # noqa: B018
+    elif type(x) in (list, tuple, range):
+        return array_of(x)
+    elif type(x) not in _TAKEN:
+        if hasattr(x, "__operand__"):  # an object that holds an array or a tracer
+            return x.__operand__()
+        check_operand(x)
+    return x
+
+
+def array_of(items: Any) -> Any:
+    """The array of a nested list; where there are tracers in it, a tracer."""
+    if isinstance(items, (list, tuple, range)):
+        if holds_tracer(items):
+            return CATALOGUE[np.stack]([array_of(item) for item in items])
+        return np.asarray(items)
+    return items
+
+
+def holds_tracer(items: Any) -> bool:
+    """Is there a tracer anywhere in this nested list?"""
+    if isinstance(items, (list, tuple)):
+        return any(holds_tracer(item) for item in items)
+    return isinstance(items, Tracer)

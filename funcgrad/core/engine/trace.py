@@ -1,0 +1,211 @@
+"""Who handles this call? Traces, tracers and `bind`.
+
+A `Trace` is one running transform. A `Tracer` stands for an array inside one trace: its `value` is a plain array or a tracer of
+an outer trace. `bind` gives each call to the innermost trace among the operands; that trace takes the wrapping off its own
+tracers only, and binds again, so that the outer traces see the call next. A level is the next number of one counter: a trace
+that starts later is an inner one. There is no stack and no global state, so threads, asyncio and closures can't be confused.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+
+from funcgrad.core.arrays.conversions import escaped
+from funcgrad.core.arrays.methods import ArrayMethods
+from funcgrad.core.engine.tracebacks import shorten
+from funcgrad.errors import (
+    BEGIN,
+    NonDifferentiableError,
+    TracerConversionError,
+    TracerError,
+    TracerWriteError,
+    user_line,
+)
+
+if TYPE_CHECKING:
+    from funcgrad.core.engine.primitive import Call, Opaque, Primitive
+
+_levels = count(1)
+# For an observer: in its context each new trace becomes one of a subclass, and elsewhere nothing is paid for that.
+WATCHED: ContextVar[Callable[[type[Trace]], type[Trace]] | None] = ContextVar("watched", default=None)
+# The transform that runs the code of this context, if one does. No call is handed out by it: it only tells makers of new arrays
+# whether tracers may come to be written into them (blank.py).
+RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
+
+
+class Trace:
+    """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
+
+    __slots__ = ("__weakref__", "is_open", "level", "order", "token")
+    transform = "a transform"
+    tracer_type: type[Tracer]
+
+    def __init__(self) -> None:
+        self.level: int = next(_levels)
+        self.is_open = True  # until the transform has returned
+        # Nodes are numbered downwards, so that a heap hands out the newest first.
+        self.order: Iterator[int] = count(0, -1)
+        watched: Any = WATCHED.get()
+        if watched is not None:
+            self.__class__ = watched(type(self))
+
+    def close(self) -> None:
+        """From now on, using one of this trace's tracers is an error: `next(trace.order)` raises it, at no cost before."""
+        self.is_open = False
+        self.order = _closed(self.transform)
+
+    def __enter__(self) -> Self:
+        self.token = RUNNING.set(self)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        RUNNING.reset(self.token)  # not set to what it was: NumPy's own look into an empty context is faster
+        self.close()
+        if error is None:
+            return
+        shorten(error)
+        hidden = error.__cause__
+        if isinstance(hidden, TracerError) and str(error).startswith("setting an array element with a sequence"):
+            raise hidden  # NumPy says this, which helps nobody, instead of what it was told
+        if type(error) is TypeError and str(error).startswith("Iterator operand is flagged as writeable, but is an object"):
+            raise TracerConversionError(
+                "np.nditer(x) would go over the plain data of a tracer, and lose its derivative. "
+                "Write `for i in np.ndindex(x.shape)` and x[i], or `for v in x.flat`."
+            ) from error
+        if type(error) is ValueError and str(error) == "Error setting single item of array.":  # here it keeps nothing of that
+            raise TracerWriteError(
+                "`a.flat[i] = x` would write a tracer into a plain array and lose its derivative. "
+                f"To write into an array, {BEGIN}."
+            ) from error
+
+    def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
+        """Run `call`, some of whose operands are tracers of this trace."""
+        raise NotImplementedError
+
+    def wrap(self, value: Any, node: Any) -> Any:
+        """A tracer of this trace around `value`."""
+        tracer = self.tracer_type()
+        tracer.owner = self
+        tracer.value = value
+        tracer.node = node
+        tracer.alias = None
+        return tracer
+
+    def handed_out(self, x: Any) -> Any:
+        """What a user gets of the tracer `x`, as a result of a transform inside this trace."""
+        return snapshot(x)
+
+    def constant(self, value: Any) -> Any:
+        """`value` as a tracer with no derivative: still an array of this trace, so that it can be assigned into.
+
+        What can't hold a derivative (booleans, integers) stays as it is: masks and indices are concrete.
+        """
+        if isinstance(value, (tuple, list)):
+            return rebuilt(value, [self.constant(v) for v in value])
+        if getattr(value, "dtype", OBJECT).kind in "fc":
+            return self.wrap(value, None)
+        return value
+
+
+OBJECT = np.dtype(object)
+
+
+def of_numbers(out: Any, name: str) -> Any:
+    """`out` of a call on tracers, if it holds numbers; Python objects, which no derivative goes through, are refused."""
+    if getattr(out, "dtype", OBJECT) is OBJECT:
+        raise NonDifferentiableError(
+            f"{name} at {user_line()} was called on tracers and on Python objects (an array of dtype object, or numbers that "
+            f"NumPy does not know, such as a Fraction): its result, a {type(out).__name__} of objects, has no derivative. "
+            "Write a.astype(float), or float(number)."
+        )
+    return out
+
+
+class _Closed:
+    """Takes the place of a closed trace's counter."""
+
+    def __init__(self, transform: str) -> None:
+        self.transform = transform
+
+    def __iter__(self) -> Iterator[int]:
+        return self
+
+    def __next__(self) -> NoReturn:
+        code = sys._getframe(1).f_code  # a lane, which has the name of its operation
+        raise escaped(code.co_name if code.co_filename.startswith("<funcgrad") else "an operation", self.transform)
+
+
+_closed = cache(_Closed)  # one for each transform
+
+
+class Tracer(ArrayMethods):
+    """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it (methods.py).
+
+    `owner` is its trace (x.trace is a method, as arrays have it). `node` is what that remembers of the value: the tape's node
+    (reverse), the tangent (forward), nothing (batch); None means that the value has no derivative. `alias` tells views and their
+    root (see mutation.py).
+    """
+
+    __slots__ = ("__weakref__", "alias", "node", "owner", "value")
+    is_batch = False  # does the value hold many examples (vmap)?
+    owner: Trace
+    value: Any
+    node: Any
+    alias: Any
+
+
+def rebuilt(like: Any, parts: list[Any]) -> Any:
+    """`parts` in a container of the type of `like`: the NamedTuples that NumPy returns are kept."""
+    return like._make(parts) if hasattr(like, "_make") else type(like)(parts)
+
+
+def innermost(operands: Any) -> Trace | None:
+    """The trace that started last among those of `operands`."""
+    trace, level = None, -2  # the blank trace (blank.py) has the level -1
+    for x in operands:
+        if isinstance(x, Tracer) and x.owner.level > level:
+            trace, level = x.owner, x.owner.level
+    return trace
+
+
+def bind(primitive: Primitive | Opaque, call: Call) -> Any:
+    """Hand `call` to the innermost trace among its operands, or just run it."""
+    operands = call.operands
+    trace = operands[0].owner if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
+    if trace is None:
+        return primitive.run(call)
+    if not trace.is_open:
+        raise escaped(primitive.name, trace.transform)
+    return trace.apply(primitive, call)
+
+
+def snapshot(x: Tracer) -> Tracer:
+    """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the user's."""
+    value, node = x.value, x.node  # asked first: a stale view looks anew, and may have moved to another trace
+    return x.owner.wrap(value, node)
+
+
+def lower(trace: Trace, x: Any) -> Any:
+    """`x` with the wrapping of `trace` taken off; a tracer of an outer trace is kept as it is now."""
+    if isinstance(x, Tracer):
+        return x.value if x.owner is trace else snapshot(x)
+    return x
+
+
+def is_foreign(x: Any) -> bool:
+    """Is this an array of another library (CuPy, Dask, ...), that speaks NumPy's protocols? Nothing makes it an ndarray."""
+    return hasattr(x, "__array_function__") and not isinstance(x, (np.ndarray, Tracer))
+
+
+def concrete(x: Any) -> Any:
+    """The plain value beneath all traces: for questions whose answer no derivative depends on."""
+    while isinstance(x, Tracer):
+        x = x.value
+    return x

@@ -1,0 +1,131 @@
+"""New arrays inside a transform: nothing in them is traced yet, but a tracer may come to be written into them.
+
+A plain array can't hold a tracer, and NumPy asks nobody when one is assigned to its elements. So `funcgrad.numpy` makes new
+arrays *blank* while a transform runs: tracers of a trace beneath all others (level -1), which never closes. What is computed from
+blank arrays alone is plain NumPy, and blank again. Beside tracers of another trace a blank array is the plain array that it
+holds; and when such a tracer is written into it, it becomes a tracer of that trace (`raise_to` in mutation.py). Since no
+derivative is lost by looking at a blank array, it may be converted, printed and pickled like a plain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.catalogue import Unsupported, known
+from funcgrad.core.engine.primitive import Call, Opaque, Primitive
+from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, bind, lower, rebuilt, snapshot
+from funcgrad.core.memory.mutation import overwrite, register_trace
+from funcgrad.core.memory.places import Place
+
+
+class BlankTracer(Tracer):
+    """An array in which nothing is traced yet."""
+
+    __slots__ = ()
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = known(function)
+        if found is None or isinstance(found, Unsupported):
+            # Such as np.save: what has no derivative has none to lose.
+            return BLANK.constant(function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()}))
+        return super().__array_function__(function, types, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """An attribute of memory (strides, flags, ...) is that of the plain array."""
+        value = self.value
+        if isinstance(self, BlankTracer) and not name.startswith("__"):
+            return getattr(value, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+
+def _of_plain(name: str) -> Callable[..., Any]:
+    """A method that is that of the plain array."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        value = self.value  # asked first: a stale view looks anew, and may turn out to be traced
+        if isinstance(self, BlankTracer):
+            return getattr(value, name)(*args, **kwargs)
+        return getattr(self, name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
+    value = self.value
+    return np.array(value, dtype, copy=copy) if isinstance(self, BlankTracer) else self.__array__(dtype, copy)
+
+
+BlankTracer.__array__ = _array
+for _name in ("__complex__", "__repr__", "__str__", "__format__", "__reduce_ex__", "__reduce__", "item", "tolist", "tobytes"):
+    setattr(BlankTracer, _name, _of_plain(_name))
+
+
+def _of_plain_operands(name: str) -> Callable[..., Any]:
+    """An operator; on plain operands, which are many in loops, without the engine."""
+
+    def operator(x: Any, y: Any) -> Any:
+        if type(x) is BlankTracer:
+            y = y.value if type(y) is BlankTracer else y
+            if type(y) is np.ndarray or type(y) in (float, int, np.float64):
+                return BLANK.constant(getattr(x.value, name)(y))
+        return getattr(super(BlankTracer, x), name)(y)
+
+    operator.__name__ = name
+    return operator
+
+
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    setattr(BlankTracer, f"__{_name}__", _of_plain_operands(f"__{_name}__"))
+    setattr(BlankTracer, f"__r{_name}__", _of_plain_operands(f"__r{_name}__"))
+
+
+class BlankTrace(Trace):
+    """The trace of blank arrays. It lies beneath all others, and never closes."""
+
+    __slots__ = ()
+    transform = "no transform"
+    tracer_type = BlankTracer
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.level = -1
+
+    def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
+        return self.constant(bind(primitive, call.with_operands([lower(self, x) for x in call.operands])))
+
+    def wrap(self, value: Any, node: Any) -> Any:
+        """What other traces keep of a blank array is its plain value: a buffer that two hold is copied before a write."""
+        return value
+
+    def constant(self, value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            return rebuilt(value, [self.constant(v) for v in value])
+        if type(value) is not np.ndarray or value.dtype.kind not in "fc":
+            return value  # numbers, masks, indices
+        return super().wrap(value, None)
+
+
+BLANK = BlankTrace()
+
+
+def fresh(x: Any) -> Any:
+    """`x`, an array just made (or several): blank, if a transform is running."""
+    return x if RUNNING.get() is None else BLANK.constant(x)
+
+
+def plain(x: Any) -> Any:
+    """`x`, or what it holds if it is blank; also in lists."""
+    if isinstance(x, (tuple, list)):
+        return rebuilt(x, [plain(v) for v in x])
+    return snapshot(x) if isinstance(x, BlankTracer) else x
+
+
+def _write_blank(trace: BlankTrace, x: Any, place: Place, v: Any) -> None:
+    overwrite(x, "value", place, lower(trace, v))
+
+
+register_trace(BlankTrace, _write_blank)

@@ -1,0 +1,95 @@
+"""In-place operators, and what else changes an array: each leaves a new content in the same tracer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.arrays.flat import Flat, check_parts_apart
+from funcgrad.core.arrays.methods import LANES, ArrayMethods
+from funcgrad.core.arrays.out_argument import PIECE_BY_PIECE
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.primitive import spec
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.indexing import read_item
+from funcgrad.core.memory.loops import assign, assign_kept
+from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_scalar
+
+
+def adopt(x: Tracer, result: Any, name: str) -> Tracer:
+    """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
+    check_writeable(x, as_a_whole=True)
+    result_spec, dtype = spec(result), x.dtype
+    if result_spec.shape != x.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {x.shape} doesn't match the broadcast shape "
+            f"{result_spec.shape} (in {name})"
+        )
+    if result_spec.dtype is not dtype and not np.can_cast(result_spec.dtype, dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc '{name}' output from {result_spec.dtype!r} to {dtype!r} with casting rule 'same_kind'"
+        )
+    return _written(x, result)
+
+
+def _written(x: Tracer, result: Any) -> Tracer:
+    check_writeable(x, as_a_whole=True)
+    alias = x.alias
+    if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:  # `y[i] += v`: straight into y
+        step = alias.steps[0]
+        (assign_kept if type(step) is IndexStep else assign)(alias.root, step.index, result)
+    else:
+        assign(x, ..., result)
+    return x
+
+
+INPLACE = {
+    "iadd": np.add, "isub": np.subtract, "imul": np.multiply, "itruediv": np.divide, "ifloordiv": np.floor_divide,
+    "imod": np.remainder, "ipow": np.power, "imatmul": np.matmul,
+}  # fmt: skip
+
+
+def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
+    def operator(x: Tracer, y: Any) -> Any:
+        result = LANES[ufunc](x, y)
+        value = x.value
+        if type(value) is np.float64 or not x.shape and is_scalar(x):
+            return result
+        if type(value) is np.ndarray and isinstance(result, Tracer) and result.owner is x.owner:
+            new = result.value
+            if type(new) is np.ndarray and new.dtype is value.dtype and new.shape == value.shape:
+                del value, new  # they would look like holders of the buffers
+                return _written(x, result)
+        return adopt(x, result, ufunc.__name__)
+
+    return operator
+
+
+def _copy(self: Tracer, order: Any = "C") -> Any:
+    """A copy; a scalar, which can't change, is its own."""
+    return self if not self.shape and is_scalar(self) else CATALOGUE[np.copy](self, order)
+
+
+_cast = ArrayMethods.astype
+
+
+def _astype(self: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    """x.astype(dtype). Of an array without axes, which can change, it makes another one; of a scalar, a scalar."""
+    out: Any = _cast(self, dtype, order, casting, subok, copy)
+    if isinstance(out, Tracer) and not out.shape and out.alias is None and not is_scalar(self):
+        out.alias = FILLED
+    return out
+
+
+def install_mutation() -> None:
+    """Give tracers items, item assignment and the in-place operators (the rules must be declared)."""
+    ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
+    ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
+    ArrayMethods.copy = _copy
+    ArrayMethods.astype = _astype
+    ArrayMethods.flat = property(Flat, lambda x, v: Flat(x).__setitem__(slice(None), v))
+    PIECE_BY_PIECE.update({np.concatenate: check_parts_apart, np.stack: check_parts_apart})
+    for name, ufunc in INPLACE.items():
+        setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

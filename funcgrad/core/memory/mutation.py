@@ -1,0 +1,315 @@
+"""Item assignment: tracers are mutable, as arrays are.
+
+A tracer is a cell: a write puts a new value and a new node into it, so that every name of the array sees the write. What is on
+the tape already keeps the old content, because a buffer is written in place only if the cell alone holds it (the interpreter's
+reference count tells), and copied before otherwise. So filling an array of n elements costs O(n), and nothing saved is spoiled.
+
+A write to any member of a family of views (views.py) is a write to its root. The rest of what changes arrays in place, such as
+operators, is in inplace.py; a faster lane for what loops write, in loops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.arrays.casts import cast_by_assignment
+from funcgrad.core.arrays.conversions import escaped
+from funcgrad.core.engine.batch import REPEATED, BatchTrace
+from funcgrad.core.engine.cotangent import Masked, buffer_for, is_element, select
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, make_node
+from funcgrad.core.engine.trace import Trace, Tracer, concrete, innermost, is_foreign, lower, snapshot
+from funcgrad.core.memory.batch_index import to_batch_index
+from funcgrad.core.memory.layout import copied, is_private
+from funcgrad.core.memory.places import Place
+from funcgrad.core.memory.selection import Selection
+from funcgrad.core.memory.views import FILLED, Alias, Step, check_writeable, index_in_root, is_scalar, note_write
+
+# ---- assignment ------------------------------------------------------------------------------------------------------
+
+
+def assign(x: Tracer, index: Any, v: Any) -> None:
+    """x[index] = v."""
+    alias = x.alias
+    if not x.shape and is_scalar(x):
+        raise TypeError(f"'numpy.{x.dtype}' object does not support item assignment")
+    check_writeable(x)
+    root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
+    if isinstance(v, Tracer) and is_same_view(v.alias, root, steps, index):
+        return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
+    if type(v) is Selection:
+        v, index = v.placed_in(x, index), ...
+    v = cast_by_assignment(v, x.dtype) if type(v) in (list, tuple) else as_operand(v)
+    if isinstance(v, Tracer):
+        if index is Ellipsis and root is x and _is_like(v, x):
+            take_over(x, v)
+            return
+        v = snapshot(v)  # what is written is the content that v has now
+    if steps:
+        in_root = index_in_root(x, index)
+        if in_root is not None:
+            steps, index = (), in_root
+    write(root, Place(steps, index), v)
+
+
+def is_same_view(alias: Alias | None, root: Tracer, steps: tuple[Step, ...], index: Any) -> bool:
+    """Is this the alias of `root`, after `steps`, at `index`?"""
+    if alias is None or alias.root is not root or not alias.steps:
+        return False
+    return alias.steps[:-1] == steps and alias.steps[-1].is_read_at(index)
+
+
+def _is_like(v: Tracer, x: Tracer) -> bool:
+    """Has `v` the shape and the dtype of `x`, and does it lie in memory in the same way?"""
+    if v.shape != x.shape:  # of a batch, one example may have what all of them together have
+        return False
+    old, new = concrete(x), concrete(v)
+    if type(old) is not np.ndarray or type(new) is not np.ndarray:
+        return False
+    return old.dtype == new.dtype and old.shape == new.shape and old.strides == new.strides
+
+
+def take_over(x: Tracer, v: Tracer) -> None:
+    """x[...] = v, without a copy."""
+    value, node = v.value, v.node  # asked first: a stale view looks anew
+    x.owner, x.value, x.node = v.owner, value, node
+    x.__class__ = v.owner.tracer_type
+    note_write(x)
+
+
+def write(root: Tracer, place: Place, v: Any) -> None:
+    """Put `v` at `place` of `root`, in the trace that it takes to hold both."""
+    trace = innermost((root, v, *place.tracers()))
+    assert trace is not None
+    if not trace.is_open:
+        raise escaped("item assignment", trace.transform)
+    if trace is not root.owner:
+        raise_to(trace, root)
+    note_write(root)
+    writer = next(WRITERS[cls] for cls in type(trace).__mro__ if cls in WRITERS)
+    writer(trace, root, place, v)
+
+
+def raise_to(trace: Trace, x: Tracer) -> None:
+    """Make `x` a tracer of an inner trace: something of that trace is being written into it."""
+    x.value = for_each(trace, snapshot(x))
+    x.owner, x.node = trace, None
+    x.__class__ = trace.tracer_type
+
+
+def for_each(trace: Trace, x: Any) -> Any:
+    """The value of a tracer of `trace` that stands for `x`, a constant there."""
+    return REPEATED(x, trace.size) if isinstance(trace, BatchTrace) else x
+
+
+# ---- buffers ---------------------------------------------------------------------------------------------------------
+
+
+def taken(x: Any, field: str) -> Any:
+    """The content of `x.value` (or `x.node`), taken out of the cell, as something that may be written into."""
+    value = getattr(x, field)
+    setattr(x, field, None)
+    if type(value) is np.ndarray:
+        if getrefcount(value) <= FREE and value.flags.writeable and (value.base is None or is_private(value)):
+            return value
+        return copied(value)
+    if isinstance(value, Tracer):
+        is_root = value.alias is None or value.alias is FILLED
+        return value if is_root and getrefcount(value) <= FREE else snapshot(value)
+    return value.copy() if is_foreign(value) else np.array(value)
+
+
+def _free_count(x: Tracer) -> int:
+    value = x.value
+    x.value = None
+    return getrefcount(value)
+
+
+def measured(count: Callable[[Tracer], int]) -> int:
+    """The reference count that `count` finds, in a cell, for a value that nobody else holds. (Interpreters differ: so ask.)"""
+    x: Any = ReverseTracer()
+    x.value = np.ones(3)
+    return count(x)
+
+
+# The reference count, seen in `taken`, of a value that nobody but the cell held.
+FREE = measured(_free_count)
+
+
+def put(buffer: Any, place: Place, v: Any) -> Any:
+    """`v` at `place` of a buffer that `taken` has given free: a plain array, or a tracer of an outer trace."""
+    if isinstance(buffer, Tracer):
+        write(buffer, place, v)
+        return buffer
+    outer = innermost((v, *place.tracers()))
+    if outer is None:
+        place.write(buffer, v)
+        return buffer
+    made = outer.wrap(for_each(outer, buffer), None)  # a plain value becomes one of the outer trace
+    write(made, place, v)
+    return made
+
+
+def overwrite(x: Any, field: str, place: Place, v: Any) -> None:
+    """Put `v` at `place` of `x.value` (or `x.node`); if that fails, the content stays."""
+    buffer = taken(x, field)
+    try:
+        buffer = put(buffer, place, v)
+    finally:
+        setattr(x, field, buffer)
+
+
+# ---- traces ----------------------------------------------------------------------------------------------------------
+
+
+def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
+    """On a reverse trace, a write is a node whose parents are the array before and the value written."""
+    before, written = x.node, None
+    if isinstance(v, Tracer):
+        if isinstance(v, ReverseTracer) and v.owner is trace:
+            written = v.node
+        v = lower(trace, v)
+    overwrite(x, "value", place, v)
+    if before is None and written is None:
+        return
+    parents = tuple(node for node in (before, written) if node is not None)
+    shape, dtype = x.value.shape, x.value.dtype
+    winners = place.winners(x.shape) if written is not None else None
+    x.node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
+
+
+def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
+    """On a forward trace, the tangent is written into the tangent."""
+    t_v = v.node if isinstance(v, ForwardTracer) and v.owner is trace else None
+    overwrite(x, "value", place, lower(trace, v))
+    if x.node is None and t_v is None:
+        return
+    if x.node is None:
+        x.node = buffer_for(x.value, x.value.shape, x.value.dtype)
+    elif type(x.node) is Masked:
+        x.node = x.node.value
+    overwrite(x, "node", place, 0 if t_v is None else t_v.value if type(t_v) is Masked else t_v)
+
+
+def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
+    """On a batch trace, all examples are written at once."""
+    mask = place.index
+    if isinstance(mask, Tracer) and mask.dtype == bool:
+        target = place.view(x)
+        if np.ndim(v) <= target.ndim - mask.ndim:  # the same at all positions: a choice, whatever the mask
+            mask = mask.reshape(mask.shape + (1,) * (target.ndim - mask.ndim))
+            place, v = Place(place.steps, ...), np.where(mask, v, target)
+    steps = tuple(each_step(step, trace.size) for step in place.steps)
+    view = Place(steps, ...).view(x.value)
+    if np.ndim(v) and is_element(place.index) and view.ndim - 1 == np.size(place.index):
+        np.zeros(1)[0] = np.zeros(np.shape(v))  # an array for a number: what NumPy says of it depends on its version
+    index, v = to_batch_index(trace, place.index, v, view.shape[1:])
+    del view  # it would look like a second holder of the buffer
+    overwrite(x, "value", Place(steps, index), v)
+
+
+class EachStep(Step):
+    """A step, taken by each example of a batch."""
+
+    __slots__ = ("size", "step")
+
+    def __init__(self, step: Step, size: int) -> None:
+        super().__init__(step.primitive, step.call)
+        self.step, self.size = step, size
+
+    def __call__(self, x: Any) -> Any:
+        # On a trace of its own: the sweep comes back to this step when that of the batch is closed.
+        return self.step(BatchTrace(self.size).wrap(x, None)).value
+
+
+def each_step(step: Callable[[Any], Any], size: int) -> Any:
+    """A step (the core's own, or any function that gives a view), taken by each example of a batch."""
+    if isinstance(step, Step):
+        return EachStep(step, size)
+    return lambda x: step(BatchTrace(size).wrap(x, None)).value
+
+
+WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
+    ReverseTrace: write_reverse,
+    ForwardTrace: write_forward,
+    BatchTrace: write_batch,
+}
+
+
+def register_trace(trace: type[Trace], writer: Callable[[Any, Any, Place, Any], None]) -> None:
+    """Let tracers of one more kind be written into; `writer` is as those above."""
+    WRITERS[trace] = writer
+
+
+# ---- pulling back ----------------------------------------------------------------------------------------------------
+
+
+class _WritePlan:
+    """The plan of a write: the cotangent is read at the place for the value, and becomes zero there for the array before."""
+
+    primitive, name = None, "x[index] = v"
+    slots, keeps, masks = (0, 1), (), True
+
+    @staticmethod
+    def pull(ct: Any, saved: Any) -> list[Any]:
+        return _WritePlan.pull_masked(Masked(ct, None), saved)
+
+    @staticmethod
+    def pull_masked(ct: Masked, saved: Any) -> list[Any]:
+        place, has_before, written, winners = saved
+        parts: list[Any] = []
+        if written is not None:
+            parts.append(_read_masked(ct, place, winners))
+        if has_before:
+            parts.insert(0, _zeroed(ct, place))
+        return parts
+
+
+WRITE = _WritePlan()
+
+
+def _read_masked(ct: Masked, place: Place, winners: Any) -> Any:
+    """The cotangent of what was written: `ct` at the place, where that element stayed."""
+    part, live = place.read(ct.value), None if ct.live is None else place.whole.read(ct.live)
+    if place.half == "imag" and ct.value.dtype.kind == "c":
+        part = -part  # a cotangent of x + iy is df/dx - i df/dy
+    if winners is not None:
+        live = winners if live is None else np.logical_and(live, winners)
+    if type(live) is np.bool_:  # one element, the case of loops
+        return part if live else None
+    if type(part) is np.ndarray:
+        part = part.copy()  # the buffer is about to be written into
+    if live is None or type(live) is np.ndarray and live.all():
+        return part
+    return select(live if isinstance(live, Tracer) else live.copy(), part)
+
+
+def _zeroed(ct: Masked, place: Place) -> Masked:
+    """`ct` with a zero by structure at `place`: in its own buffers, if it owns them."""
+    is_half = ct.value.dtype.kind == "c" and place.half != ""  # of an element: the other half stays live
+    if ct.owned and type(ct.value) is np.ndarray and type(ct.live) is np.ndarray:
+        place.write(ct.value, 0)
+        if not is_half:
+            place.write(ct.live, False)
+        return ct
+    value, live = _Cell(ct.value), _Cell(np.ones(ct.value.shape, bool) if ct.live is None else ct.live)
+    if ct.owned:
+        ct.value = ct.live = None
+    overwrite(value, "value", place, 0)
+    if is_half:
+        live.value = taken(live, "value")
+    else:
+        overwrite(live, "value", place, False)
+    return Masked(value.value, live.value, owned=True)
+
+
+class _Cell:
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value

@@ -1,0 +1,395 @@
+"""Families of views: which tracers look into the same array, and by which steps. What writes do to them is in mutation.py.
+
+A root is an array of its own; a view remembers its root and the steps that lead to it from there. A write to the root makes its
+views stale: their class is switched to one whose `value` and `node` are looked up anew when they are next asked for. Until
+something is written, views cost nothing. A single element of a stale view is read, and written, in the root itself: its place
+there follows from where the view lies in memory (`Window`), whatever steps led to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from funcgrad.core.engine.trace import Tracer, bind, concrete, snapshot
+from funcgrad.core.memory.layout import one_example, to_read
+from funcgrad.errors import BatchedControlFlowError, TracerWriteError, user_line
+
+# ---- families --------------------------------------------------------------------------------------------------------
+
+
+class Step:
+    """One view operation: what leads from an array to a view of it."""
+
+    __slots__ = ("call", "primitive")
+
+    def __init__(self, primitive: Any, call: Any) -> None:
+        # Without the array itself: what it is a step from may be written into, and its node keeps the step.
+        self.primitive, self.call = primitive, call.with_operands([None, *call.operands[1:]])
+
+    def __call__(self, x: Any) -> Any:
+        return bind(self.primitive, self.call.with_operands([x, *self.call.operands[1:]]))
+
+    @property
+    def index(self) -> Any:
+        """The index, if this step is x[index]; else None."""
+        return self.call.params["index"] if self.primitive.name == "getitem" else None
+
+    def is_read_at(self, index: Any) -> bool:
+        """Is this step x[index], for a basic index?"""
+        return self.primitive.name == "getitem" and _is_same_index(self.index, index)
+
+
+class IndexStep(Step):
+    """x[index], for an index of integers and slices, as loops read rows: its call is made if it is asked for."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, primitive: Any, at: Any) -> None:
+        self.primitive, self.at = primitive, at
+
+    @property
+    def call(self) -> Any:
+        return self.primitive.split((None, self.at), {})
+
+    @property
+    def index(self) -> Any:
+        return self.at
+
+
+def _is_same_index(mine: Any, index: Any) -> bool:
+    if type(mine) is not tuple or type(index) is not tuple:
+        mine, index = (mine,), (index,)
+    if len(mine) != len(index):
+        return False
+    for i, j in zip(mine, index):  # noqa: SIM110 (a generator takes twice as long)
+        if type(i) is not type(j) or isinstance(i, (np.ndarray, Tracer)) or i != j:
+            return False
+    return True
+
+
+class Alias:
+    """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the steps to it.
+
+    `written` says that the root was written into; `shared`, that this is the one alias of all written arrays without views.
+    `read_only` arrays can't be written to: as in NumPy, or because their memory is that of a plain array (OF_PLAIN).
+    """
+
+    __slots__ = ("read_only", "root", "shared", "steps", "views", "window", "written")
+
+    def __init__(self, root: Tracer | None, steps: tuple[Step, ...], read_only: bool | str = False) -> None:
+        self.root, self.steps, self.read_only = root, steps, read_only
+        self.views: Any = [] if root is None else ()
+        self.written = self.shared = False
+        self.window: Any = _UNKNOWN
+
+
+OF_PLAIN = "of a plain array"
+OF_EXAMPLES = "another row in each example"  # under vmap: what x[i] gives for an i of each example, a copy of many rows
+_UNKNOWN = object()
+FEW = 1024  # elements: copied sooner than looked at anew
+
+
+def note_view(base: Any, view: Any, step: Step) -> None:
+    """Note that `view` is a view of `base`, if NumPy made it one."""
+    if not isinstance(base, Tracer) or base is view or not base.shape and is_scalar(base):
+        return
+    if base.alias is not None and base.alias.read_only == OF_EXAMPLES:
+        row = plain_view(base)
+        if is_view(step(row), row):
+            join(base, view, (step,), OF_EXAMPLES)
+        return
+    out = view.value
+    if base.alias is None and type(out) is np.ndarray and out.base is None and out is not base.value and out.flags.writeable:
+        return  # an array of its own
+    plain, looked = _before_and_after(base, view, step)
+    read_only: bool | str = type(looked) is np.ndarray and not looked.flags.writeable
+    if read_only and not plain.flags.writeable:  # a constant; or a read-only view, and what is made of it stays so
+        read_only = base.alias is not None and base.alias.read_only
+    if not is_view(looked, plain):
+        if read_only:  # what x.imag of a real array gives
+            view.alias = Alias(None, (), True)
+        return
+    alias = base.alias
+    if alias is not None and alias.read_only:
+        read_only = alias.read_only
+    join(base, view, () if looked is plain else (step,), read_only)
+
+
+def join(base: Tracer, view: Any, step: tuple[Step, ...], read_only: bool | str = False) -> None:
+    """Make `view` a view of `base`, by this step (if it is one at all)."""
+    alias = base.alias
+    if alias is None or alias.shared:
+        written = alias is not None
+        alias = base.alias = Alias(None, ())
+        alias.written = written
+    root = base if alias.root is None else alias.root
+    view.alias = Alias(root, (*alias.steps, *step) if alias.steps else step, read_only)
+    if not root.alias.written:
+        root.alias.views.append(ref(view))
+    elif type(view.value) is np.ndarray and view.value.size <= FEW:
+        view.value, view.node = _detached(view.value), _detached(view.node)
+        root.alias.views.append(ref(view))
+    else:  # what is read of the view must not hold the buffer, which the next write would have to copy
+        make_stale(view, root)
+
+
+def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:
+    """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then look again."""
+    is_scalar_of_each = base.is_batch and not base.shape  # may become a number, where the batch becomes a view
+    is_as_it_lies = base.alias is None or base.alias.root is None or not base.alias.root.alias.written
+    if type(base.value) is np.ndarray and is_as_it_lies and not is_scalar_of_each:
+        return base.value, concrete(view)
+    plain = plain_view(base)
+    return plain, step(plain)
+
+
+def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
+    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, which would not see the write.
+
+    A row that differs between examples can only be written `as_a_whole`: as y[i] = row.
+    """
+    if x.alias is None or not x.alias.read_only:
+        return
+    if x.alias.read_only == OF_PLAIN:
+        raise TracerWriteError(
+            f"a write at {user_line()} to what np.asarray(a, like=x) gave would have to change the plain array a, too. "
+            "Begin with np.array(a, like=x), a copy."
+        )
+    if x.alias.read_only == OF_EXAMPLES:
+        if as_a_whole and len(x.alias.steps) == 1:
+            return
+        raise BatchedControlFlowError(
+            f"a write at {user_line()} to what y[i] gave, where under vmap i differs between the examples, would have to go to "
+            "another row of y in each. Write to y[i] itself (y[i] += v), or to a copy (row = y[i].copy())."
+        )
+    raise ValueError("assignment destination is read-only")
+
+
+def plain_view(x: Any) -> Any:
+    """The plain array beneath `x` (under vmap, beneath one example of it), as it lies in the memory of its root."""
+    alias = x.alias
+    if alias is None or alias.root is None or alias.read_only == OF_EXAMPLES:
+        return one_example(x)
+    view = one_example(alias.root)
+    for step in alias.steps:
+        view = step(view)
+    return view
+
+
+def overlap(x: Any, index: Any, v: Any) -> bool:
+    """Does `v` share memory with x.flat[index], without being the same elements in the same order?"""
+    if not isinstance(v, Tracer) or _root(v) is not _root(x) or v.size < 2:
+        return False
+    a, b = plain_view(x), plain_view(v)
+    if type(a) is not np.ndarray or type(b) is not np.ndarray:
+        return False
+    if a.flags.c_contiguous and type(index) is slice:
+        a = a.reshape(-1)[index]
+    if b.flags.c_contiguous:
+        b = b.reshape(-1)
+    return _where(a) != _where(b) and np.shares_memory(a, b)
+
+
+def clash(x: Any, y: Any) -> bool:
+    """Do two tracers share memory, without being the same elements in the same order?"""
+    if not isinstance(x, Tracer) or not isinstance(y, Tracer) or _root(x) is not _root(y):
+        return False
+    a, b = plain_view(x), plain_view(y)
+    return type(a) is type(b) is np.ndarray and _where(a) != _where(b) and np.shares_memory(a, b)
+
+
+def _root(x: Tracer) -> Tracer:
+    return x if x.alias is None or x.alias.root is None else x.alias.root
+
+
+def _where(a: np.ndarray) -> Any:
+    return a.__array_interface__["data"], a.shape, a.strides
+
+
+def is_view(out: Any, x: Any) -> bool:
+    """Did NumPy make `out` as a view of `x`?"""
+    if type(out) is not np.ndarray or type(x) is not np.ndarray:
+        return False
+    if out is x or out.base is None:
+        return out is x
+    # What np.lib.stride_tricks makes has another base than an array.
+    return out.base is x or out.base is x.base or not isinstance(out.base, np.ndarray) and np.may_share_memory(out, x)
+
+
+def is_scalar(x: Tracer) -> bool:
+    """Does `x`, without axes, stand for a NumPy scalar? Those are immutable: `s += 1` makes a new one.
+
+    Under vmap both scalars and arrays without axes are batches; the latter are known by their aliases.
+    """
+    value: Any = x
+    while isinstance(value, Tracer):
+        if value.alias is not None:
+            return False
+        if value.is_batch:
+            return True
+        value = value.value
+    return not isinstance(value, np.ndarray)
+
+
+# ---- stale views -----------------------------------------------------------------------------------------------------
+
+
+class Stale:
+    """A view whose root was written since: `value` and `node` are looked up anew. Mixed into the tracer classes."""
+
+    __slots__ = ()
+    alias: Any
+
+    @property
+    def owner(self) -> Any:
+        return self.alias.root.owner
+
+    @property
+    def value(self) -> Any:
+        return refreshed(self).value
+
+    @property
+    def node(self) -> Any:
+        return refreshed(self).node
+
+    @property
+    def shape(self) -> Any:
+        return refreshed(self).shape
+
+
+_STALE: dict[type, type] = {}
+# The alias of an array that was written, but has no views: what is being filled in a loop.
+FILLED = Alias(None, ())
+FILLED.written = FILLED.shared = True
+
+
+def note_write(root: Tracer) -> None:
+    """Before a write to `root`: its views must look again, and let go of the buffer."""
+    alias = root.alias
+    if alias is None or alias.shared:
+        root.alias = FILLED
+        return
+    alias.written = True
+    views, alias.views = alias.views, []
+    for reference in views:
+        view = reference()
+        if view is not None:
+            make_stale(view, root)
+
+
+def make_stale(view: Any, root: Tracer) -> None:
+    """`view` has to look again, and lets go of the buffer of its root."""
+    if isinstance(view, Stale):
+        return
+    kind = root.owner.tracer_type
+    if kind not in _STALE:
+        _STALE[kind] = type(f"Stale{kind.__name__}", (Stale, kind), {"__slots__": ()})
+    view.owner = view.value = view.node = None
+    view.__class__ = _STALE[kind]
+
+
+def refreshed(view: Any) -> Any:
+    """`view`, with its content read anew from its root."""
+    root = view.alias.root
+    current = root
+    for step in view.alias.steps:
+        current = step(current)
+    view.__class__ = type(current)
+    view.owner, view.value, view.node = current.owner, _detached(current.value), _detached(current.node)
+    root.alias.views.append(ref(view))
+    return view
+
+
+def _detached(content: Any) -> Any:
+    """The content of a view without what holds the buffer of its root."""
+    if type(content) is np.ndarray and content.base is not None:
+        return to_read(content)
+    return snapshot(content) if isinstance(content, Tracer) else content
+
+
+# ---- where a view lies in its root -----------------------------------------------------------------------------------
+
+
+class Window:
+    """Where the elements of a view lie in memory, counted in elements of its root, and how the root is laid out there."""
+
+    __slots__ = ("axes", "offset", "shape", "strides")
+
+    def __init__(self, view: np.ndarray, root: np.ndarray, axes: list[tuple[int, int, int]]) -> None:
+        size = root.itemsize
+        self.shape, self.strides = view.shape, [s // size for s in view.strides]
+        self.offset = (view.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // size
+        self.axes = axes  # of the root, the widest stride first: (stride, axis, length)
+
+    def index_in_root(self, index: Any) -> Any:
+        """The index into the root that gives the same elements as `index` gives of the view, or None."""
+        position = self.offset
+        items = index if type(index) is tuple else (index,)
+        if len(items) != len(self.shape):
+            return None
+        walks: list[tuple[int, int]] = []  # for each axis that stays: its length, and how far apart its elements lie
+        for i, n, stride in zip(items, self.shape, self.strides):
+            if type(i) is int:
+                if not -n <= i < n:
+                    return None  # an error, which NumPy finds the words for
+                position += (i + n if i < 0 else i) * stride
+            elif type(i) is slice:
+                covered = range(n)[i]
+                if len(covered) < 2:
+                    return None
+                position += covered.start * stride
+                walks.append((len(covered), covered.step * stride))
+            else:
+                return None
+        return self._along(position, walks) if walks else self._at(position)
+
+    def _at(self, position: int) -> tuple[int, ...]:
+        place = [0] * len(self.axes)
+        for stride, axis, n in self.axes:
+            if n > 1:
+                place[axis], position = divmod(position, stride)
+        return tuple(place)
+
+    def _along(self, position: int, walks: list[tuple[int, int]]) -> Any:
+        """The index where each walk stays on one axis of the root, and they come in the order of these axes."""
+        place: list[Any] = list(self._at(position))
+        last = -1
+        for length, apart in walks:
+            found = [
+                (axis, apart // stride)
+                for stride, axis, n in self.axes
+                if n > 1 and axis > last and not apart % stride and 0 <= place[axis] + (length - 1) * apart // stride < n
+            ]
+            if len(found) != 1:
+                return None
+            last, step = found[0]
+            stop = place[last] + length * step
+            place[last] = slice(place[last], stop if stop >= 0 else None, step)
+        return tuple(place)
+
+
+def index_in_root(x: Tracer | Stale, index: Any) -> Any:
+    """The index of the same elements, in the same order, in the root of the view `x`; None if there is none."""
+    alias = x.alias
+    if alias.window is _UNKNOWN:
+        alias.window = _window_of(plain_view(x), one_example(alias.root))
+    return None if alias.window is None else alias.window.index_in_root(index)
+
+
+def _window_of(view: Any, plain: Any) -> Window | None:
+    if type(plain) is not np.ndarray or not plain.size:
+        return None
+    if type(view) is not np.ndarray or view.dtype != plain.dtype or not np.may_share_memory(view, plain):
+        return None
+    size = plain.itemsize
+    axes = sorted(((s // size, k, n) for k, (s, n) in enumerate(zip(plain.strides, plain.shape))), reverse=True)
+    beneath = 1  # how far the elements inside an axis reach
+    for stride, _, n in reversed(axes):
+        if n > 1:
+            if stride < beneath:
+                return None
+            beneath = stride * n
+    return Window(view, plain, axes)

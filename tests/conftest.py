@@ -1,10 +1,59 @@
-"""Settings of all tests."""
+"""Settings of all tests, and a line that says how far they are."""
 
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 import funcgrad.rules.fft
 import funcgrad.rules.late  # noqa: F401  (else they would come with the first test that needs them, in the middle of others)
+from tests import grouping
 
 # A deadline would make the outcome depend on how busy the machine is.
 settings.register_profile("funcgrad", deadline=None)
 settings.load_profile("funcgrad")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--case", action="append", default=[], help="of sweeps, run the cases whose name has this text")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    grouping.ONLY[:] = config.getoption("--case")
+    if config.getoption("verbose") < 0 and not hasattr(config, "workerinput"):  # with -q, and not in a worker of xdist
+        config.pluginmanager.register(Progress(config), "funcgrad-progress")
+
+
+class Progress:
+    """In place of dots: every ten seconds, how many tests have run, how many failed, and the time."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.start = config, time.monotonic()
+        self.shown = self.start
+        self.done = self.failed = self.total = 0
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        self.total = len(session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        self.total = len(ids)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
+        """A test that passed prints nothing."""
+        return ("passed", "", "") if report.passed and report.when == "call" else None
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.failed += report.failed
+        self.done += report.when == "teardown"
+        now = time.monotonic()
+        if now - self.shown >= 10:
+            self.shown = now
+            reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+            minutes, seconds = divmod(int(now - self.start), 60)
+            reporter.ensure_newline()
+            reporter.write_line(f"{self.done:,} of {self.total:,} tests, {self.failed} failed, {minutes}:{seconds:02}")

@@ -6,12 +6,12 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import pytest
 
 from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace, sweep
 from funcgrad.core.engine.trace import Tracer
+from tests.grouping import in_groups
 from tests.rules.samples import Sample, collect
 from tests.rules.strict import Strict, bare
 from tests.rules.test_sweep import directions, floating
@@ -69,9 +69,8 @@ def assert_stayed(came: list[Any], plain: list[Any]) -> None:
         np.testing.assert_allclose(c._data if isinstance(c, Strict) else c, p, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("text", SAMPLES)
-def test_rules_stay_on_duck_arrays(text: str) -> None:
-    sample = SAMPLES[text]
+@in_groups(SAMPLES)
+def test_rules_stay_on_duck_arrays(sample: Sample) -> None:
     leaves = [x if hasattr(x, "dtype") else np.float64(x) for x in sample.leaves()[0]]
     ducks = strict(leaves)
     if "rev" in sample.modes:

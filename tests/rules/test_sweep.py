@@ -17,15 +17,15 @@ from funcgrad.core.engine.primitive import Primitive, spec
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, sweep
 from funcgrad.core.engine.trace import concrete
 from funcgrad.testing import check_grads, check_vmap
+from tests.grouping import in_groups
 from tests.rules.samples import Sample, collect
 
 SAMPLES = collect()
 
 
 def each(*conditions: Any) -> Any:
-    """Run a test for each sample for which the conditions hold."""
-    chosen = [pytest.param(s, id=text) for text, s in SAMPLES if all(condition(s) for condition in conditions)]
-    return pytest.mark.parametrize("sample", chosen)
+    """Run a check for each sample for which the conditions hold; a test for each chapter."""
+    return in_groups((text, s) for text, s in SAMPLES if all(condition(s) for condition in conditions))
 
 
 def both_modes(s: Sample) -> bool:

@@ -16,13 +16,15 @@ from funcgrad.core.engine.kinds import Elementwise
 from funcgrad.core.engine.named import Custom
 from funcgrad.errors import NonDifferentiableError, UnsupportedFunctionError
 from funcgrad.testing import check_grads, check_vmap
+from tests.grouping import in_groups
 from tests.rules.truth import derivative, relative_error
 from tests.scipy.special.cases import CASES, Case
 
 UFUNCS = {name: f for name, f in sorted(vars(special).items()) if isinstance(f, np.ufunc)}
 load_late()
 
-each = pytest.mark.parametrize("case", [pytest.param(c, id=f"{i}-{c}") for i, c in enumerate(CASES)])
+NAMED = {f"{c} ({i})": c for i, c in enumerate(CASES)}
+each = in_groups(NAMED)
 
 
 def in_wrt(case: Case, point: tuple[float, ...]) -> tuple[Any, list[float]]:
@@ -130,7 +132,7 @@ def test_broadcasting_is_summed_back(case: Case) -> None:
         np.testing.assert_allclose(ct.reshape(-1), expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=f"{i}-{c}") for i, c in enumerate(CASES) if c.single])
+@in_groups({name: c for name, c in NAMED.items() if c.single})
 def test_single_precision_stays_single(case: Case) -> None:
     run, xs = batch_of(case)
     singles = [x.astype(np.float32) for x in xs]
@@ -153,7 +155,7 @@ def test_empty_arrays_have_empty_gradients(case: Case) -> None:
 
 
 # Degrees that SciPy itself takes as integers only.
-@pytest.mark.parametrize("name", sorted(UFUNCS.keys() - {"eval_hermite", "eval_hermitenorm"}))
+@in_groups({name: name for name in sorted(UFUNCS.keys() - {"eval_hermite", "eval_hermitenorm"})})
 @pytest.mark.filterwarnings("ignore:non-integer arg")
 def test_operands_without_a_derivative_are_refused_by_name(name: str) -> None:
     f = UFUNCS[name]
@@ -169,7 +171,7 @@ def test_operands_without_a_derivative_are_refused_by_name(name: str) -> None:
             jvp(traced, (1.0,), (1.0,))
 
 
-@pytest.mark.parametrize("name", [name for name, f in UFUNCS.items() if CATALOGUE[f].status == "unsupported"])
+@in_groups({name: name for name, f in UFUNCS.items() if CATALOGUE[f].status == "unsupported"})
 def test_what_is_refused_says_why(name: str) -> None:
     f = UFUNCS[name]
     with pytest.raises(UnsupportedFunctionError, match=rf"scipy\.special\.{name} was called on a tracer"):

@@ -7,44 +7,20 @@
 >>> x.grad
 tensor([2., 4.])
 
-    tensor.py      what a tensor is: a cell over the engine's values        modes.py     no_grad and its relatives
-    tape.py        nodes: the engine's, under PyTorch's names               storage.py   memory that tensors share
-    ops.py         how a function runs on tensors; lanes.py, the fast way   inplace.py   writes
-    functions_*.py the functions, declared                                  autograd/    backward, hooks, Function, ...
+    tensors/        what a tensor is: a cell over the engine's values     nn/              modules and their functions
+    graph/          the tape, the sweep over it, and what watches them    optim/           optimizers and schedules
+    functions/      the functions of `torch`, by subject                  utils/           data, checkpoints, TensorBoard
+    random/         streams of random numbers                             distributions/   distributions
+    serialization/  save and load                                         autograd/        the public names of the graph
 """
 
 from math import e, inf, nan, pi
 
 import funcgrad.rules
-from funcgrad.torch import (
-    autograd,
-    fft,
-    func,
-    functions_convert,
-    functions_elementwise,
-    functions_index,
-    functions_join,
-    functions_linalg,
-    functions_matrices,
-    functions_more,
-    functions_rare,
-    functions_reduce,
-    functions_scipy,
-    functions_shape,
-    functions_special,
-    functions_views,
-    interop,
-    linalg,
-    memory,
-    printing,
-    sampling,
-    settings,
-    special,
-    subclasses,
-)
-from funcgrad.torch import creation as _creation
-from funcgrad.torch import dtypes as _dtypes
-from funcgrad.torch.creation import (
+from funcgrad.torch import autograd, fft, func, linalg, special
+from funcgrad.torch.functions import creation as _creation
+from funcgrad.torch.functions import subjects as _subjects
+from funcgrad.torch.functions.creation import (
     arange,
     as_tensor,
     asarray,
@@ -64,10 +40,8 @@ from funcgrad.torch.creation import (
     zeros,
     zeros_like,
 )
-from funcgrad.torch.dtypes import dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
-from funcgrad.torch.generator import Generator
-from funcgrad.torch.legacy import TYPES as _LEGACY_TYPES
-from funcgrad.torch.modes import (
+from funcgrad.torch.functions.registry import FUNCTIONS as _FUNCTIONS
+from funcgrad.torch.graph.modes import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -75,7 +49,6 @@ from funcgrad.torch.modes import (
     no_grad,
     set_grad_enabled,
 )
-from funcgrad.torch.printing import get_printoptions, set_printoptions
 from funcgrad.torch.random import (
     default_generator,
     get_rng_state,
@@ -91,10 +64,14 @@ from funcgrad.torch.random import (
     seed,
     set_rng_state,
 )
-from funcgrad.torch.registry import FUNCTIONS as _FUNCTIONS
+from funcgrad.torch.random.generator import Generator
 from funcgrad.torch.serialization import load, save
-from funcgrad.torch.size import Size, channels_last, contiguous_format, device, preserve_format, strided
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors import dtypes as _dtypes
+from funcgrad.torch.tensors.dtypes import dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
+from funcgrad.torch.tensors.legacy import TYPES as _LEGACY_TYPES
+from funcgrad.torch.tensors.printing import get_printoptions, set_printoptions
+from funcgrad.torch.tensors.size import Size, channels_last, contiguous_format, device, preserve_format, strided
+from funcgrad.torch.tensors.tensor import Tensor
 
 for _numpy, _dtype in _dtypes.DTYPES.items():
     globals()[_dtype.name] = _dtype

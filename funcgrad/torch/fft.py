@@ -2,8 +2,9 @@
 
 import numpy as _np
 
-from funcgrad.torch.creation import finished as _finished
-from funcgrad.torch.functions_special import FFT
+from funcgrad.torch.functions import subjects  # noqa: F401 (all are declared once it is loaded)
+from funcgrad.torch.functions.creation import finished as _finished
+from funcgrad.torch.functions.special import FFT
 
 globals().update(FFT)
 

@@ -10,10 +10,10 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.errors import BatchedControlFlowError
-from funcgrad.torch.captured import guarded
-from funcgrad.torch.creation import ones_like
-from funcgrad.torch.randomness import BATCH, CHOICES, Batch
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.creation import ones_like
+from funcgrad.torch.graph.captured import guarded
+from funcgrad.torch.random.randomness import BATCH, CHOICES, Batch
+from funcgrad.torch.tensors.tensor import Tensor
 from funcgrad.transforms import derivatives, matrices, vectorize
 
 
@@ -188,7 +188,7 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = No
 
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters and buffers of several modules of one kind, stacked."""
-    from funcgrad.torch.functions_join import stack
+    from funcgrad.torch.functions.join import stack
 
     def stacked(kind: str) -> dict[str, Tensor]:
         names = [name for name, _ in getattr(models[0], kind)()]

@@ -1,5 +1,6 @@
 """torch.special."""
 
-from funcgrad.torch.functions_special import SPECIAL
+from funcgrad.torch.functions import subjects  # noqa: F401 (all are declared once it is loaded)
+from funcgrad.torch.functions.special import SPECIAL
 
 globals().update(SPECIAL)

@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.torch.tensor import Tensor, from_operand
+from funcgrad.torch.tensors.tensor import Tensor, from_operand
 
 _LEVEL: ContextVar[ForwardTrace | None] = ContextVar("dual_level", default=None)
 

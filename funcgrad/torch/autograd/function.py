@@ -18,14 +18,14 @@ from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.engine.reverse import PICK, make_node
 from funcgrad.core.engine.reverse import Node as EngineNode
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.torch import modes, storage
-from funcgrad.torch.autograd import engine
-from funcgrad.torch.autograd.dead_ends import dead_end, once_differentiable  # noqa: F401 (a name of this module in PyTorch too)
-from funcgrad.torch.autograd.graph import Node
-from funcgrad.torch.autograd.saved import Packed, hooks_of, packer
-from funcgrad.torch.locations import here, line_of
-from funcgrad.torch.tape import next_order
-from funcgrad.torch.tensor import Tensor, make_tensor, recording
+from funcgrad.torch.graph import engine, modes
+from funcgrad.torch.graph.dead_ends import dead_end, once_differentiable  # noqa: F401 (a name of this module in PyTorch too)
+from funcgrad.torch.graph.locations import here, line_of
+from funcgrad.torch.graph.nodes import Node
+from funcgrad.torch.graph.saved import Packed, hooks_of, packer
+from funcgrad.torch.graph.tape import next_order
+from funcgrad.torch.tensors import storage
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
 
 class FunctionCtx(EngineNode, Node):
@@ -342,7 +342,7 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
 
 
 def _forget_views(root: Tensor) -> None:
-    from funcgrad.torch.inplace import _forget_nodes
+    from funcgrad.torch.tensors.inplace import _forget_nodes
 
     _forget_nodes(root)
 

@@ -9,11 +9,11 @@ import numpy as np
 from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.trace import Tracer, innermost
-from funcgrad.torch.autograd import engine
 from funcgrad.torch.autograd.forward_ad import is_dual
 from funcgrad.torch.autograd.function import Function, FunctionCtx, _backward_of, _ctx_type, run_forward
-from funcgrad.torch.randomness import BATCH
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.graph import engine
+from funcgrad.torch.random.randomness import BATCH
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 from funcgrad.transforms.custom import custom_jvp, custom_vjp
 
 

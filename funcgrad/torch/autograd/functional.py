@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.torch import modes
-from funcgrad.torch.autograd.backward import grad
-from funcgrad.torch.creation import ones_like, zeros_like
-from funcgrad.torch.functions_join import stack
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.creation import ones_like, zeros_like
+from funcgrad.torch.functions.join import stack
+from funcgrad.torch.graph import modes
+from funcgrad.torch.graph.backward import grad
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _as_inputs(inputs: Any, what: str, who: str) -> tuple[bool, tuple[Tensor, ...]]:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
-from funcgrad.torch import modes
-from funcgrad.torch.autograd.backward import grad
 from funcgrad.torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from funcgrad.torch.creation import ones_like
-from funcgrad.torch.functions_elementwise import mul
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.functions.creation import ones_like
+from funcgrad.torch.functions.elementwise import mul
+from funcgrad.torch.graph import modes
+from funcgrad.torch.graph.backward import grad
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 class GradcheckError(RuntimeError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _VariableType(type):

@@ -8,7 +8,7 @@ from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution, sum_rightmost
 from funcgrad.torch.distributions.normal import Normal
 from funcgrad.torch.distributions.transforms import ExpTransform, Transform
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.graph.modes import no_grad
 
 
 class Independent(Distribution):

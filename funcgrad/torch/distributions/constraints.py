@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.tensor import make_tensor, plain
+from funcgrad.torch.tensors.tensor import make_tensor, plain
 
 _TOLERANCE = 1e-6  # of sums of probabilities, and of symmetry
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from funcgrad.torch.creation import arange, eye
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import (
     Distribution,
@@ -16,10 +15,11 @@ from funcgrad.torch.distributions.distribution import (
     logits_to_probs,
     probs_to_logits,
 )
-from funcgrad.torch.functions_special import SPECIAL
-from funcgrad.torch.modes import no_grad
-from funcgrad.torch.registry import FUNCTIONS
-from funcgrad.torch.sampling import multinomial, poisson
+from funcgrad.torch.functions.creation import arange, eye
+from funcgrad.torch.functions.registry import FUNCTIONS
+from funcgrad.torch.functions.special import SPECIAL
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.random.sampling import multinomial, poisson
 
 
 class _Parametrized(Distribution):

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from funcgrad.torch import dtypes
-from funcgrad.torch.creation import as_tensor, zeros_like
 from funcgrad.torch.distributions import constraints
-from funcgrad.torch.modes import enable_grad, no_grad
-from funcgrad.torch.ops import in_torch_words
-from funcgrad.torch.registry import FUNCTIONS
-from funcgrad.torch.size import Size
-from funcgrad.torch.tensor import Tensor, plain
+from funcgrad.torch.functions.creation import as_tensor, zeros_like
+from funcgrad.torch.functions.ops import in_torch_words
+from funcgrad.torch.functions.registry import FUNCTIONS
+from funcgrad.torch.graph.modes import enable_grad, no_grad
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.size import Size
+from funcgrad.torch.tensors.tensor import Tensor, plain
 
 
 class Distribution:

@@ -13,11 +13,11 @@ import numpy as np
 
 from funcgrad.core.engine.declare import elementwise
 from funcgrad.errors import NonDifferentiableError
-from funcgrad.torch.generator import Generator
-from funcgrad.torch.kernels_special import digamma
-from funcgrad.torch.ops import Op
+from funcgrad.torch.functions.kernels_special import digamma
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.random import default_generator
-from funcgrad.torch.tensor import make_tensor, plain
+from funcgrad.torch.random.generator import Generator
+from funcgrad.torch.tensors.tensor import make_tensor, plain
 
 
 def drawn(a: np.ndarray, generator: Generator) -> np.ndarray:

@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.torch.creation import full_like
 from funcgrad.torch.distributions.compound import Independent, LogNormal, TransformedDistribution
 from funcgrad.torch.distributions.discrete import Bernoulli, Binomial, Categorical, OneHotCategorical, Poisson
 from funcgrad.torch.distributions.distribution import Distribution, sum_rightmost
 from funcgrad.torch.distributions.multivariate import MultivariateNormal, log_diagonal, mahalanobis, solved
 from funcgrad.torch.distributions.normal import Laplace, Normal, Uniform
 from funcgrad.torch.distributions.positive import Beta, Dirichlet, Exponential, Gamma
-from funcgrad.torch.functions_special import SPECIAL
-from funcgrad.torch.registry import FUNCTIONS
+from funcgrad.torch.functions.creation import full_like
+from funcgrad.torch.functions.registry import FUNCTIONS
+from funcgrad.torch.functions.special import SPECIAL
 
 EULER = 0.57721566490153286060
 _REGISTERED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from funcgrad.torch.creation import empty, eye
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution, lazy
-from funcgrad.torch.functions_linalg import LINALG
-from funcgrad.torch.registry import FUNCTIONS
+from funcgrad.torch.functions.creation import empty, eye
+from funcgrad.torch.functions.linalg import LINALG
+from funcgrad.torch.functions.registry import FUNCTIONS
 
 
 def log_diagonal(L: Any) -> Any:

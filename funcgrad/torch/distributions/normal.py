@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from funcgrad.torch.creation import empty
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, finfo
 from funcgrad.torch.distributions.gamma_samples import standard_gamma
-from funcgrad.torch.modes import no_grad
-from funcgrad.torch.sampling import normal
+from funcgrad.torch.functions.creation import empty
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.random.sampling import normal
 
 INF = math.inf
 

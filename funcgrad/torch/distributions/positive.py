@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from funcgrad.torch.creation import empty
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import Distribution, broadcast_all, finfo, largest_one
 from funcgrad.torch.distributions.gamma_samples import standard_gamma
-from funcgrad.torch.functions_special import SPECIAL
-from funcgrad.torch.registry import FUNCTIONS
+from funcgrad.torch.functions.creation import empty
+from funcgrad.torch.functions.registry import FUNCTIONS
+from funcgrad.torch.functions.special import SPECIAL
 
 
 def xlogy(x: Any, y: Any) -> Any:

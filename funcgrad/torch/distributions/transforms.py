@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.torch.creation import full_like, zeros_like
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.distribution import broadcast_all, finfo, sum_rightmost
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.creation import full_like, zeros_like
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def softplus(x: Any) -> Any:

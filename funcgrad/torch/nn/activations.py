@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch import creation
+from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import functional, init
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _Elementwise(Module):

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import creation
+from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import init
 from funcgrad.torch.nn.functional.attention import MULTI_HEAD, Heads, kept
 from funcgrad.torch.nn.linear import Linear
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 class NonDynamicallyQuantizableLinear(Linear):

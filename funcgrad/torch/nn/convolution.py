@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.torch import creation, sampling
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.functions import creation
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.functional.sizes import repeated
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.random import sampling
+from funcgrad.torch.tensors.tensor import Tensor
 
 _MODES = {"zeros": "constant", "circular": "circular", "replicate": "replicate", "reflect": "reflect"}
 

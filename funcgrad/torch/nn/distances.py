@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class CosineSimilarity(Module):

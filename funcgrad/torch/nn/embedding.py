@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch import creation
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.functions import creation
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn import functional, init
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _Table(Module):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import generator as draws
 from funcgrad.torch import random
-from funcgrad.torch.generator import Generator
-from funcgrad.torch.modes import no_grad
-from funcgrad.torch.tensor import Tensor, make_tensor, plain
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.random import generator as draws
+from funcgrad.torch.random.generator import Generator
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2.0), "selu": 3 / 4}
 _GAINS.update({f"conv{rest}{n}d": 1.0 for rest in ("", "_transpose") for n in (1, 2, 3)})

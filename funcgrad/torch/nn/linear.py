@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.torch import creation
+from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import functional, init
 from funcgrad.torch.nn.lazy import LazyModule
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class Identity(Module):

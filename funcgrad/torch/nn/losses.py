@@ -9,7 +9,7 @@ from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.distances import PairwiseDistance
 from funcgrad.torch.nn.functional.reduction import legacy
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _Loss(Module):

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import Any
 
 from funcgrad.torch.nn.parameter import Buffer, Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 _ORDERED = (
     "_backward_pre_hooks",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from funcgrad.torch import creation, dtypes
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.functions import creation
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.module_walks import Walks
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class Changes(Walks):

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad.torch.autograd.function import Function
-from funcgrad.torch.hooks import RemovableHandle
-from funcgrad.torch.tensor import Tensor, recording
+from funcgrad.torch.graph.hooks import RemovableHandle
+from funcgrad.torch.tensors.tensor import Tensor, recording
 
 
 class Hooks:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
-from funcgrad.torch.hooks import RemovableHandle
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.graph.hooks import RemovableHandle
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.module_walks import Walks
 from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 _EXTRA = "_extra_state"
 

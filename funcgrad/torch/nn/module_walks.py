@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from funcgrad.torch.nn.module_attributes import Attributes
 from funcgrad.torch.nn.parameter import Buffer, Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 if TYPE_CHECKING:
     from funcgrad.torch.nn.module import Module

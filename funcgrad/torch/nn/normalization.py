@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from funcgrad.torch import creation
+from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import functional, init
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _Affine(Module):

@@ -6,7 +6,7 @@ from typing import Any
 
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _Pad(Module):

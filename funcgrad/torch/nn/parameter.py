@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.torch import dtypes, storage
-from funcgrad.torch.tensor import Tensor, from_operand, make_tensor
+from funcgrad.torch.tensors import dtypes, storage
+from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
 
 
 def _around(cls: type, data: Any) -> Any:

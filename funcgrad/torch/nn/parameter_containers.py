@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _as_member(x: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.functional.sizes import repeated
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _ranks(base: type[Module], name: str, text: str) -> list[Any]:

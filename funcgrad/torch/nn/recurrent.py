@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
-from funcgrad.torch import creation, sampling
-from funcgrad.torch.functions_join import cat, stack
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.functions import creation
+from funcgrad.torch.functions.join import cat, stack
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.functional.recurrent import KINDS, LAYERS
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.nn.utils.rnn import PackedSequence
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.random import sampling
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class RNNBase(Module):

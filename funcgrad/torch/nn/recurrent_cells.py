@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.torch import creation, sampling
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.functions import creation
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.functional.recurrent import CELLS, KINDS
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.random import sampling
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class RNNCellBase(Module):

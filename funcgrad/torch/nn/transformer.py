@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import dtypes
 from funcgrad.torch.nn import init
 from funcgrad.torch.nn.containers import ModuleList
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.normalization import LayerNorm
 from funcgrad.torch.nn.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 class _Stack(Module):

@@ -11,7 +11,7 @@ from funcgrad.torch.nn.dropout import Dropout
 from funcgrad.torch.nn.linear import Linear
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.normalization import LayerNorm
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _activation(given: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:

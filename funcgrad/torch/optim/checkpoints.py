@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.modes import no_grad
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 Groups = list[dict[str, Any]]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.optim.lbfgs import Memory, advance
-from funcgrad.torch import storage
-from funcgrad.torch.modes import enable_grad, no_grad
+from funcgrad.torch.graph.modes import enable_grad, no_grad
 from funcgrad.torch.optim.optimizer import Optimizer, Params
 from funcgrad.torch.optim.stepping import number
-from funcgrad.torch.tensor import Tensor, make_tensor, plain
+from funcgrad.torch.tensors import storage
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 _TENSORS = ("d", "prev_flat_grad")
 

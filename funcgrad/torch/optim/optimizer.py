@@ -7,10 +7,10 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from funcgrad.torch.hooks import RemovableHandle
+from funcgrad.torch.graph.hooks import RemovableHandle
 from funcgrad.torch.optim import checkpoints, groups
 from funcgrad.torch.optim.groups import required as required  # (as PyTorch has it here too)
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 GLOBAL_PRE_HOOKS: OrderedDict[int, Any] = OrderedDict()

@@ -10,12 +10,12 @@ import numpy as np
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.optim.leaves import update_in_place, updated
 from funcgrad.optim.rules import Rule, check
-from funcgrad.torch import storage
-from funcgrad.torch.inplace import adopt, check_writable
-from funcgrad.torch.modes import enable_grad, no_grad
-from funcgrad.torch.ops import Op
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.graph.modes import enable_grad, no_grad
 from funcgrad.torch.optim.optimizer import Optimizer, Params
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors import storage
+from funcgrad.torch.tensors.inplace import adopt, check_writable
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 class RuleOptimizer(Optimizer):

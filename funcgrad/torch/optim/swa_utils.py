@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from funcgrad.torch.creation import tensor
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.functions.creation import tensor
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn import Module
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler
 from funcgrad.torch.optim.optimizer import Optimizer

@@ -6,11 +6,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.torch import modes
-from funcgrad.torch.autograd import engine
-from funcgrad.torch.autograd.backward import backward, grad
 from funcgrad.torch.autograd.function import Function
-from funcgrad.torch.tensor import Tensor, recording
+from funcgrad.torch.graph import engine, modes
+from funcgrad.torch.graph.backward import backward, grad
+from funcgrad.torch.tensors.tensor import Tensor, recording
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None, **kwargs: Any) -> Any:

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import creation
-from funcgrad.torch.inplace import inplace as inplace_variant
-from funcgrad.torch.inplace import kind_name
-from funcgrad.torch.kernels import SIGMOID
+from funcgrad.torch.functions import creation
+from funcgrad.torch.functions.kernels import SIGMOID
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.registry import FUNCTIONS
 from funcgrad.torch.nn.functional import kernels_activations as kernels
-from funcgrad.torch.ops import Op
 from funcgrad.torch.random import default_generator
-from funcgrad.torch.registry import FUNCTIONS
-from funcgrad.torch.tensor import Tensor, make_tensor, plain
+from funcgrad.torch.tensors.inplace import inplace as inplace_variant
+from funcgrad.torch.tensors.inplace import kind_name
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 tanh, sigmoid = FUNCTIONS["tanh"], FUNCTIONS["sigmoid"]
 _relu, _softmax, _log_softmax = FUNCTIONS["relu"], FUNCTIONS["softmax"], FUNCTIONS["log_softmax"]

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.torch.kernels import AFFINE
+from funcgrad.torch.functions.kernels import AFFINE
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.functional.kernels_attention import ATTEND, ATTEND_PACKED, heads_of, merged
 from funcgrad.torch.nn.functional.kernels_recurrent import is_nested
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 def kept(shape: tuple[int, ...], p: float, dtype: Any) -> Tensor | None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.reduction import chosen
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor, plain
+from funcgrad.torch.tensors.tensor import Tensor, plain
 
 
 def _lengths(x: Any) -> np.ndarray:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
-from funcgrad.torch import dtypes
-from funcgrad.torch.functions_reduce import norm
-from funcgrad.torch.inplace import kind_name
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.reduce import norm
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.inplace import kind_name
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _length(x: Any, dim: int, eps: float) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from funcgrad.torch.random import default_generator
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 _ALPHA = 1.7580993408473766  # what selu tends to for x -> -inf, without its sign
 

@@ -11,9 +11,9 @@ from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import custom, linear, piecewise_constant
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import concrete
-from funcgrad.torch.modes import no_grad
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 # ---- to the engine ---------------------------------------------------------------------------------------------------
 

@@ -18,8 +18,8 @@ import numpy as np
 from funcgrad.core.engine.declare import custom
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.torch.kernels import RELU, SIGMOID
-from funcgrad.torch.tape import Tape, pull_fused
+from funcgrad.torch.functions.kernels import RELU, SIGMOID
+from funcgrad.torch.graph.tape import Tape, pull_fused
 
 Sizes = tuple[int, ...]
 States = tuple[Any, ...]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import dtypes
-from funcgrad.torch.kernels import AFFINE
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.kernels import AFFINE
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _check(input: Any, weight: Any) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.torch import dtypes
-from funcgrad.torch.inplace import kind_name
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional import kernels_losses as kernels
 from funcgrad.torch.nn.functional.reduction import chosen
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.inplace import kind_name
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _classes_last(x: Any) -> Any:

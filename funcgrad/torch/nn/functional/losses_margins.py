@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional import kernels_losses as kernels
 from funcgrad.torch.nn.functional.activations import logsigmoid
 from funcgrad.torch.nn.functional.distances import pairwise_distance
 from funcgrad.torch.nn.functional.losses import _loss
 from funcgrad.torch.nn.functional.reduction import chosen, reduced
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor, plain
+from funcgrad.torch.tensors.tensor import Tensor, plain
 
 # ---- of signs --------------------------------------------------------------------------------------------------------
 _SOFT_MARGIN = _loss("soft_margin_loss", kernels.SOFT_MARGIN, "SoftMarginLossBackward0")

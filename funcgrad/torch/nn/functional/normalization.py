@@ -9,11 +9,11 @@ import numpy as np
 
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.trace import concrete
-from funcgrad.torch import dtypes, storage
-from funcgrad.torch.inplace import kind_name
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.kernels_normalization import NORMALIZE
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor, plain
+from funcgrad.torch.tensors import dtypes, storage
+from funcgrad.torch.tensors.inplace import kind_name
+from funcgrad.torch.tensors.tensor import Tensor, plain
 
 
 def _check_dtypes(name: str, x: Any, *parameters: Any) -> None:

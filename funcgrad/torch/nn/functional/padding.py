@@ -10,9 +10,9 @@ import numpy as np
 
 from funcgrad.core.engine.declare import custom, linear
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.torch import dtypes
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor
 
 Margins = tuple[tuple[int, int], ...]
 

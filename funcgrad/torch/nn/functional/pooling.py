@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.kernels_pooling import (
     LARGEST_PLACES,
     PUT_PLACES,
@@ -19,8 +20,7 @@ from funcgrad.torch.nn.functional.kernels_pooling import (
     window_lengths,
 )
 from funcgrad.torch.nn.functional.sizes import spread_out
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 # ---- the largest of each window --------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from funcgrad.torch.kernels import AFFINE
+from funcgrad.torch.functions.kernels import AFFINE
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.kernels_recurrent import (
     GRU_SCAN,
     LSTM_SCAN,
@@ -19,7 +20,6 @@ from funcgrad.torch.nn.functional.kernels_recurrent import (
     relu_cell,
     tanh_cell,
 )
-from funcgrad.torch.ops import Op
 
 
 class Kind(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import dtypes
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor
 
 REDUCTIONS = ("none", "mean", "sum")
 

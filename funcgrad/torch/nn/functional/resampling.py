@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
 _ALIGNED = ("linear", "bilinear", "trilinear", "bicubic")

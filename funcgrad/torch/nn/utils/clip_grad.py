@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch import dtypes
-from funcgrad.torch.modes import no_grad
-from funcgrad.torch.tensor import Tensor, make_tensor, plain
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 
 def _listed(tensors: Any) -> list[Tensor]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from funcgrad.torch.functions_join import cat
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.join import cat
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor, make_tensor, plain
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 
 def _array(t: Tensor | None, missing: float, like: Any) -> np.ndarray:

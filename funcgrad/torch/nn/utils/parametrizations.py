@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.functional.distances import normalize
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.utils.parametrize import register_parametrization
 from funcgrad.torch.nn.utils.spectral_norm import as_matrix, default_dim, power_iteration, unit_vector
 from funcgrad.torch.nn.utils.weight_norm import LENGTHS, normed_weight
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _WeightNorm(Module):

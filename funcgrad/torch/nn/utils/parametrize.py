@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.containers import ModuleDict, ModuleList
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 _CACHE: ContextVar[dict[Any, Tensor] | None] = ContextVar("cache", default=None)
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.embedding import ROWS_AT
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 class _Packed(NamedTuple):
@@ -152,7 +152,7 @@ def pad_sequence(
     tensor([[1, 2, 3],
             [4, 0, 0]])
     """
-    from funcgrad.torch.functions_join import stack
+    from funcgrad.torch.functions.join import stack
     from funcgrad.torch.nn.functional.padding import pad
 
     if padding_side not in ("left", "right"):

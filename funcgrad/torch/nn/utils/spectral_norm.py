@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.torch import sampling
-from funcgrad.torch.modes import no_grad
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from funcgrad.torch.nn.functional.distances import normalize
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.random import sampling
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def default_dim(module: Module) -> int:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _merged(given: Any) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
-from funcgrad.torch.ops import Op
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _lengths(v: Any, dim: int) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from funcgrad.torch.optim.optimizer import Optimizer
 from funcgrad.torch.optim.stepping import number
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 EPOCH_DEPRECATION_WARNING = (
     "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. Please use "

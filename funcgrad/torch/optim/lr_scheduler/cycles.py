@@ -9,7 +9,7 @@ from typing import Any
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler
 from funcgrad.torch.optim.optimizer import Optimizer
 from funcgrad.torch.optim.stepping import number
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _for_groups(name: str, given: Any, optimizer: Optimizer) -> list[float]:

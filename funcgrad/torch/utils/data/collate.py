@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.creation import as_tensor, tensor
-from funcgrad.torch.functions_join import stack
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.functions.creation import as_tensor, tensor
+from funcgrad.torch.functions.join import stack
+from funcgrad.torch.tensors.tensor import Tensor
 
 _REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 

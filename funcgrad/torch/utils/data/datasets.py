@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, Generic, TypeVar
 
-from funcgrad.torch.generator import Generator
 from funcgrad.torch.random import randperm
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.random.generator import Generator
+from funcgrad.torch.tensors.tensor import Tensor
 
 T = TypeVar("T", covariant=True)
 

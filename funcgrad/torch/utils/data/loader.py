@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
 from typing import Any
 
-from funcgrad.torch.generator import Generator
+from funcgrad.torch.random.generator import Generator
 from funcgrad.torch.utils.data.collate import default_collate, default_convert
 from funcgrad.torch.utils.data.datasets import IterableDataset
 from funcgrad.torch.utils.data.samplers import BatchSampler, RandomSampler, SequentialSampler, random_seed

@@ -8,10 +8,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from funcgrad.torch.creation import as_tensor, empty
-from funcgrad.torch.generator import Generator
+from funcgrad.torch.functions.creation import as_tensor, empty
 from funcgrad.torch.random import randint, randperm
-from funcgrad.torch.sampling import multinomial
+from funcgrad.torch.random.generator import Generator
+from funcgrad.torch.random.sampling import multinomial
 
 T = TypeVar("T", covariant=True)
 _AT_ONCE = 32  # with replacement, numbers are drawn in groups of so many

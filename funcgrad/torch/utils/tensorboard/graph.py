@@ -16,13 +16,13 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.reverse import PICK, Node
 from funcgrad.drawing.recording import argument_name, reachable
-from funcgrad.torch.autograd.graph import title
-from funcgrad.torch.hooks import edge_of
-from funcgrad.torch.modes import enable_grad
+from funcgrad.torch.functions.ops import saved_values
+from funcgrad.torch.graph.hooks import edge_of
+from funcgrad.torch.graph.modes import enable_grad
+from funcgrad.torch.graph.nodes import title
+from funcgrad.torch.graph.tape import Tape, next_order
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.ops import saved_values
-from funcgrad.torch.tape import Tape, next_order
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 from funcgrad.torch.utils.tensorboard.protos import protos
 from funcgrad.transforms.wrapping import name_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor
 
 _PROTO = "tensorboard.compat.proto"
 _NAMES = {

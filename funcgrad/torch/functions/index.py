@@ -1,0 +1,314 @@
+"""Indexing: x[index] and its relatives gather, scatter, index_select, index_add, index_put, take, nonzero, narrow, ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.torch.functions.ops import Op, note_views, run
+from funcgrad.torch.functions.registry import declare, function
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.inplace import content_index, set_item
+from funcgrad.torch.tensors.storage import Shared
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+
+# ---- x[index] --------------------------------------------------------------------------------------------------------
+
+
+def is_basic(index: Any) -> bool:
+    """Only integers, slices, None and Ellipsis: the result is a view."""
+    if type(index) is tuple:
+        return all(map(is_basic, index))
+    return (
+        index is None
+        or index is Ellipsis
+        or isinstance(index, slice)
+        or (isinstance(index, (int, np.integer)) and not isinstance(index, bool))
+    )
+
+
+def _node(input: Any = None, index: Any = None) -> str:
+    items = index if type(index) is tuple else (index,)
+    if not is_basic(index):
+        return "IndexBackward0"
+    if all(i is Ellipsis for i in items):
+        return "AliasBackward0"
+    last = items[-1]
+    return (
+        "UnsqueezeBackward0" if last is None else "SelectBackward0" if isinstance(last, (int, np.integer)) else "SliceBackward0"
+    )
+
+
+def _getitem(input: Any, index: Any) -> Any:
+    out = input[index]
+    if type(input) is Shared and not isinstance(out, np.ndarray):
+        return input[(*(index if type(index) is tuple else (index,)), ...)]
+    return out
+
+
+GETITEM = Op("getitem", _getitem, _node)
+
+
+class _Fixed:
+    """An index, wrapped so that it is passed on as it is."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: Any) -> None:
+        self.index = index
+
+
+_GET = Op("getitem", lambda input, fixed: _getitem(input, fixed.index), lambda input, fixed: _node(input, fixed.index))
+
+
+def get_item(t: Tensor, index: Any) -> Tensor:
+    """t[index]: a view, if the index is of integers, slices, None and Ellipsis."""
+    given = content_index(index)
+    try:
+        if isinstance(given, Tracer) or (type(given) is tuple and any(isinstance(i, Tracer) for i in given)):
+            return run(GETITEM, (t, given), {})
+        fixed = _Fixed(given)
+        out = _GET(t, fixed)
+    except IndexError as error:
+        raise IndexError(_index_error(t, given, error)) from None
+    if is_basic(given):
+        note_views(t, out, lambda contents: _getitem(contents[0], given), "view")
+    return out
+
+
+def _index_error(t: Tensor, index: Any, error: IndexError) -> str:
+    if isinstance(index, int) and t.ndim:
+        return f"index {index} is out of bounds for dimension 0 with size {t.shape[0]}"
+    if not t.ndim:
+        return "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
+    return str(error)
+
+
+Tensor.__getitem__ = get_item  # type: ignore[attr-defined]
+Tensor.__setitem__ = set_item  # type: ignore[attr-defined]
+
+
+def _iter(t: Tensor) -> Any:
+    if not t.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(Tensor.unbind(t))  # type: ignore[attr-defined]
+
+
+Tensor.__iter__ = _iter  # type: ignore[attr-defined]
+
+
+@function("fm")
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """One slice along `dim`."""
+    return get_item(input, (*[slice(None)] * (dim % input.ndim), index))
+
+
+@function("fm")
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` slices along `dim`, from `start`."""
+    size = input.shape[dim]
+    start = int(start) + size if start < 0 else int(start)
+    if length < 0 or not 0 <= start <= size - length:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return get_item(input, (*[slice(None)] * (dim % input.ndim), slice(start, start + length)))
+
+
+def _unbind(input: Any, dim: int = 0) -> Any:
+    """All slices along `dim`, as a tuple."""
+    moved = np.moveaxis(input, dim, 0)
+    return tuple(moved[i] for i in range(moved.shape[0]))
+
+
+declare("unbind", _unbind, view=True)
+
+
+def _split(input: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+    """Parts along `dim`: of one size, or of the sizes given."""
+    n = input.shape[dim]
+    sizes = split_size_or_sections
+    if isinstance(sizes, int):
+        cuts = list(range(sizes, n, sizes))
+    else:
+        if sum(sizes) != n:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but "
+                f"got split_sizes={list(sizes)}"
+            )
+        cuts = list(np.cumsum(sizes)[:-1])
+    return tuple(np.split(input, cuts, dim))
+
+
+def _chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """At most `chunks` parts of equal size along `dim`."""
+    return _split(input, max(-(-input.shape[dim] // chunks), 1), dim)
+
+
+declare(
+    "split",
+    _split,
+    lambda input, sizes, dim=0: "SplitBackward0" if isinstance(sizes, int) else "SplitWithSizesBackward0",
+    view=True,
+)
+declare("chunk", _chunk, "SplitBackward0", view=True)
+declare(
+    "tensor_split", lambda input, indices_or_sections, dim=0: tuple(np.array_split(input, indices_or_sections, dim)), view=True
+)
+
+# ---- along one dim -----------------------------------------------------------------------------------------------------
+
+
+def _along(index: Any, dim: int, ndim: int) -> tuple[Any, ...]:
+    """The full index that `index` along `dim` stands for."""
+    index = concrete(index)
+    dim %= max(ndim, 1)
+    grids = list(np.indices(index.shape, sparse=True))
+    grids[dim] = index
+    return tuple(grids)
+
+
+def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """out[i][j] = input[index[i][j]][j] for dim=0, and so on."""
+    if input.ndim == 0:
+        return np.copy(input)
+    return input[_along(index, dim, input.ndim)]
+
+
+def _scattered(input: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -> Any:
+    out = np.copy(input)
+    where = _along(index, dim, input.ndim)
+    if hasattr(src, "dtype") and src.ndim:
+        src = src[tuple(slice(n) for n in index.shape)]
+    if reduce == "add":
+        return at_add(out, where, src)
+    out[where] = dtypes.cast(src, input.dtype) if not reduce else out[where] * src
+    return out
+
+
+def at_add(x: Any, index: Any, v: Any) -> Any:
+    """x with v added at index; repeated indices add up."""
+    from funcgrad.core.memory.indexing import ADD_AT
+
+    if not isinstance(x, Tracer) and not isinstance(v, Tracer):
+        out = np.array(x)
+        np.add.at(out, index, v)
+        return out
+    shape = concrete(x)[index].shape
+    v = np.broadcast_to(dtypes.cast(v, x.dtype) if not isinstance(v, Tracer) else v, shape)
+    return ADD_AT(x, v, index)
+
+
+def _scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    """`input` with `src` written where `index` points along `dim`."""
+    return _scattered(input, dim, index, src if value is None else value, reduce)
+
+
+declare("gather", _gather)
+declare("take_along_dim", lambda input, indices, dim=None: np.take_along_axis(input, indices, dim), "GatherBackward0")
+declare("scatter", _scatter, where="fmi")
+declare("scatter_add", lambda input, dim, index, src: _scattered(input, dim, index, src, "add"), where="fmi")
+
+
+def _scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """Values of `src` that go to one place are reduced: sum, prod, mean, amax, amin."""
+    where = _along(index, dim, input.ndim)
+    src = src[tuple(slice(n) for n in index.shape)]
+    hit = np.zeros(input.shape, bool)
+    hit[where] = True
+    neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}[reduce]
+    start = np.copy(input) if include_self else np.where(hit, dtypes.cast(neutral, input.dtype), input)
+    if reduce in ("sum", "mean"):
+        total = at_add(start, where, src)
+        if reduce == "sum":
+            return total
+        counts = np.full(input.shape, float(include_self))
+        np.add.at(counts, where, 1)
+        return total / np.maximum(np.where(hit, counts, 1), 1).astype(input.dtype)
+    combine = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
+    targets = np.ravel_multi_index(np.broadcast_arrays(*where), input.shape).reshape(-1)
+    cells: list[Any] = list(np.reshape(start, -1))
+    for target, v in zip(targets, np.reshape(src, -1), strict=True):
+        cells[target] = combine(cells[target], v)
+    return np.stack(cells).reshape(input.shape)
+
+
+declare("scatter_reduce", _scatter_reduce, where="fmi")
+declare("index_select", lambda input, dim, index: np.take(input, concrete(index), dim))
+
+
+def _at(dim: int, index: Any, ndim: int) -> tuple[Any, ...]:
+    return (*[slice(None)] * (dim % ndim), concrete(index))
+
+
+declare(
+    "index_add",
+    lambda input, dim, index, source, *, alpha=1: at_add(
+        np.copy(input), _at(dim, index, input.ndim), source * alpha if alpha != 1 else source
+    ),
+    where="fmi",
+)
+
+
+def _index_filled(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """`input` with `value` in the slices that `index` names along `dim`."""
+    out = np.copy(input)
+    out[_at(dim, index, input.ndim)] = value
+    return out
+
+
+declare("index_fill", _index_filled, where="fmi")
+declare("index_copy", _index_filled, where="fmi")
+
+
+def _index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """`input` with `values` at `indices`; of several writes to one place the last one counts, or they add up."""
+    where = tuple(concrete(i) for i in indices)
+    if accumulate:
+        return at_add(np.copy(input), where, values)
+    out = np.copy(input)
+    out[where] = values
+    return out
+
+
+declare("index_put", _index_put, where="fmi")
+
+
+def _masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """`input` with the first elements of `source` where `mask`."""
+    mask = np.broadcast_to(concrete(mask), input.shape)
+    out = np.copy(input)
+    out[mask] = np.reshape(source, -1)[: int(mask.sum())]
+    return out
+
+
+declare("masked_scatter", _masked_scatter, where="fmi")
+declare(
+    "masked_select",
+    lambda input, mask: np.broadcast_to(input, np.broadcast_shapes(input.shape, mask.shape))[
+        np.broadcast_to(concrete(mask), np.broadcast_shapes(input.shape, mask.shape))
+    ],
+)
+declare("take", lambda input, index: np.reshape(input, -1)[concrete(index)])
+
+
+@function("fm")
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not 0: one row each, or a tuple with one tensor for each dim."""
+    found = np.nonzero(np.atleast_1d(concrete(input.value)))
+    return tuple(map(make_tensor, found)) if as_tuple else make_tensor(np.stack(found, 1))
+
+
+declare("argwhere", lambda input: np.argwhere(input))
+declare(
+    "searchsorted",
+    lambda sorted_sequence, input, *, right=False, side=None: np.asarray(
+        np.searchsorted(sorted_sequence, input, side or ("right" if right else "left"))
+    ),
+    where="f",
+)
+declare(
+    "bucketize",
+    lambda input, boundaries, *, right=False: np.asarray(np.searchsorted(boundaries, input, "right" if right else "left")),
+)
+declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, weights, minlength))

@@ -1,0 +1,170 @@
+"""Products of matrices and linear algebra."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.registry import declare, enter, function
+from funcgrad.torch.graph.lanes import binary_lane
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor
+
+
+def _same_dtype(*operands: Any) -> None:
+    if len({x.dtype for x in operands}) > 1:
+        names = [str(dtypes.of(x.dtype)) for x in operands[:2]]
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {names[0]} != {names[1]}")
+
+
+def _matmul(input: Any, other: Any) -> Any:
+    """The matrix product, over leading dims."""
+    _same_dtype(input, other)
+    if not input.ndim or not other.ndim:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {input.ndim}D and {other.ndim}D")
+    rows = other.shape[-2] if other.ndim > 1 else other.shape[0]
+    if input.shape[-1] != rows:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_sides(input)} and {_sides(other)})")
+    return input @ other
+
+
+def _sides(x: Any) -> str:
+    return "x".join(map(str, x.shape)) if x.ndim > 1 else str(x.shape[0])
+
+
+def _node(input: Any = None, other: Any = None, **_: Any) -> str:
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        return "MmBackward0"
+    kinds = {(1, 1): "DotBackward0", (2, 1): "MvBackward0", (2, 2): "MmBackward0", (1, 2): "SqueezeBackward4"}
+    return kinds.get((input.ndim, other.ndim), "UnsafeViewBackward0" if input.ndim != other.ndim else "BmmBackward0")
+
+
+MATMUL = Op("matmul", _matmul, _node)
+_lane = binary_lane(np.matmul, MATMUL)
+
+
+@function("fm")
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The matrix product, over leading dims."""
+    if len(input.value.shape) == 2 and isinstance(other, Tensor) and len(other.value.shape) == 2:
+        return _lane(input, other)
+    return MATMUL(input, other)
+
+
+Tensor.__matmul__ = matmul  # type: ignore[attr-defined]
+Tensor.__rmatmul__ = lambda self, other: MATMUL(other, self)  # type: ignore[attr-defined]
+mm = declare("mm", _matmul, "MmBackward0")
+declare("bmm", _matmul, "BmmBackward0")
+declare("mv", _matmul, "MvBackward0", aliases="")
+
+
+def _dot(input: Any, tensor: Any) -> Any:
+    """The sum of the products of two vectors."""
+    if input.ndim != 1 or tensor.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {tensor.ndim}D tensors")
+    if input.shape != tensor.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{tensor.shape[0]}] to have the same "
+            "number of elements"
+        )
+    _same_dtype(input, tensor)
+    return input @ tensor
+
+
+declare("dot", _dot)
+declare("vdot", lambda input, other: np.vdot(input, other))
+declare("inner", lambda input, other: np.inner(input, other), "ViewBackward0")
+
+
+def _outer(input: Any, vec2: Any) -> Any:
+    """The products of all pairs of elements of two vectors."""
+    for name, x in (("self", input), ("vec2", vec2)):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.ndim}-D")
+    return np.outer(*dtypes.aligned((input, vec2)))
+
+
+declare("outer", _outer, "MulBackward0", aliases="ger")
+declare("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat1 @ mat2), where="fmi")
+declare("addmv", lambda input, mat, vec, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat @ vec), where="fmi")
+declare(
+    "baddbmm",
+    lambda input, batch1, batch2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, batch1 @ batch2),
+    where="fmi",
+)
+declare("tensordot", lambda a, b, dims=2: np.tensordot(a, b, dims), "ViewBackward0", where="f")
+declare("kron", lambda input, other: np.kron(input, other), "UnsafeViewBackward0")
+declare("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim), "LinalgCrossBackward0")
+declare("chain_matmul", lambda *matrices: np.linalg.multi_dot(list(matrices)), where="f")
+
+
+def _scaled(factor: Any, x: Any) -> Any:
+    return x if factor == 1 else factor * x
+
+
+def _einsum_node(equation: Any = "", operands: Any = ()) -> str:
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    return "PermuteBackward0" if arrow and inputs != output and sorted(inputs) == sorted(output) else "ViewBackward0"
+
+
+EINSUM = Op("einsum", lambda equation, operands: np.einsum(equation.replace(" ", ""), *dtypes.aligned(operands)), _einsum_node)
+
+
+@function()
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Sums of products by Einstein's notation."""
+    return EINSUM(
+        equation, list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands)
+    )
+
+
+# ---- torch.linalg ------------------------------------------------------------------------------------------------------
+LINALG: dict[str, Any] = {}
+_la: Any = np.linalg
+
+
+def _linalg(name: str, body: Any, node: str | None = None, also: str = "") -> None:
+    made = LINALG[name] = Op(f"linalg_{name}", body, node or f"Linalg{name.title().replace('_', '')}Backward0")
+    for each in also.split():
+        enter(each, made, "fm")
+
+
+_linalg("inv", _la.inv, "LinalgInvExBackward0", "inverse")
+_linalg("det", _la.det, None, "det")
+_linalg("slogdet", lambda A: _la.slogdet(A), None, "slogdet")
+_linalg("solve", lambda A, B: _la.solve(A, B), "LinalgSolveExBackward0")
+_linalg("cholesky", _la.cholesky, "LinalgCholeskyExBackward0")
+_linalg("eigh", lambda A, UPLO="L": _la.eigh(A, UPLO))
+_linalg("eigvalsh", lambda A, UPLO="L": _la.eigvalsh(A, UPLO), "LinalgEighBackward0")
+_linalg("eig", lambda A: _la.eig(A))
+_linalg("eigvals", lambda A: _la.eigvals(A))
+_linalg("svd", lambda A, full_matrices=True: _la.svd(A, full_matrices))
+_linalg("svdvals", lambda A: _la.svdvals(A), "LinalgSvdBackward0")
+_linalg("qr", lambda A, mode="reduced": _la.qr(A, mode), None, "qr")
+_linalg("pinv", lambda A: _la.pinv(A), None, "pinverse")
+_linalg("matrix_power", lambda A, n: _la.matrix_power(A, n), None, "matrix_power")
+_linalg("matrix_norm", lambda A, ord="fro", dim=(-2, -1), keepdim=False: _la.norm(A, ord, axis=dim, keepdims=keepdim))
+_linalg(
+    "vector_norm",
+    lambda x, ord=2, dim=None, keepdim=False: _la.vector_norm(
+        x, ord=ord, axis=tuple(dim) if isinstance(dim, list) else dim, keepdims=keepdim
+    ),
+)
+_linalg(
+    "norm",
+    lambda A, ord=None, dim=None, keepdim=False: _la.norm(
+        A if ord is not None or dim is not None else np.reshape(A, -1), ord, axis=dim, keepdims=keepdim
+    ),
+    "LinalgVectorNormBackward0",
+)
+_linalg("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim))
+_linalg("multi_dot", lambda tensors: _la.multi_dot(tensors))
+_linalg("matmul", _matmul, "MmBackward0")
+_linalg("diagonal", lambda A, *, offset=0, dim1=-2, dim2=-1: np.diagonal(A, offset, dim1, dim2), "DiagonalBackward0")
+_linalg("matrix_rank", lambda A, tol=None: np.asarray(_la.matrix_rank(A, tol)))
+_linalg("cond", lambda A, p=None: _la.cond(A, p))
+_linalg("lstsq", lambda A, B: _la.lstsq(A, B))
+enter("logdet", Op("logdet", lambda input: _la.slogdet(input)[1], "LogdetBackward0"), "fm")
+enter("cholesky", LINALG["cholesky"], "fm")

@@ -1,0 +1,343 @@
+"""Reductions and running operations, with `dim` and `keepdim`; order statistics, which give named results."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.trace import concrete
+from funcgrad.torch.functions.kernels import LOG_SOFTMAX, SOFTMAX
+from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.registry import declare, enter, function
+from funcgrad.torch.graph.lanes import whole_lane
+from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor
+
+
+def axis_of(dim: Any, input: Any = None) -> Any:
+    """`dim` as NumPy's axis: an empty one means all, and a number has one axis to be reduced along."""
+    if input is not None and not input.ndim and dim in (0, -1):
+        return None
+    if isinstance(dim, (list, tuple)):
+        return tuple(int(d) for d in dim) or None
+    return dim if dim is None else int(dim)
+
+
+def _numbered(name: str) -> Callable[..., str]:
+    """Node names that tell a reduction of all elements (0) from one along dims (1)."""
+
+    def title(input: Any = None, dim: Any = None, *rest: Any, axis: Any = None, **options: Any) -> str:
+        return f"{name}Backward{0 if dim is None and axis is None else 1}"
+
+    return title
+
+
+def _reduction(numpy_function: Callable[..., Any], *, floating: str | None = None) -> Callable[..., Any]:
+    def body(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None) -> Any:
+        if dtype is not None:
+            input = dtypes.cast(input, dtypes.to_numpy(dtype))
+        if floating and input.dtype.kind not in "fc":
+            raise RuntimeError(
+                f"{floating}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+                f"{dtypes.of(input.dtype)}"
+            )
+        return numpy_function(input, axis=axis_of(dim if axis is None else axis, input), keepdims=keepdim)
+
+    body.__doc__ = f"np.{numpy_function.__name__} of all elements, or along `dim`."
+    return body
+
+
+sum = enter("sum", whole_lane(np.sum, "reduce(x, None)", Op("sum", _reduction(np.sum), _numbered("Sum"))))
+mean = enter(
+    "mean", whole_lane(np.mean, "reduce(x, None) / x.size", Op("mean", _reduction(np.mean, floating="mean"), _numbered("Mean")))
+)
+prod = declare("prod", _reduction(np.prod), _numbered("Prod"))
+declare("nansum", _reduction(np.nansum))
+declare("nanmean", _reduction(np.nanmean, floating="nanmean"))
+for _name, _function in (("amax", np.max), ("amin", np.min)):
+    declare(_name, _reduction(_function))
+for _name, _function in (("all", np.all), ("any", np.any)):
+    declare(_name, _reduction(_function))
+
+
+def _spread(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
+    def body(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1, axis: Any = None
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        if unbiased is not None:
+            correction = int(unbiased)
+        if input.dtype.kind not in "fc":
+            raise RuntimeError("std and var only support floating point and complex dtypes")
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return numpy_function(input, axis=axis_of(dim if axis is None else axis, input), ddof=correction, keepdims=keepdim)
+
+    body.__doc__ = f"np.{numpy_function.__name__} with one degree of freedom less, of all elements or along `dim`."
+    return body
+
+
+std = declare("std", _spread(np.std))
+var = declare("var", _spread(np.var))
+
+
+@function()
+def var_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """The variance and the mean."""
+    return var(input, *args, **kwargs), mean(input, kwargs.get("dim", args[0] if args else None), kwargs.get("keepdim", False))
+
+
+@function()
+def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean."""
+    return std(input, *args, **kwargs), mean(input, kwargs.get("dim", args[0] if args else None), kwargs.get("keepdim", False))
+
+
+# ---- maximum, minimum, median: all elements, along a dim (values and indices), or of two tensors ------------------------
+
+
+def named_result(name: str, fields: str = "values indices") -> Any:
+    """The type of results that have names."""
+    made: Any = namedtuple(name, fields)
+    made.__module__ = "torch.return_types"
+    made.__repr__ = lambda self: f"torch.return_types.{name}(\n{_fields(self)})"
+    return made
+
+
+def _fields(result: Any) -> str:
+    return ",\n".join(f"{name}={value!r}" for name, value in zip(result._fields, result, strict=True))
+
+
+MaxResult, MinResult, MedianResult = named_result("max"), named_result("min"), named_result("median")
+SortResult, TopkResult, KthResult, ModeResult = (
+    named_result("sort"),
+    named_result("topk"),
+    named_result("kthvalue"),
+    named_result("mode"),
+)
+CummaxResult, CumminResult = named_result("cummax"), named_result("cummin")
+
+
+def picked(x: Any, index: Any, dim: int, keepdim: bool, result: Any) -> Any:
+    """The elements at `index` (one along `dim`), with the index."""
+    if x.ndim == 0:
+        return result(np.copy(x), np.zeros((), int))
+    values = np.take_along_axis(x, np.expand_dims(index, dim), dim)
+    return result(values if keepdim else np.squeeze(values, dim), np.expand_dims(index, dim) if keepdim else index)
+
+
+def _extreme(name: str, whole: Any, position: Any, of_two: Any, result: Any) -> Any:
+    def along(input: Any, dim: int = 0, keepdim: bool = False) -> Any:
+        return picked(input, position(concrete(input), dim) if input.ndim else 0, dim, keepdim, result)
+
+    of_all = Op(name, lambda input: whole(input), f"{name.title()}Backward1")
+    of_dim = Op(name, along, f"{name.title()}Backward0")
+    pair = Op(name, lambda input, other: of_two(*dtypes.aligned((input, other))), f"{of_two.__name__.title()}Backward0")
+
+    def extreme(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None) -> Any:
+        dim = axis if axis is not None else dim
+        if isinstance(dim, Tensor) or other is not None:
+            return pair(input, dim if other is None else other)
+        if dim is None:
+            if not input.numel():
+                raise RuntimeError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim."
+                )
+            return of_all(input)
+        return of_dim(input, dim, keepdim)
+
+    extreme.__name__ = name
+    extreme.__doc__ = f"The {name} of all elements (ties share the gradient); along `dim`, (values, indices); or of two tensors."
+    return enter(name, extreme, "fm")
+
+
+_extreme("max", np.max, np.argmax, np.maximum, MaxResult)
+_extreme("min", np.min, np.argmin, np.minimum, MinResult)
+
+
+def _lower_middle(x: Any, axis: Any = None) -> Any:
+    """The index of the lower middle element; NaN counts as the middle."""
+    n = x.size if axis is None else x.shape[axis]
+    order = np.argsort(x, axis=axis, kind="stable")
+    found = order[(n - 1) // 2] if axis is None else np.take(order, (n - 1) // 2, axis)
+    if x.dtype.kind != "f":
+        return found
+    return np.where(np.isnan(x).any(axis=axis), np.argmax(np.isnan(x), axis=axis), found)
+
+
+def shared(x: Any, index: int) -> Any:
+    """The element at `index` of a vector; all elements equal to it share the gradient."""
+    equal = concrete(x) == concrete(x)[index]
+    return np.max(x[equal]) if np.count_nonzero(equal) > 1 else x[index]
+
+
+def _median(input: Any) -> Any:
+    """The lower middle of all elements; ties share the gradient."""
+    x = np.reshape(input, -1)
+    return shared(x, int(_lower_middle(concrete(x), None)))
+
+
+_median_all = Op("median", _median)
+_median_dim = Op(
+    "median",
+    lambda input, dim, keepdim: picked(input, _lower_middle(concrete(input), dim), dim, keepdim, MedianResult),
+    "MedianBackward1",
+)
+
+
+@function("fm")
+def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The median: the lower one of the two in the middle; along `dim`, (values, indices)."""
+    return _median_all(input) if dim is None else _median_dim(input, dim, keepdim)
+
+
+def _position(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
+    def body(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        return np.asarray(numpy_function(input, axis=dim, keepdims=keepdim))
+
+    body.__doc__ = f"np.{numpy_function.__name__}."
+    return body
+
+
+declare("argmax", _position(np.argmax))
+declare("argmin", _position(np.argmin))
+
+
+def _order(x: Any, dim: int, descending: bool) -> Any:
+    x = concrete(x)
+    if x.ndim == 0:
+        return np.zeros((), int)
+    if not descending:
+        return np.argsort(x, axis=dim, kind="stable")
+    return np.flip(x.shape[dim] - 1 - np.argsort(np.flip(x, dim), axis=dim, kind="stable"), dim)
+
+
+def _sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements in order along `dim`, with their indices."""
+    order = _order(input, dim, descending)
+    return SortResult(np.copy(input) if input.ndim == 0 else np.take_along_axis(input, order, dim), order)
+
+
+def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) elements along `dim`, with their indices."""
+    order = np.take(_order(input, dim, largest), np.arange(k), dim)
+    return TopkResult(np.take_along_axis(input, order, dim), order)
+
+
+declare("sort", _sort)
+declare("argsort", lambda input, dim=-1, descending=False, stable=False: _order(input, dim, descending))
+declare("topk", _topk)
+declare(
+    "kthvalue",
+    lambda input, k, dim=-1, keepdim=False: picked(
+        input, np.take(_order(input, dim, False), k - 1, dim), dim, keepdim, KthResult
+    ),
+)
+
+
+# ---- running operations ------------------------------------------------------------------------------------------------
+def _running(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
+    def body(input: Any, dim: int, *, dtype: Any = None) -> Any:
+        x = input if dtype is None else dtypes.cast(input, dtypes.to_numpy(dtype))
+        return numpy_function(x, axis=dim) if x.ndim else np.copy(x)
+
+    body.__doc__ = f"np.{numpy_function.__name__} along `dim`."
+    return body
+
+
+declare("cumsum", _running(np.cumsum), where="fmi")
+declare("cumprod", _running(np.cumprod), where="fmi")
+
+
+def _logcumsumexp(input: Any, dim: int) -> Any:
+    """log of the running sum of exp, along `dim`."""
+    return np.moveaxis(np.stack(_running_logs(np.moveaxis(input, dim, 0))), 0, dim)
+
+
+def _running_logs(x: Any) -> list[Any]:
+    out = [x[0]]
+    for row in x[1:]:
+        out.append(np.logaddexp(out[-1], row))
+    return out
+
+
+declare("logcumsumexp", _logcumsumexp)
+
+
+def _running_extreme(accumulate: Any, result: Any) -> Callable[..., Any]:
+    def body(input: Any, dim: int) -> Any:
+        x = np.moveaxis(concrete(input), dim, 0)
+        reached = accumulate(x, axis=0)
+        rows = np.arange(len(x)).reshape((-1,) + (1,) * (x.ndim - 1))
+        index = np.moveaxis(np.maximum.accumulate(np.where(x == reached, rows, 0), axis=0), 0, dim)
+        return result(np.take_along_axis(input, index, dim), index)
+
+    body.__doc__ = "The running extreme along `dim`, with its indices."
+    return body
+
+
+declare("cummax", _running_extreme(np.maximum.accumulate, CummaxResult))
+declare("cummin", _running_extreme(np.minimum.accumulate, CumminResult))
+
+
+# ---- exponentials ----------------------------------------------------------------------------------------------------
+def _logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """log of the sum of exp, without overflow."""
+    axis, (input,) = axis_of(dim, input), dtypes.aligned((input,), floating=True)
+    top = np.max(concrete(input), axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0)
+    total = np.sum(np.exp(input - top), axis=axis, keepdims=True)
+    live = concrete(total) != 0
+    out = np.where(live, np.log(np.where(live, total, 1)), -np.inf).astype(input.dtype) + top
+    return out if keepdim else np.squeeze(out, axis if axis is not None else tuple(range(input.ndim)))
+
+
+declare("logsumexp", _logsumexp)
+
+
+def _softmaxed(kernel: Any) -> Callable[..., Any]:
+    def body(input: Any, dim: Any = None, dtype: Any = None, _stacklevel: int = 3) -> Any:
+        x = dtypes.aligned((input,), floating=True)[0] if dtype is None else dtypes.cast(input, dtypes.to_numpy(dtype))
+        if dim is None:
+            dim = 0 if x.ndim in (0, 1, 3) else 1
+        return kernel(x, axis=dim) if x.ndim else kernel(np.reshape(x, 1), axis=0).reshape(())
+
+    body.__doc__ = f"{kernel.name} along `dim`."
+    return body
+
+
+softmax = declare("softmax", _softmaxed(SOFTMAX), "SoftmaxBackward0")
+log_softmax = declare("log_softmax", _softmaxed(LOG_SOFTMAX), "LogSoftmaxBackward0")
+
+
+@function("fm")
+def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
+    """How many elements are not 0."""
+    return declare_count(input, dim)
+
+
+declare_count = Op("count_nonzero", lambda input, dim=None: np.asarray(np.count_nonzero(input, axis=axis_of(dim, input))))
+
+
+def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The p-norm of all elements, or of the vectors along `dim`."""
+    order = 2 if p in ("fro", None) else p
+    if p == "nuc":
+        return np.linalg.norm(input, "nuc", axis=axis_of(dim, input), keepdims=keepdim)
+    return np.linalg.vector_norm(input, axis=axis_of(dim, input), keepdims=keepdim, ord=order)
+
+
+norm = declare("norm", _norm, "LinalgVectorNormBackward0")
+declare("dist", lambda input, other, p=2: np.linalg.vector_norm(input - other, ord=p))
+
+
+def _quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
+    return np.quantile(
+        input, np.asarray(q) if not hasattr(q, "dtype") else q, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation
+    )
+
+
+declare("quantile", _quantile)

@@ -1,0 +1,67 @@
+"""Writes inside a functional transform to tensors from outside it: refused, and taken back."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+from weakref import ref
+
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.torch.tensors.storage import link_of
+from funcgrad.torch.tensors.tensor import Tensor
+
+# What was written to in the transform that is running: the tensor, its content and its node before.
+_WRITTEN: ContextVar[list[tuple[Any, Any, Any]] | None] = ContextVar("written", default=None)
+
+
+def note(tensor: Tensor, v: Any) -> None:
+    """The content `v` is about to be written to `tensor`."""
+    written, held = _WRITTEN.get(), tensor.value
+    if written is not None and isinstance(v, Tracer) and not (isinstance(held, Tracer) and held.owner.level >= v.owner.level):
+        written.append((ref(tensor), link_of(tensor).storage.array, tensor.node))
+
+
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, for a transform: RuntimeError, if what it has written to is still there when it returns."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        written: list[tuple[Any, Any, Any]] = []
+        token = _WRITTEN.set(written)
+        out = None
+        try:
+            out = function(*args, **kwargs)
+        finally:
+            _WRITTEN.reset(token)
+            kept = _restored(written, out)
+        if kept:
+            raise RuntimeError(
+                "During a functional transform (grad, vjp, jvp, vmap, ...), the function provided attempted to call an in-place "
+                f"operation that would mutate a captured Tensor (of shape {list(kept[0].shape)}). This is not supported; please "
+                "rewrite the function being transformed to explicitly accept the mutated Tensor(s) as inputs, or clone it."
+            )
+        return out
+
+    return run
+
+
+def _restored(written: list[tuple[Any, Any, Any]], out: Any) -> list[Tensor]:
+    """The tensors that outlive the function and are no part of its output, with their contents from before."""
+    returned = {id(base) for t in _tensors(out) for base in (t, t._base)}
+    kept = []
+    for reference, array, node in written:
+        tensor = reference()
+        if tensor is not None and id(tensor) not in returned:
+            tensor.link.storage.forget_values()
+            tensor.link.storage.array, tensor.node = array, node
+            kept.append(tensor)
+    return kept
+
+
+def _tensors(out: Any) -> list[Tensor]:
+    if isinstance(out, Tensor):
+        return [out]
+    parts = out.values() if isinstance(out, dict) else out if isinstance(out, (list, tuple)) else ()
+    return [t for part in parts for t in _tensors(part)]

@@ -1,0 +1,111 @@
+"""Hooks: what a sweep is to do beside pulling, kept for the few nodes that have any.
+
+Nodes are the core's and know nothing of hooks; `EXTRAS` holds them by the node's identity. While it is empty, a backward looks
+nowhere.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+from weakref import ref
+
+from funcgrad.core.engine.reverse import PICK, Node
+from funcgrad.torch.tensors.tensor import Tensor
+
+_ids = count()
+
+
+class Extras:
+    """What one node has: hooks on its gradient, on the node before and after, and after accumulation; who retains; metadata."""
+
+    __slots__ = ("after", "before", "metadata", "node", "post_accumulate", "retain", "tensor_hooks")
+
+    def __init__(self, node: Node, forget: Callable[[Any], Any]) -> None:
+        self.node = ref(node, forget)
+        self.tensor_hooks: OrderedDict[int, Any] = OrderedDict()
+        self.before: OrderedDict[int, Any] = OrderedDict()
+        self.after: OrderedDict[int, Any] = OrderedDict()
+        self.post_accumulate: OrderedDict[int, Any] = OrderedDict()
+        self.retain: Any = None
+        self.metadata: dict[Any, Any] = {}
+
+
+EXTRAS: dict[int, Extras] = {}
+
+
+def extras_of(node: Node) -> Extras:
+    """The extras of a node, made when they are first needed."""
+    found = EXTRAS.get(id(node))
+    if found is None:
+        key, pop = id(node), EXTRAS.pop
+        found = EXTRAS[key] = Extras(node, lambda _: pop(key, None))
+    return found
+
+
+class RemovableHandle:
+    """Takes a hook away again, by `remove()` or at the end of a `with` block."""
+
+    def __init__(self, hooks: Any, hook: Any) -> None:
+        self.id = next(_ids)
+        self._hooks = hooks if isinstance(hooks, (list, tuple)) else [hooks]
+        for place in self._hooks:
+            place[self.id] = hook
+
+    def remove(self) -> None:
+        """The hook is called no more."""
+        for place in self._hooks:
+            place.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+def register_tensor_hook(tensor: Tensor, hook: Any) -> RemovableHandle:
+    """See Tensor.register_hook."""
+    node = tensor.node
+    if node is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    return RemovableHandle(extras_of(node).tensor_hooks, hook)
+
+
+def register_post_accumulate(tensor: Tensor, hook: Any) -> RemovableHandle:
+    """See Tensor.register_post_accumulate_grad_hook."""
+    if tensor.node is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if tensor.node.plan is not None:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return RemovableHandle(extras_of(tensor.node).post_accumulate, hook)
+
+
+def retain(tensor: Tensor) -> None:
+    """See Tensor.retain_grad."""
+    if tensor.node is None:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if tensor.node.plan is not None:
+        extras_of(tensor.node).retain = ref(tensor)
+
+
+def retains(tensor: Tensor) -> bool:
+    """Does this intermediate result keep its gradient?"""
+    found = EXTRAS.get(id(tensor.node)) if tensor.node is not None else None
+    return found is not None and found.retain is not None and found.retain() is tensor
+
+
+def move_retain(old: Node | None, tensor: Tensor) -> None:
+    """After an in-place operation, retain_grad is about the tensor's new node."""
+    found = EXTRAS.get(id(old)) if old is not None else None
+    if found is not None and found.retain is not None and found.retain() is tensor:
+        found.retain = None
+        if tensor.node is not None:
+            extras_of(tensor.node).retain = ref(tensor)
+
+
+def edge_of(node: Node) -> tuple[Node, int]:
+    """The node that PyTorch shows, and which of its outputs is meant."""
+    return (node.parents[0], node.saved) if node.plan is PICK else (node, 0)

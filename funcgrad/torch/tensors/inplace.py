@@ -1,0 +1,265 @@
+"""In-place operations: `add_`, `y[0] = v`, `out=`. The cell gets a new content and a new node; views see it (storage.py).
+
+A write to a view is a write to its base: the base's history gets a CopySlices node, and the views look theirs up anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.reverse import Node, make_node
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.mutation import WRITE, Place
+from funcgrad.torch.functions.ops import recorded
+from funcgrad.torch.graph import captured
+from funcgrad.torch.graph.hooks import move_retain
+from funcgrad.torch.graph.modes import mode
+from funcgrad.torch.graph.tape import NamedPlan, next_order
+from funcgrad.torch.tensors import dtypes, storage
+from funcgrad.torch.tensors.storage import del_slot, stepped
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
+
+COPY_SLICES = NamedPlan(WRITE, "torch::autograd::CopySlices")
+_KINDS = {
+    "f2": "Half",
+    "f4": "Float",
+    "f8": "Double",
+    "i8": "Long",
+    "i4": "Int",
+    "i2": "Short",
+    "i1": "Char",
+    "u1": "Byte",
+    "b1": "Bool",
+    "c8": "ComplexFloat",
+    "c16": "ComplexDouble",
+}
+_RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+
+def kind_name(dtype: Any) -> str:
+    """PyTorch's name of a dtype in messages: 'Float'."""
+    return _KINDS.get(dtype.str[1:], str(dtype))
+
+
+def refreshed_node(t: Tensor) -> Node | None:
+    """The node of a view whose base was written to."""
+    base = t._base
+    if base is None or base.node is None:
+        return None
+    steps = t.link.base_steps
+    return recorded(lambda contents: stepped(contents[0], steps), [base], [base.value], (0,), "AsStridedBackward0").node
+
+
+def check_writable(t: Tensor) -> None:
+    """Refuse what PyTorch refuses to write to."""
+    value = t.value
+    if isinstance(value, np.ndarray) and not value.flags.forc and _overlaps_itself(value):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+            "clone() the tensor before performing the operation."
+        )
+    if t.__dict__.get("is_inference_tensor") and not mode().inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+            "tensor before "
+            "doing inplace update."
+        )
+    if not recording():
+        return
+    if t.node is not None and t.node.plan is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if t.link is not None and t.link.base is not None:
+        _check_view(t)
+
+
+def _overlaps_itself(x: np.ndarray) -> bool:
+    """May two of its elements lie in one place? (That is: does some dim's stride fall short of what lies within?)"""
+    within = x.itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
+        if stride < within:
+            return True
+        within += stride * (n - 1)
+    return False
+
+
+def _check_view(t: Tensor) -> None:
+    base, origin = t.link.base, t.link.origin
+    if base.node is not None and base.node.plan is None:
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if origin == "multiple" and (base.node is not None or t.requires_grad):
+        name = "" if t.grad_fn is None else t.grad_fn.name()
+        raise RuntimeError(
+            f"Output {t.output_nr} of {name.partition('Backward')[0] or 'a function'} is a view and is being modified "
+            "inplace. This view is the output of a function "
+            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
+            "replace the "
+            "inplace operation by an out-of-place one."
+        )
+    if origin == "no_grad" and (base.node is not None or t.requires_grad):
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
+            "case is "
+            "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
+            "either both "
+            "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
+            "inplace to be tracked)."
+        )
+
+
+def adopt(t: Tensor, out: Tensor, whole: bool = True) -> Tensor:
+    """`t` with the content of `out`, as an in-place operation leaves it."""
+    value = out.value
+    target = t.value
+    if tuple(value.shape) != tuple(target.shape):
+        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}")
+    if value.dtype != target.dtype:
+        if _RANK[value.dtype.kind] > _RANK[target.dtype.kind]:
+            raise RuntimeError(
+                f"result type {kind_name(value.dtype)} can't be cast to the desired output type {kind_name(target.dtype)}"
+            )
+        out = out.to(target.dtype)
+        value = out.value
+    overwrite(t, ..., value, out.node, out.node if t._base is None else None)
+    return t
+
+
+def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node | None = None) -> None:
+    """Put the content `v`, of node `written`, at `index` of `t`; `whole` is the node of all of `t` then, if that is known."""
+    if isinstance(v, Tracer):
+        captured.note(t if t._base is None else t._base, v)
+    if not recording():
+        storage.write(t, index, v)
+        return
+    link = storage.link_of(t)
+    root = t if link.base is None else link.base
+    before, old = root.node, t.node
+    shape, dtype = root.value.shape, root.value.dtype
+    storage.write(t, index, v)
+    if whole is None and (before is not None or written is not None):
+        whole = _write_node(before, written, Place(link.base_steps, index), shape, dtype)
+    root.node = whole
+    if not isinstance(v, Tracer) or whole is not None:
+        _forget_nodes(root)
+    if root is not t:
+        del_slot(t, "node")
+    move_retain(old, t)
+
+
+def _write_node(before: Node | None, written: Node | None, place: Place, shape: Any, dtype: Any) -> Node:
+    parents = tuple(x for x in (before, written) if x is not None)
+    winners = place.winners(shape) if written is not None else None
+    return make_node(next_order(), COPY_SLICES, (place, before is not None, written, winners), parents, shape, dtype)
+
+
+def _forget_nodes(root: Tensor) -> None:
+    """The views of `root` look up their nodes anew."""
+    for reference in tuple(root.link.storage.members.values()):
+        view = reference()
+        if view is not None and view.link.base is root:
+            del_slot(view, "node")
+
+
+def inplace(functional: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """The in-place variant of a torch function: its result takes the place of its first argument."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_writable(self)
+        if not recording():
+            return adopt(self, functional(self, *args, **kwargs))
+        # What the operation saves of its own target is a copy: only other operations can be spoiled by it.
+        value = self.value
+        target = make_tensor(value.copy() if isinstance(value, np.ndarray) else value, self.node)
+        return adopt(self, functional(target, *args, **kwargs))
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name.rstrip('_')}, in place: this tensor gets the result."
+    return method
+
+
+# ---- items -----------------------------------------------------------------------------------------------------------
+
+
+def content_index(index: Any) -> Any:
+    """An index as NumPy takes it: tensors become arrays."""
+    if isinstance(index, Tensor):
+        value = index.value
+        if not isinstance(value, Tracer) and value.dtype.kind not in "iub":
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+        return (
+            value
+            if isinstance(value, Tracer)
+            else np.asarray(value)
+            if value.dtype != np.uint8
+            else np.asarray(value).astype(bool)
+        )
+    if type(index) is tuple:
+        return tuple(map(content_index, index))
+    if type(index) is list:
+        return np.asarray([content_index(i) for i in index], None if index else int)
+    if isinstance(index, slice):
+        if index.step is not None and int(index.step) <= 0:
+            raise ValueError("step must be greater than zero")
+        return slice(*[x.item() if isinstance(x, Tensor) else x for x in (index.start, index.stop, index.step)])
+    return index
+
+
+def set_item(t: Tensor, index: Any, v: Any) -> None:
+    """t[index] = v."""
+    check_writable(t)
+    place = content_index(index)
+    given = v if isinstance(v, Tensor) else make_tensor(np.asarray(v, None if isinstance(v, np.ndarray) else t.value.dtype))
+    if given.link is not None and t.link is not None and given.link.storage is t.link.storage and _same_place(t, place, given):
+        t.link.version.count += 1
+        return
+    if given.value.dtype != t.value.dtype:
+        given = given.to(t.value.dtype)
+    try:
+        overwrite(t, place, _without_leading(given.value), given.node if recording() else None)
+    except ValueError as error:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(given.shape)} cannot be broadcast to the indexing result ({error})"
+        ) from None
+
+
+def _without_leading(value: Any) -> Any:
+    return value
+
+
+def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
+    """Is `v` the very memory that is to be written (the second half of `y[1:] += z`)? Memory that overlaps in part is refused."""
+    if isinstance(t.value, Tracer) or isinstance(v.value, Tracer):
+        return False
+    region = t.value[index]
+    source = v.value
+    if not isinstance(region, np.ndarray) or not isinstance(source, np.ndarray):
+        return not isinstance(region, np.ndarray) and v.link.base is not None and v.link.base_steps != ()
+    same = region.__array_interface__["data"] == source.__array_interface__["data"]
+    if same and region.shape == source.shape and region.strides == source.strides:
+        return True
+    if np.shares_memory(region, source):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+            "location. "
+            "Please clone() the tensor before performing the operation."
+        )
+    return False
+
+
+def write_out(out: Any, result: Any, name: str = "") -> Any:
+    """The result of a function, written into what was given as out=."""
+    if isinstance(out, tuple):
+        written = [write_out(o, r, name) for o, r in zip(out, result, strict=True)]
+        return type(result)._make(written) if hasattr(result, "_make") else tuple(written)
+    if result.requires_grad or (out.requires_grad and recording()):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+            "requires grad."
+        )
+    if tuple(out.value.shape) != tuple(result.value.shape):
+        out.data = make_tensor(dtypes.cast(result.value, out.value.dtype))
+    else:
+        adopt(out, result)
+    return out

@@ -112,6 +112,29 @@ def _is_library(path: str) -> bool:
     return path.startswith(_OURS) or (path.startswith(_STANDARD_LIBRARY) and "-packages" not in path)
 
 
+def foreign_call() -> str | None:
+    """What the user has called of SciPy, as "scipy.linalg.solve", if it is running and knows nothing of tracers."""
+    frame: FrameType | None = sys._getframe(1)
+    names: list[tuple[str, str]] = []
+    while frame is not None and _is_library(frame.f_code.co_filename):
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("funcgrad.scipy"):
+            return None
+        if module.startswith("scipy."):
+            names.append((_public(module), frame.f_code.co_name))
+        frame = frame.f_back
+    for module, name in reversed(names):
+        if not name.startswith("_") and hasattr(sys.modules.get(f"scipy.{module}"), name):
+            return f"scipy.{module}.{name}"
+    return None
+
+
+def _public(module: str) -> str:
+    """scipy.sparse.linalg._isolve -> sparse.linalg"""
+    parts = module.split(".")[1:]
+    return ".".join(parts[: next((k for k, part in enumerate(parts) if part.startswith("_")), len(parts))])
+
+
 def user_line() -> str:
     """Where the user's code stands now, as 'file.py, line 12, in f'."""
     frame = user_frame()

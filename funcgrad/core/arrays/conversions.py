@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.errors import BEGIN, EscapedTracerError, TracerConversionError, user_line
+from funcgrad.errors import BEGIN, EscapedTracerError, TracerConversionError, foreign_call, user_line
 
 INSTEAD_OF_ARRAY = (
     f"To write x into an array, {BEGIN}; to build an array from tracers write np.stack([x, y]) or np.array([x, y], like=x); to "
@@ -30,7 +30,9 @@ def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError |
     """The error for a conversion that would lose the derivative."""
     if not x.owner.is_open:
         return escaped(what, x.owner.transform)
-    kind = type(x).__name__
+    kind, foreign = type(x).__name__, foreign_call()
+    if foreign is not None:
+        what, instead = foreign, f"Write funcgrad.{foreign} instead, which takes tracers. {instead}"
     return TracerConversionError(
         f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. "
         f"{instead}"

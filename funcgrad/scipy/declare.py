@@ -1,0 +1,168 @@
+"""The verbs by which rules for SciPy's functions are declared; docs/adding_a_scipy_function.md shows them at work.
+
+    linalg = Chapter("linalg")                      # of scipy.linalg
+
+    @linalg.composite("solve")                      # in terms of other functions; SciPy's own signature binds its arguments
+    def solve(a, b, lower=False): ...
+
+    linalg.custom("expm", pull, push=push)          # and linear, multilinear, elementwise, piecewise_constant, unsupported
+    linalg.rerun("fiedler leslie")                  # SciPy's own Python code, run on tracers
+    @integrate.functional("quad")                   # a function of the user's functions, which may close over tracers
+    sparse.replaces("csr_array", CsrArray)          # a class of our own in the place of SciPy's
+
+A name that the installed SciPy lacks is passed over.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+from funcgrad.core.engine import declare
+from funcgrad.core.engine.catalogue import CATALOGUE, Composite, register
+from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.scipy.mirror import FUNCTIONALS, REPLACED, scipy_module
+from funcgrad.scipy.rerun import rerun
+
+Function = Callable[..., Any]
+
+# Arguments that say how SciPy computes, not what: a body need not name them.
+_HOW = (
+    "check_finite overwrite_a overwrite_b overwrite_x overwrite_ab overwrite_c overwrite_data overwrite_input overwrite_v "
+    "overwrite_d overwrite_e overwrite_b1 overwrite_qru workers lwork lapack_driver driver eigvals_method turbo "
+    "permc_spec use_umfpack full_output disp verbose"
+)
+IGNORED = frozenset(_HOW.split())
+
+
+class Body(Composite):
+    """A function of SciPy's in terms of others. SciPy's signature binds the arguments; `body` names those that it uses."""
+
+    def __init__(self, function: Function, body: Function, name: str) -> None:
+        super().__init__(function, body)
+        self.name = self.__name__ = name
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """SciPy's."""
+        return inspect.signature(self.function)
+
+    @cached_property
+    def taken(self) -> tuple[frozenset[str], bool]:
+        """The names of the body's parameters; does it take any others?"""
+        parameters = inspect.signature(self.body).parameters.values()
+        return frozenset(p.name for p in parameters), any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        positional, named = self.bound(args, kwargs)
+        return self.body(*positional, **named)
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments for the body; one that it does not know may only have its default."""
+        positional: tuple[Any, ...] = ()
+        named: dict[str, Any] = {}
+        names, takes_any = self.taken
+        for name, value in self.signature.bind(*args, **kwargs).arguments.items():
+            parameter = self.signature.parameters[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional = value
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                named.update(value)
+            elif name in names or takes_any:
+                named[name] = value
+            elif name not in IGNORED and not (value is parameter.default or _is_equal(value, parameter.default)):
+                raise UnsupportedFunctionError(
+                    f"{self.name} with {name}={value!r} was called on a tracer at {user_line()}: it has no derivative "
+                    f"with this argument. Leave {name} away, or call it on funcgrad.stop_gradient(x) if the derivative "
+                    "is not meant to count."
+                )
+        return positional, named
+
+
+def _is_equal(value: Any, default: Any) -> bool:
+    return isinstance(value, (int, float, str, bool, tuple)) and type(value) is type(default) and value == default
+
+
+class Chapter:
+    """Rules for functions of one module of SciPy's, "linalg" or "sparse.linalg"."""
+
+    def __init__(self, part: str) -> None:
+        self.part, self.module = part, scipy_module(f"scipy.{part}")
+
+    def found(self, names: str) -> Iterator[tuple[str, Any]]:
+        """The functions of these names, with the name for messages, that are there and have no rule yet."""
+        for name in names.split():
+            function = getattr(self.module, name, None)
+            if function is not None and function not in CATALOGUE:
+                yield f"scipy.{self.part}.{name}", function
+
+    def composite(self, names: str, body: Function | None = None) -> Any:
+        """In terms of other functions. `body` names the parameters of SciPy's that it uses; also a decorator."""
+        if body is None:
+            return lambda body: self.composite(names, body)
+        for name, function in self.found(names):
+            register(function, Body(function, body, name))
+        return body
+
+    def functional(self, names: str, body: Function | None = None) -> Any:
+        """As `composite`, for functions of the user's functions: the body is run whenever a transform runs."""
+        if body is None:
+            return lambda body: self.functional(names, body)
+        for _, function in self.found(names):
+            FUNCTIONALS.add(function)
+        return self.composite(names, body)
+
+    def rerun(self, names: str, **instead: Any) -> None:
+        """SciPy's own Python code, run with funcgrad.numpy in the place of numpy; `instead` replaces other names in it."""
+        for name, function in self.found(names):
+            register(function, Body(function, _late(function, instead), name))
+
+    def replaces(self, name: str, made: Any) -> Any:
+        """`made` stands in the place of SciPy's object of that name."""
+        if hasattr(self.module, name):
+            REPLACED[f"{self.part}.{name}"] = made
+        return made
+
+    def custom(self, names: str, *args: Any, **options: Any) -> None:
+        """As `funcgrad.core.engine.declare.custom`."""
+        for name, function in self.found(names):
+            declare.custom(function, *args, name=name, **options)
+
+    def linear(self, names: str, *args: Any, **options: Any) -> None:
+        """As `funcgrad.core.engine.declare.linear`."""
+        for name, function in self.found(names):
+            declare.linear(function, *args, name=name, **options)
+
+    def multilinear(self, names: str, *args: Any, **options: Any) -> None:
+        """As `funcgrad.core.engine.declare.multilinear`."""
+        for name, function in self.found(names):
+            declare.multilinear(function, *args, name=name, **options)
+
+    def elementwise(self, names: str, *args: Any, **options: Any) -> None:
+        """As `funcgrad.core.engine.declare.elementwise`."""
+        for name, function in self.found(names):
+            declare.elementwise(function, *args, name=name, **options)
+
+    def piecewise_constant(self, names: str, **options: Any) -> None:
+        """Functions whose result is constant wherever it is smooth: they are given the plain values."""
+        for name, function in self.found(names):
+            declare.piecewise_constant(function, name=name, **options)
+
+    def unsupported(self, names: str, reason: str, instead: str = "") -> None:
+        """Functions that are refused: why, and what to write instead."""
+        for name, function in self.found(names):
+            declare.unsupported(function, reason, instead).name = name
+
+
+def _late(function: Function, instead: dict[str, Any]) -> Function:
+    """`function` rerun, made when it is first called."""
+    made: list[Function] = []
+
+    def body(*args: Any, **kwargs: Any) -> Any:
+        if not made:
+            made.append(rerun(function, instead))
+        return made[0](*args, **kwargs)
+
+    return body

@@ -1,0 +1,5 @@
+"""scipy.spatial, which tracers may enter where there is a rule."""
+
+from funcgrad.scipy.mirror import mirror
+
+__getattr__, __dir__ = mirror(__name__)

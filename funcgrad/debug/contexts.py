@@ -79,6 +79,6 @@ def leaks() -> Iterator[None]:
     with _watching(watch):
         yield
     gc.collect()
-    escaped = [(tracer, line) for tracer, line in watch.alive() if not tracer.owner.is_open]
+    escaped = [(tracer, line) for tracer, line in watch.alive() if not tracer._trace.is_open]
     if escaped:
         raise EscapedTracerError(report(escaped))

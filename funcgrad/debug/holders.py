@@ -19,7 +19,7 @@ def report(escaped: Sequence[tuple[Tracer, str]]) -> str:
     for tracer, line in escaped[:_MOST]:
         held = ", ".join(list(holders(tracer, mine))[:3]) or "something that Python can't see"
         kind = f"a {type(tracer).__name__} of shape {tracer.shape}"
-        lines.append(f"  {kind} of the {tracer.owner.transform}, made at {line}; held by {held}")
+        lines.append(f"  {kind} of the {tracer._trace.transform}, made at {line}; held by {held}")
     if len(escaped) > _MOST:
         lines.append(f"  and {len(escaped) - _MOST} more")
     subject = "1 tracer is" if len(escaped) == 1 else f"{len(escaped)} tracers are"

@@ -38,9 +38,9 @@ def arrays(parts: Any) -> Iterator[np.ndarray]:
         return
     found = dense(parts.part if isinstance(parts, Read) else parts)
     while isinstance(found, Tracer):
-        if isinstance(found.owner, ForwardTrace):
-            yield from arrays(found.node)
-        found = found.value
+        if isinstance(found._trace, ForwardTrace):
+            yield from arrays(found._node)
+        found = found._value
     if is_floating(found):
         yield np.asarray(found)
 

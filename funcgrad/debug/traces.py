@@ -106,15 +106,15 @@ class WatchingForward(Watching):
         out = super().apply(primitive, call)
         watch = looking_for_nans()
         if watch is not None:
-            before = Held.by([x.node for x in call.operands if is_mine(self, x)])
+            before = Held.by([x._node for x in call.operands if is_mine(self, x)])
             what = f"a tangent was pushed through {primitive.title} at {user_line()} (operands: {operands(call)})"
-            check_derivative(what, before, [o.node for o in as_list(out) if is_mine(self, o)], infs=watch.infs)
+            check_derivative(what, before, [o._node for o in as_list(out) if is_mine(self, o)], infs=watch.infs)
         return out
 
 
 def is_mine(trace: Any, x: Any) -> bool:
     """Is `x` a tracer of this trace?"""
-    return isinstance(x, Tracer) and x.owner is trace
+    return isinstance(x, Tracer) and x._trace is trace
 
 
 class WatchingReverse(Watching):
@@ -179,7 +179,7 @@ class WatchedPlan:
 def watched_plans(recorded: Any) -> list[WatchedPlan]:
     """The plan of the new node of `recorded` (one tracer, or several that share it), as one that looks."""
     plans = []
-    for node in [x.node for x in as_list(recorded) if isinstance(x, ReverseTracer) and x.node is not None]:
+    for node in [x._node for x in as_list(recorded) if isinstance(x, ReverseTracer) and x._node is not None]:
         made: Any = node.parents[0] if node.plan is PICK else node
         if not isinstance(made.plan, WatchedPlan):
             made.plan = WatchedPlan(made.plan)

@@ -88,8 +88,8 @@ class NotedTrace(ReverseTrace):
         out = super().apply(primitive, call)
         seconds = perf_counter() - begin
         for x in out if isinstance(out, (tuple, list)) else [out]:
-            if isinstance(x, Tracer) and x.owner is self and x.node is not None:
-                self._noted(made_by(x.node), primitive, call, seconds)
+            if isinstance(x, Tracer) and x._trace is self and x._node is not None:
+                self._noted(made_by(x._node), primitive, call, seconds)
         return out
 
     def _noted(self, node: Node, primitive: Any, call: Call, seconds: float) -> None:
@@ -104,7 +104,7 @@ class NotedTrace(ReverseTrace):
 
     def flows(self, x: Any) -> bool:
         """Does a derivative of this trace flow through `x`?"""
-        return isinstance(x, Tracer) and x.owner is self and x.node is not None
+        return isinstance(x, Tracer) and x._trace is self and x._node is not None
 
     def _time(self, primitive: Primitive, call: Call) -> float:
         plain = call.with_operands([concrete(lower(self, x)) for x in call.operands])
@@ -216,14 +216,14 @@ def record(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
         leaves = [trace.leaf(v) for v in flat.values]
         inputs = [(name, made(leaf)) for name, leaf in zip(flat.names, leaves, strict=True)]
         outs = flat(leaves)
-        ends = [(name, x.node) for name, x in outs if trace.flows(x)]
+        ends = [(name, x._node) for name, x in outs if trace.flows(x)]
     return Recording(name_of(fun), inputs, checked(ends, fun, outs), trace.notes, flat.values)
 
 
 def made(leaf: ReverseTracer) -> Node:
     """The node of a leaf."""
-    assert leaf.node is not None
-    return leaf.node
+    assert leaf._node is not None
+    return leaf._node
 
 
 def checked(ends: list[Any], fun: Callable[..., Any], outs: Sequence[Any]) -> list[Any]:
@@ -267,19 +267,19 @@ def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[s
         stack.prefix = ()
         cts = [trace.leaf(np.ones(x.shape, x.dtype)[()]) for _, x in values]
         inputs += [(f"ct of {name}", made(ct)) for (name, _), ct in zip(values, cts, strict=True)]
-        found = sweep([(x.node, ct) for (_, x), ct in zip(ends, cts, strict=True)], visitor=Names(stack, inner.notes))
+        found = sweep([(x._node, ct) for (_, x), ct in zip(ends, cts, strict=True)], visitor=Names(stack, inner.notes))
         gradients = [(f"ct of {name}", found.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)]
-    shown = [(name, x.node) for name, x in [*values, *gradients] if trace.flows(x)]
+    shown = [(name, x._node) for name, x in [*values, *gradients] if trace.flows(x)]
     return Recording(name_of(fun), inputs, shown, trace.notes)
 
 
 def recording_of(x: Any) -> Recording:
     """The tape behind a tracer, or behind an object that holds one."""
     held = x if isinstance(x, Tracer) else x.__operand__()
-    if not isinstance(held, Tracer) or not isinstance(held.node, Node):
+    if not isinstance(held, Tracer) or not isinstance(held._node, Node):
         raise OutputError("draw: this value has no tape behind it; draw(fun)(*args) records one")
-    nodes = reachable([held.node])
+    nodes = reachable([held._node])
     leaves = [node for node in nodes if node.plan is None]
     names = [(f"leaf {k}" if len(leaves) > 1 else "leaf", node) for k, node in enumerate(leaves)]
-    notes = getattr(held.owner, "notes", {})
-    return Recording(type(x).__name__, names, [("out", held.node)], notes)
+    notes = getattr(held._trace, "notes", {})
+    return Recording(type(x).__name__, names, [("out", held._node)], notes)

@@ -187,14 +187,14 @@ def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
     """One example after the other: each function gets as many elements as its condition takes, which may differ."""
 
     def example(operand, k):
-        return operand.value[k] if isinstance(operand, BatchTracer) and operand.owner is batch else operand
+        return operand._value[k] if isinstance(operand, BatchTracer) and operand._trace is batch else operand
 
     if not batch.size:
         return np.zeros_like(x)
     outs = [_piecewise(example(x, k), [example(c, k) for c in conditions], funclist, *args, **kw) for k in range(batch.size)]
     out = batch.wrap(stacked(outs), None)
     if not out.shape:
-        out.alias = FILLED  # an array without axes, not a scalar
+        out._alias = FILLED  # an array without axes, not a scalar
     return out
 
 

@@ -96,7 +96,7 @@ def _of_plain(like: Tracer, plain: Any, build: Callable[..., Any]) -> Any:
     """The array that `build` makes of plain data. Where they share memory, it can't be written to: `plain` would not see it."""
     out = built(like, build)
     if isinstance(out, Tracer) and isinstance(plain, np.ndarray) and np.may_share_memory(build(), plain):
-        out.alias = Alias(None, (), read_only=OF_PLAIN)
+        out._alias = Alias(None, (), read_only=OF_PLAIN)
     return out
 
 
@@ -119,7 +119,7 @@ def _contiguous(order: str) -> Callable[..., Any]:
 def _require(like, a, dtype=None, requirements=None):
     wanted = {name[0].upper() for name in requirements or ()}  # of C_CONTIGUOUS, FORTRAN, WRITEABLE, ...
     out = _array(like, a, dtype, copy=None, order="F" if "F" in wanted else "C" if "C" in wanted else "A")
-    alias = out.alias if isinstance(out, Tracer) else None
+    alias = out._alias if isinstance(out, Tracer) else None
     if alias is not None and ("W" in wanted and alias.read_only or "O" in wanted and alias.root is not None):
         return np.copy(out, "K")
     return out

@@ -41,7 +41,7 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
     if not isinstance(out, Tracer) or not out.shape:
         return out
     # NumPy's result is an array of its own, row by row; that of an index may be a view, or lie otherwise.
-    return in_order(out, range(out.ndim)) if out.alias is None else np.copy(out, order="C")
+    return in_order(out, range(out.ndim)) if out._alias is None else np.copy(out, order="C")
 
 
 def as_positions(indices: Any) -> Any:

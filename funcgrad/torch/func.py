@@ -127,7 +127,7 @@ def vmap(
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
 
     def on_batch(*args: Any, **kwargs: Any) -> Any:
-        traces = [x.owner for x in tree.leaves((args, kwargs)) if isinstance(x, BatchTracer)]
+        traces = [x._trace for x in tree.leaves((args, kwargs)) if isinstance(x, BatchTracer)]
         trace = max(traces, key=lambda t: t.level)
         token = BATCH.set(Batch(trace, randomness, BATCH.get()))
         try:

@@ -51,7 +51,7 @@ class CheckpointCall(PullCall):
             given = list(operands)
             for i in slots:
                 given[i] = trace.leaf(given[i])
-            nodes = [given[i].node for i in slots]
+            nodes = [given[i]._node for i in slots]
             ends = [node_of(trace, o) for o in self.program(given, kept)]
         leaves = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n and ct is not None], release=True)
         return [leaves.get(n) for n in nodes]
@@ -66,7 +66,7 @@ class CheckpointCall(PullCall):
 
     def _inlined(self, trace: Trace, call: Call, nodes: dict[int, Any]) -> list[Any]:
         outs = self.program([trace.wrap(x, nodes[i]) if i in nodes else x for i, x in enumerate(call.operands)])
-        return [o if isinstance(o, Tracer) and o.owner is trace else trace.constant(o) for o in outs]
+        return [o if isinstance(o, Tracer) and o._trace is trace else trace.constant(o) for o in outs]
 
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
         def program(operands: Sequence[Any], kept: Sequence[Any] = ()) -> list[Any]:
@@ -122,9 +122,9 @@ def _names(policy: Any) -> frozenset[str]:
 
 def runs_forward(x: Any) -> bool:
     """Is the innermost derivative of `x` one that does not keep what was computed?"""
-    while isinstance(x, Tracer) and isinstance(x.owner, BatchTrace):
-        x = x.value
-    return isinstance(x, Tracer) and isinstance(x.owner, (ForwardTrace, LinearTrace))
+    while isinstance(x, Tracer) and isinstance(x._trace, BatchTrace):
+        x = x._value
+    return isinstance(x, Tracer) and isinstance(x._trace, (ForwardTrace, LinearTrace))
 
 
 @overload

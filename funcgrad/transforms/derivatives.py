@@ -71,8 +71,8 @@ class ValueAndGrad(Transformed):
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
                 aux = lowered(trace, aux)
-            if type(out) is ReverseTracer and out.owner is trace and type(out.value) in SCALARS and not self.holomorphic:
-                node, out = out.node, out.value  # the common case
+            if type(out) is ReverseTracer and out._trace is trace and type(out._value) in SCALARS and not self.holomorphic:
+                node, out = out._node, out._value  # the common case
             else:
                 node, out = self._end(trace, out)
         # The sweep gets the only reference to the tape, whose nodes then go as it passes.
@@ -92,7 +92,7 @@ class ValueAndGrad(Transformed):
             holder: Any = out
             out = holder.__operand__()
         if isinstance(out, Tracer):
-            node, out = out.node if out.owner is trace else None, lower_leaf(trace, out)
+            node, out = out._node if out._trace is trace else None, lower_leaf(trace, out)
         if type(out) in (int, float, complex):
             out = np.complex128(out) if type(out) is complex else np.float64(out)
         if not hasattr(out, "dtype") or not hasattr(out, "shape"):
@@ -334,7 +334,7 @@ def _paired(trace: ForwardTrace, transform: str, number: int, primal: Any, tange
 
 
 def _unpaired(trace: ForwardTrace, x: Any, fun: Callable[..., Any], transform: str) -> tuple[Any, Any]:
-    t = x.node if isinstance(x, Tracer) and x.owner is trace else None
+    t = x._node if isinstance(x, Tracer) and x._trace is trace else None
     value = output_value(lower_leaf(trace, x), fun, transform)
     if t is None:
         return value, np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float0)[()]

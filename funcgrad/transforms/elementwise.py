@@ -63,4 +63,4 @@ def stop_gradient(x: Any) -> Any:
 def _stopped(x: Any) -> Any:
     if not isinstance(x, Tracer):
         return x
-    return x.owner.wrap(_stopped(x.value), None)
+    return x._trace.wrap(_stopped(x._value), None)

@@ -104,7 +104,7 @@ def pullback(fun: Map, values: Flat) -> Map:
 
     def pull(cts: Flat) -> list[Any]:
         found = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n is not None])
-        return [found[leaf.node] if leaf.node in found else np.zeros(leaf.shape, leaf.dtype) for leaf in leaves]
+        return [found[leaf._node] if leaf._node in found else np.zeros(leaf.shape, leaf.dtype) for leaf in leaves]
 
     return pull
 
@@ -122,8 +122,8 @@ def pushforward(fun: Map, values: Flat) -> Map:
 
 def tangent_of(trace: ForwardTrace, x: Any) -> Any:
     """The tangent of an output."""
-    if isinstance(x, Tracer) and x.owner is trace and x.node is not None:
-        return dense(x.node)
+    if isinstance(x, Tracer) and x._trace is trace and x._node is not None:
+        return dense(x._node)
     value = lower(trace, x)
     return np.zeros(value.shape, value.dtype)
 
@@ -285,6 +285,6 @@ def solution(equation: Equation, x: Flat, operands: Flat) -> Flat:
 
 def is_batch_of_values(x: Any) -> bool:
     """Is nothing but vmap at work on x?"""
-    while isinstance(x, Tracer) and isinstance(x.owner, BatchTrace):
-        x = x.value
+    while isinstance(x, Tracer) and isinstance(x._trace, BatchTrace):
+        x = x._value
     return not isinstance(x, Tracer)

@@ -84,7 +84,7 @@ def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[
     for value in values:
         leaf = trace.leaf(value) if value.dtype.kind in "fc" else value
         leaves.append(leaf)
-        nodes.append(None if leaf is value else leaf.node)
+        nodes.append(None if leaf is value else leaf._node)
     return leaves, nodes
 
 
@@ -101,7 +101,7 @@ def trace_arguments(
         arg = args[i]
         if type(arg) is ndarray and arg.dtype.kind == "f" and not holomorphic:  # the common case, without a walk
             traced_args[i] = leaf = trace.leaf(arg)
-            arguments.append(leaf.node)
+            arguments.append(leaf._node)
             continue
         values, structure = argument_leaves(arg, transform, i, allow_int=allow_int)
         if holomorphic:
@@ -140,7 +140,7 @@ def argument_gradients(cts: dict[Node, Any], arguments: Sequence[Node | Argument
 def lowered(trace: Trace, out: Any) -> Any:
     """An output (a pytree) with the tracers of this trace replaced by their values."""
     if type(out) is trace.tracer_type:
-        return out.value if out.owner is trace else out
+        return out._value if out._trace is trace else out
     return tree.map(lambda x: lower_leaf(trace, x), out)
 
 
@@ -150,8 +150,8 @@ _OBJECT = np.dtype(object)
 def lower_leaf(trace: Trace, x: Any) -> Any:
     """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an error."""
     if isinstance(x, Tracer):
-        if x.owner is trace:
-            return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
+        if x._trace is trace:
+            return snapshot(x._value) if isinstance(x._value, Tracer) else x._value
         return plain(x)
     if getattr(x, "dtype", None) is _OBJECT and hides_tracer(x):
         raise OutputError(
@@ -169,7 +169,7 @@ def handed_out(trace: Trace, x: Any) -> Any:
 
 def returned(value: Any) -> Any:
     """A value as its caller gets it: a tracer of a trace that never closes as its client shows it (a tensor)."""
-    return value.owner.handed_out(value) if isinstance(value, Tracer) else value
+    return value._trace.handed_out(value) if isinstance(value, Tracer) else value
 
 
 def hides_tracer(x: Any) -> bool:
@@ -217,7 +217,7 @@ _EXCLUSIVE = _ALONE + 1  # the name in `own`, and the one in its caller
 def own(ct: Any) -> Any:
     """`ct` as an array that nobody else holds or looks into, so that the caller may write to it."""
     if isinstance(ct, Tracer):
-        return ct.owner.handed_out(ct)
+        return ct._trace.handed_out(ct)
     if type(ct) is not np.ndarray:
         return dense(ct) if type(ct) is Masked else ct
     if ct.base is None and getrefcount(ct) <= _EXCLUSIVE:

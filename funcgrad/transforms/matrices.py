@@ -141,8 +141,8 @@ def joined(parts: Sequence[Any]) -> Any:
 
 def unbatched(trace: BatchTrace, x: Any) -> Any:
     """The value of a batch tracer; what does not depend on the batch is repeated."""
-    if isinstance(x, BatchTracer) and x.owner is trace:
-        return x.value
+    if isinstance(x, BatchTracer) and x._trace is trace:
+        return x._value
     return np.broadcast_to(x, (trace.size, *np.shape(x)))
 
 
@@ -207,7 +207,7 @@ class JacFwd(Jacobian):
         return tangents, outs, structure, aux
 
     def _tangent(self, trace: ForwardTrace, batch: BatchTrace, o: Any, value: Any) -> Any:
-        t = dense(o.node) if isinstance(o, ForwardTracer) and o.owner is trace else None
+        t = dense(o._node) if isinstance(o, ForwardTracer) and o._trace is trace else None
         if t is None:
             return np.zeros((batch.size, *value.shape), value.dtype if value.dtype.kind in "fc" else np.float64)
         return unbatched(batch, t)

@@ -63,7 +63,7 @@ class OpaquePlan(Plan):
 @contextmanager
 def linear_rules(name: str, cts: Sequence[Any]) -> Iterator[None]:
     """Hold a backward rule to be linear in those cotangents for which it is being transposed."""
-    traces = {ct.owner for ct in cts if isinstance(ct, Tracer) and isinstance(ct.owner, LinearTrace)}
+    traces = {ct._trace for ct in cts if isinstance(ct, Tracer) and isinstance(ct._trace, LinearTrace)}
     with ExitStack() as stack:
         for trace in traces:
             stack.enter_context(trace.held_to(f"{name}, linearized: its backward rule"))
@@ -106,7 +106,7 @@ class OpaqueCall(Opaque):
         if not slots:
             return [o if k in captured else trace.constant(lower(trace, o)) for k, o in enumerate(outs)]
         plan = OpaquePlan(self, slots, captured)
-        parents += tuple(outs[k].node for k in captured)
+        parents += tuple(outs[k]._node for k in captured)
         return trace.record_outputs(plan, residuals, parents, [lower(trace, o) for o in outs])
 
     def on_forward(self, trace: ForwardTrace, call: Call, tangents: dict[int, Any]) -> list[Any]:
@@ -118,7 +118,7 @@ class OpaqueCall(Opaque):
         pairs = []
         for o, t in zip(outs, ts, strict=True):
             value = lower(trace, o)
-            terms = [lower(trace, t), o.node if isinstance(o, Tracer) and o.owner is trace else None]
+            terms = [lower(trace, t), o._node if isinstance(o, Tracer) and o._trace is trace else None]
             pairs.append(trace.paired(value, total([t for t in terms if t is not None], value)))
         return pairs
 
@@ -178,12 +178,12 @@ class StandIn(BatchTrace):
         self.family: tuple[BatchTrace, ...] = (self, of, *getattr(of, "family", ()))
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
-        mine = [self.wrap(x.value, None) if self.holds(x) and x.owner is not self else x for x in call.operands]
+        mine = [self.wrap(x._value, None) if self.holds(x) and x._trace is not self else x for x in call.operands]
         return super().apply(primitive, call.with_operands(mine))
 
     def holds(self, x: Any) -> bool:
         """Is `x` batched, here or in the trace that this one stands for?"""
-        return isinstance(x, BatchTracer) and any(x.owner is trace for trace in self.family)
+        return isinstance(x, BatchTracer) and any(x._trace is trace for trace in self.family)
 
     def given(self, operands: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
         """Values as tracers, where they are batched."""
@@ -191,11 +191,11 @@ class StandIn(BatchTrace):
 
     def taken(self, outs: Sequence[Any]) -> list[Any]:
         """Results as values with the batch at axis 0."""
-        return [o if o is None else o.value if self.holds(o) else np.broadcast_to(o, (self.size, *np.shape(o))) for o in outs]
+        return [o if o is None else o._value if self.holds(o) else np.broadcast_to(o, (self.size, *np.shape(o))) for o in outs]
 
     def summed(self, part: Any) -> Any:
         """The cotangent of something that all examples share."""
-        return None if part is None else part.value.sum(axis=0) if self.holds(part) else part * self.size
+        return None if part is None else part._value.sum(axis=0) if self.holds(part) else part * self.size
 
 
 class _Batched(OpaqueCall):
@@ -231,7 +231,7 @@ class BatchedPull(_Batched, PullCall):
             outs, residuals = self.inner.fwd(batch.given(operands, self.flags), slots, trace)
             leaves, structure = tree.flatten(self.inner.portable(residuals))
             flags = [batch.holds(x) for x in leaves]
-            leaves = [x.value if is_batched else x for x, is_batched in zip(leaves, flags, strict=True)]
+            leaves = [x._value if is_batched else x for x, is_batched in zip(leaves, flags, strict=True)]
             return batch.taken(outs), (leaves, flags, structure)
 
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
@@ -251,6 +251,6 @@ def stripped(trace: Trace, x: Any) -> Any:
 def _stripped(trace: Trace, x: Any) -> Any:
     if not isinstance(x, Tracer):
         return x
-    if x.owner is trace:
-        return snapshot(x.value) if isinstance(x.value, Tracer) else x.value
-    return x.owner.wrap(_stripped(trace, x.value), None) if isinstance(x, BatchTracer) else snapshot(x)
+    if x._trace is trace:
+        return snapshot(x._value) if isinstance(x._value, Tracer) else x._value
+    return x._trace.wrap(_stripped(trace, x._value), None) if isinstance(x, BatchTracer) else snapshot(x)

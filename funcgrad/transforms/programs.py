@@ -125,10 +125,10 @@ def noted(primitive: Any, call: Call, out: Any) -> Any:
 
 
 class ProgramTracer(Tracer):
-    """A tracer of a program trace: `node` is its Ref."""
+    """A tracer of a program trace: `_node` is its Ref."""
 
     __slots__ = ()
-    owner: ProgramTrace
+    _trace: ProgramTrace
 
 
 class ProgramTrace(Trace):
@@ -162,9 +162,9 @@ class ProgramTrace(Trace):
         """What stands for `x` in a step; a tracer of another trace, which the function closes over, is a new input."""
         if not isinstance(x, Tracer):
             return self.guard.keep(x) if type(x) is np.ndarray else x
-        if x.owner is self:
-            return self.ref_of(x.value) if x.node is None else x.node
-        key = (id(x.value), id(x.node))
+        if x._trace is self:
+            return self.ref_of(x._value) if x._node is None else x._node
+        key = (id(x._value), id(x._node))
         if key not in self.foreign:
             ref = self.foreign[key] = self.ref()
             self.inputs.append((ref, snapshot(x)))  # which also keeps the two ids from being used again
@@ -174,7 +174,7 @@ class ProgramTrace(Trace):
         refs = [self.ref_of(x) for x in call.operands]
         out = bind(primitive, call.with_operands([without_derivatives(x, self) for x in call.operands]))
         outs = out if isinstance(out, (tuple, list)) else [out]
-        if any(isinstance(o, ProgramTracer) and o.owner is self for o in outs):
+        if any(isinstance(o, ProgramTracer) and o._trace is self for o in outs):
             raise RuleError(
                 f"{primitive.name} at {user_line()} closes over a value that was computed in the function around it, "
                 "which is checkpointed (or solved). Make that value an argument."
@@ -212,10 +212,10 @@ def without_derivatives(x: Any, trace: Trace | None = None) -> Any:
     """
     if not isinstance(x, Tracer):
         return x
-    if x.owner is trace:
-        return x.value
-    value = without_derivatives(x.value)
-    return x.owner.wrap(value, None) if isinstance(x.owner, BatchTrace) else value
+    if x._trace is trace:
+        return x._value
+    value = without_derivatives(x._value)
+    return x._trace.wrap(value, None) if isinstance(x._trace, BatchTrace) else value
 
 
 def write_program(trace: ProgramTrace, x: Any, place: Place, v: Any) -> None:
@@ -230,10 +230,10 @@ def write_program(trace: ProgramTrace, x: Any, place: Place, v: Any) -> None:
     if type(before) is np.ndarray:
         before = before.copy()
     written = trace.ref_of(v)
-    overwrite(x, "value", place, without_derivatives(v, trace))
+    overwrite(x, "_value", place, without_derivatives(v, trace))
     if type(before) is Ref or type(written) is Ref:
-        x.node = trace.ref()
-        trace.steps.append(WriteStep(place, [before, written], x.node))
+        x._node = trace.ref()
+        trace.steps.append(WriteStep(place, [before, written], x._node))
 
 
 register_trace(ProgramTrace, write_program)
@@ -259,9 +259,9 @@ def write_down(fun: Callable[[list[Any]], Sequence[Any]], leaves: Sequence[Any],
     """
     with ProgramTrace(guard_of(leaves), keep) as trace:
         given = [trace.input(x) if is_input(x) else x for x in leaves]
-        names = [x.node for x in given if isinstance(x, ProgramTracer)]
+        names = [x._node for x in given if isinstance(x, ProgramTracer)]
         outs = fun(given)
-        if names != [x.node for x in given if isinstance(x, ProgramTracer)]:
+        if names != [x._node for x in given if isinstance(x, ProgramTracer)]:
             raise RuleError(
                 "a checkpointed (or solved) function assigned into one of its arguments, which the caller would not "
                 "see. Begin with a copy of it (x = x.copy()), and return what is new."
@@ -273,9 +273,9 @@ def guard_of(leaves: Sequence[Any]) -> Guard | None:
     """The guard of the first reverse trace that is found among these values."""
     for x in leaves:
         while isinstance(x, Tracer):
-            if isinstance(x.owner, ReverseTrace):
-                return x.owner.guard
-            x = x.value
+            if isinstance(x._trace, ReverseTrace):
+                return x._trace.guard
+            x = x._value
     return None
 
 

@@ -86,7 +86,7 @@ def record(
             out, aux = aux_split(out, transform, name_of(fun))
             aux = tree.map(lambda x: handed_out(trace, x), aux)
         outs, structure = tree.flatten(out)
-        nodes = [o.node if isinstance(o, Tracer) and o.owner is trace else None for o in outs]
+        nodes = [o._node if isinstance(o, Tracer) and o._trace is trace else None for o in outs]
         outs = [output_value(handed_out(trace, o), fun, transform) for o in outs]
     pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure, transform)
     return tree.unflatten(structure, [returned(o) for o in outs]), pullback, aux

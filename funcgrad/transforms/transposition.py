@@ -27,12 +27,12 @@ class LinearTracer(ReverseTracer):
     """A tracer of a linear trace. Its value is not meaningful, so Python may not ask for it."""
 
     __slots__ = ()
-    owner: LinearTrace
+    _trace: LinearTrace
 
     def _question(self, what: str) -> Any:
-        if self.owner.role is None:
+        if self._trace.role is None:
             return super()._question(what)
-        raise self.owner.refusal(what)
+        raise self._trace.refusal(what)
 
 
 class LinearTrace(PullTrace):
@@ -105,7 +105,7 @@ class Tape:
 
 def node_of(trace: ReverseTrace, x: Any) -> Node | None:
     """The place of `x` on the tape of this trace, if it has one."""
-    return x.node if isinstance(x, Tracer) and x.owner is trace else None
+    return x._node if isinstance(x, Tracer) and x._trace is trace else None
 
 
 def input_like(trace: ReverseTrace, x: Any) -> Any:

@@ -83,13 +83,13 @@ class Vmap(Transformed):
         raise ArgumentError("vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines))
 
     def _returned(self, trace: BatchTrace, x: Any, axis: int | None) -> Any:
-        if isinstance(x, BatchTracer) and x.owner is trace:
+        if isinstance(x, BatchTracer) and x._trace is trace:
             if axis is None:
                 raise ArgumentError(
                     f"vmap: out_axes is None for an output of {name_of(self.fun)} that differs between the examples "
                     f"(shape {x.shape} each); give the axis along which to stack it, such as 0"
                 )
-            return moved_back(x.value, axis, "vmap")
+            return moved_back(x._value, axis, "vmap")
         x = plain(x)
         if axis is None:
             return x

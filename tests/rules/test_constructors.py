@@ -105,7 +105,7 @@ def test_dtypes_and_shapes_are_numpys() -> None:
             assert (like.shape, like.dtype) == (numpys.shape, numpys.dtype)
             # What has no derivative stays plain.
             assert isinstance(like, Tracer) == (like.dtype.kind in "fc")
-            np.testing.assert_array_equal(like.value if isinstance(like, Tracer) else like, numpys)
+            np.testing.assert_array_equal(like._value if isinstance(like, Tracer) else like, numpys)
         return np.sum(x)
 
     grad(f)(X)

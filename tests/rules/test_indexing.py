@@ -62,7 +62,7 @@ CALLS = {
     "diag of a matrix": (lambda x: np.diag(x, 1), (2, 3)),
     "unpacked": (lambda x: np.stack([*x][::-1]), (3,)),
     "item": (lambda x: x.item(4), (2, 3)),
-    "tolist": (lambda x: np.stack([np.stack(row) for row in x.tolist()]) if hasattr(x, "node") else x, (2, 3)),
+    "tolist": (lambda x: np.stack([np.stack(row) for row in x.tolist()]) if hasattr(x, "_node") else x, (2, 3)),
 }  # fmt: skip
 
 

@@ -43,10 +43,10 @@ def pulled(sample: Sample, leaves: list[Any], seeds: Any) -> tuple[list[Any], li
     """The outputs, and the cotangents of the leaves (None is zero)."""
     with ReverseTrace() as trace:
         tracers = [trace.leaf(x) for x in leaves]
-        nodes = [t.node for t in tracers]
+        nodes = [t._node for t in tracers]
         outs = floating(sample.leaves()[1](*tracers))
-    values = [o.value if isinstance(o, Tracer) else o for o in outs]
-    ends = [o.node if isinstance(o, Tracer) else None for o in outs]
+    values = [o._value if isinstance(o, Tracer) else o for o in outs]
+    ends = [o._node if isinstance(o, Tracer) else None for o in outs]
     found = sweep([(end, ct) for end, ct in zip(ends, seeds(values), strict=True) if end is not None])
     # An output that does not depend on the leaves may be a plain array: a count, the edges of bins.
     values = [v for v, end in zip(values, ends, strict=True) if end is not None]
@@ -57,7 +57,7 @@ def pushed(sample: Sample, leaves: list[Any], tangents: list[Any]) -> list[Any]:
     """The tangents of the outputs (None is zero)."""
     with ForwardTrace() as trace:
         outs = floating(sample.leaves()[1](*(trace.wrap(x, t) for x, t in zip(leaves, tangents, strict=True))))
-        return [dense(o.node) if isinstance(o, Tracer) else None for o in outs]
+        return [dense(o._node) if isinstance(o, Tracer) else None for o in outs]
 
 
 def assert_stayed(came: list[Any], plain: list[Any]) -> None:

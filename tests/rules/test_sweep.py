@@ -156,10 +156,10 @@ def recorded(function: Any, args: Any, traced: Any) -> list[Any]:
         operands = [trace.leaf(np.asarray(x)) if is_traced else x for x, is_traced in zip(args, traced, strict=True)]
         outs = tree.leaves(function(*operands))
     values = [concrete(out) for out in outs]
-    nodes = [out.node if isinstance(out, ReverseTracer) else None for out in outs]
+    nodes = [out._node if isinstance(out, ReverseTracer) else None for out in outs]
     seeds = [(n, ct) for n, ct in zip(nodes, directions(values, 8), strict=True) if n is not None]
     cts = sweep(seeds)
-    return [values, [cts.get(x.node) for x in operands if isinstance(x, ReverseTracer)]]
+    return [values, [cts.get(x._node) for x in operands if isinstance(x, ReverseTracer)]]
 
 
 # ---- vmap ------------------------------------------------------------------------------------------------------------
@@ -266,9 +266,9 @@ def test_linear_functions_keep_no_operand(sample: Sample) -> None:
     found, call = sample.leaves()
     with ReverseTrace() as trace:
         leaves = [trace.leaf(np.array(x)) for x in found]
-        kept = [weakref.ref(x.value) for x in leaves]
+        kept = [weakref.ref(x._value) for x in leaves]
         out = call(*leaves)
-        nodes = [o.node for o in tree.leaves(out)]
+        nodes = [o._node for o in tree.leaves(out)]
     del leaves, out
     assert nodes
     assert [ref() for ref in kept] == [None] * len(kept)

@@ -28,8 +28,8 @@ def escaped(operation: str, transform: str) -> EscapedTracerError:
 
 def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError | EscapedTracerError:
     """The error for a conversion that would lose the derivative."""
-    if not x.owner.is_open:
-        return escaped(what, x.owner.transform)
+    if not x._trace.is_open:
+        return escaped(what, x._trace.transform)
     kind, foreign = type(x).__name__, foreign_call()
     if foreign is not None:
         what, instead = foreign, f"Write funcgrad.{foreign} instead, which takes tracers. {instead}"

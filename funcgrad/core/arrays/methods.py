@@ -40,7 +40,7 @@ LANES = Lanes()
 
 
 class ArrayMethods:
-    """The ndarray side of a tracer; `trace`, `value` and `node` are the engine's."""
+    """The ndarray side of a tracer; its slots are the engine's."""
 
     __slots__ = ()
     value: Any
@@ -75,7 +75,7 @@ class ArrayMethods:
     # ---- attributes --------------------------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.value.shape
+        return self._value.shape
 
     @shape.setter
     def shape(self, shape: Any) -> None:
@@ -86,7 +86,7 @@ class ArrayMethods:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self.value.dtype
+        return self._value.dtype
 
     @property
     def ndim(self) -> int:
@@ -161,9 +161,9 @@ class ArrayMethods:
         return operator.index(self._question("operator.index(x)"))
 
     def __float__(self) -> float:
-        if self.node is not None:
+        if self._node is not None:
             raise conversion_error(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT)
-        return float(self.value)  # a constant: no derivative is lost
+        return float(self._value)  # a constant: no derivative is lost
 
     def __complex__(self) -> complex:
         raise conversion_error(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT)
@@ -185,7 +185,7 @@ class ArrayMethods:
 
     def _question(self, what: str) -> Any:
         """The plain value, for a question whose answer is piecewise constant."""
-        value = self.value
+        value = self._value
         return value._question(what) if isinstance(value, ArrayMethods) else value
 
     # ---- methods that are not just a NumPy function ------------------------------------------------------------------
@@ -271,7 +271,7 @@ class ArrayMethods:
         return format(value, form)
 
     def _text(self) -> Any:
-        value = self.value
+        value = self._value
         return value._text() if isinstance(value, ArrayMethods) else np.asarray(value)
 
 

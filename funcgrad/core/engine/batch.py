@@ -29,22 +29,22 @@ Strategy = Callable[[Primitive, Call, Sequence[bool], int], Any]
 
 
 class BatchTracer(Tracer):
-    """A tracer of a batch trace: `value` holds all examples, along axis 0."""
+    """A tracer of a batch trace: `_value` holds all examples, along axis 0."""
 
     __slots__ = ()
-    is_batch = True
-    owner: BatchTrace
+    _is_batch = True
+    _trace: BatchTrace
 
     @Tracer.shape.getter
     def shape(self) -> tuple[int, ...]:
-        return self.value.shape[1:]
+        return self._value.shape[1:]
 
     @property
     def ndim(self) -> int:
-        return self.value.ndim - 1
+        return self._value.ndim - 1
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, {self.owner.size} examples)"
+        return f"{super().__repr__()[:-1]}, {self._trace.size} examples)"
 
     def __float__(self) -> float:
         return self._question("float(x)", f"Use NumPy's functions (np.where for `if`); to write x into an array, {BEGIN}")
@@ -55,7 +55,7 @@ class BatchTracer(Tracer):
         instead: str = "Write np.where(condition, a, b) instead of `if`, index with np.take_along_axis or x[i] instead of int(i)",
     ) -> Any:
         raise BatchedControlFlowError(
-            f"{what} at {user_line()} needs one value, but under vmap x stands for {self.owner.size} examples at once. "
+            f"{what} at {user_line()} needs one value, but under vmap x stands for {self._trace.size} examples at once. "
             f"{instead}, or loop over the examples instead of using vmap."
         )
 
@@ -65,7 +65,7 @@ def is_batched(x: Any) -> bool:
     while isinstance(x, Tracer):
         if isinstance(x, BatchTracer):
             return True
-        x = x.value
+        x = x._value
     return False
 
 
@@ -83,7 +83,7 @@ class BatchTrace(Trace):
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         batched, operands = [], []
         for x in call.operands:
-            batched.append(isinstance(x, Tracer) and x.owner is self)
+            batched.append(isinstance(x, Tracer) and x._trace is self)
             operands.append(lower(self, x))
         lowered = call.with_operands(operands)
         if isinstance(primitive, Opaque):
@@ -91,7 +91,7 @@ class BatchTrace(Trace):
         out = self.by_strategy(primitive, lowered, batched)
         gives_array = primitive.gives_array and (primitive.gives_array is True or not is_scalar(call.operands[0]))
         if gives_array and isinstance(out, Tracer) and not out.shape:
-            out.alias = FILLED  # an array without axes, not a scalar
+            out._alias = FILLED  # an array without axes, not a scalar
         return out
 
     def by_strategy(self, primitive: Primitive, call: Call, batched: Sequence[bool]) -> Any:
@@ -239,9 +239,9 @@ def _by_strategy(primitive: Primitive, layout: Layout) -> Callable[..., Any]:
         for x in operands:
             is_batched = type(x) is BatchTracer
             if is_batched:
-                if trace is not None and x.owner is not trace:
+                if trace is not None and x._trace is not trace:
                     return None
-                trace, x = x.owner, x.value
+                trace, x = x._trace, x._value
             if type(x) is not np.ndarray and (is_batched or type(x) not in _SCALARS):
                 return None
             values.append(x)
@@ -257,8 +257,8 @@ def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     """An elementwise function of one operand."""
 
     def run(x: Any) -> Any:
-        if type(x) is BatchTracer and type(x.value) is np.ndarray and type(x.owner) is BatchTrace and x.owner.is_open:
-            return x.owner.wrap(function(x.value), None)
+        if type(x) is BatchTracer and type(x._value) is np.ndarray and type(x._trace) is BatchTrace and x._trace.is_open:
+            return x._trace.wrap(function(x._value), None)
         return None
 
     return run
@@ -271,16 +271,16 @@ def _of_pairs(function: Callable[..., Any], by_strategy: Callable[..., Any], cor
 
     def run(x: Any, y: Any) -> Any:
         if type(x) is BatchTracer:
-            trace, v, w = x.owner, x.value, y
+            trace, v, w = x._trace, x._value, y
             if type(v) is not np.ndarray:
                 return None
             if type(y) is BatchTracer:
-                w = y.value
-                lined_up = y.owner is trace and type(w) is np.ndarray and core < v.ndim == w.ndim + gap
+                w = y._value
+                lined_up = y._trace is trace and type(w) is np.ndarray and core < v.ndim == w.ndim + gap
             else:
                 lined_up = type(y) is np.ndarray and y.ndim + gap < v.ndim or type(y) in scalars
         elif type(y) is BatchTracer:
-            trace, v, w = y.owner, x, y.value
+            trace, v, w = y._trace, x, y._value
             lined_up = type(w) is np.ndarray and (type(x) is np.ndarray and x.ndim < w.ndim + gap or type(x) in scalars)
         else:
             return None

@@ -14,10 +14,10 @@ from funcgrad.core.engine.trace import OBJECT, Trace, Tracer, bind, lower, of_nu
 
 
 class ForwardTracer(Tracer):
-    """A tracer of a forward trace: `node` is its tangent, None if that is zero."""
+    """A tracer of a forward trace: `_node` is its tangent, None if that is zero."""
 
     __slots__ = ()
-    owner: ForwardTrace
+    _trace: ForwardTrace
 
 
 class ForwardTrace(Trace):
@@ -31,8 +31,8 @@ class ForwardTrace(Trace):
         operands = list(call.operands)
         tangents: dict[int, Any] = {}
         for i, x in enumerate(operands):
-            if isinstance(x, ForwardTracer) and x.owner is self and x.node is not None:
-                tangents[i] = x.node
+            if isinstance(x, ForwardTracer) and x._trace is self and x._node is not None:
+                tangents[i] = x._node
             operands[i] = lower(self, x)
         lowered = call.with_operands(operands)
         if isinstance(primitive, Opaque):
@@ -80,8 +80,8 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
         seeds = []
         for i, part in zip(slots, parts, strict=True):
             part = dense(part)
-            if isinstance(part, ReverseTracer) and part.owner is trace and part.node is not None:
-                seeds.append((part.node, fit(tangents[i], part)))
+            if isinstance(part, ReverseTracer) and part._trace is trace and part._node is not None:
+                seeds.append((part._node, fit(tangents[i], part)))
     leaves: dict[Node, Any] = sweep(seeds)
-    pushed = [None if ct is None else leaves.get(ct.node) for ct in cts]
+    pushed = [None if ct is None else leaves.get(ct._node) for ct in cts]
     return pushed if many else pushed[0]

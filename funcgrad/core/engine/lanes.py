@@ -50,20 +50,20 @@ node.saved = {saved}
 node.origin = {origin}
 {spec}node.spec = spec
 tracer = Tracer()
-tracer.owner = trace
-tracer.value = out
-tracer.node = node
-tracer.alias = None
+tracer._trace = trace
+tracer._value = out
+tracer._node = node
+tracer._alias = None
 return tracer
 """
 
 _UNARY = """\
 def {name}(x):
     if type(x) is Tracer:
-        node_x = x.node
+        node_x = x._node
         if node_x is not None:
-            trace = x.owner
-            x = x.value
+            trace = x._trace
+            x = x._value
             out = {run}
 {record_x}
     if type(x) is Batch:
@@ -76,32 +76,32 @@ def {name}(x):
 _BINARY = """\
 def {name}(x, y):
     if type(x) is Tracer:
-        node_x = x.node
+        node_x = x._node
         if node_x is not None:
             kind = type(y)
             if kind is Tracer:
-{same}                node_y = y.node
-                trace = x.owner
-                if y.owner is trace and node_y is not None:
-                    x = x.value
-                    y = y.value
+{same}                node_y = y._node
+                trace = x._trace
+                if y._trace is trace and node_y is not None:
+                    x = x._value
+                    y = y._value
                     out = {run}
 {record_xy}
             elif kind is float or kind is ndarray or kind in plain:
-                trace = x.owner
-                x = x.value
+                trace = x._trace
+                x = x._value
                 out = {run}
 {record_x}
-            elif kind is Batch and y.owner.level < x.owner.level:
-                trace = x.owner
-                x = x.value
+            elif kind is Batch and y._trace.level < x._trace.level:
+                trace = x._trace
+                x = x._value
                 out = {run}
 {record_x}
-    elif type(y) is Tracer and (type(x) is ndarray or type(x) in plain or type(x) is Batch and x.owner.level < y.owner.level):
-        node_y = y.node
+    elif type(y) is Tracer and (type(x) is ndarray or type(x) in plain or type(x) is Batch and x._trace.level < y._trace.level):
+        node_y = y._node
         if node_y is not None:
-            trace = y.owner
-            y = y.value
+            trace = y._trace
+            y = y._value
             out = {run}
 {record_y}
     elif type(x) is Batch or type(y) is Batch:
@@ -109,19 +109,19 @@ def {name}(x, y):
         if out is not None:
             return out
     if type(y) is Blank and type(x) is Tracer:
-        return {name}(x, y.value)
+        return {name}(x, y._value)
     if type(x) is Blank and type(y) is Tracer:
-        return {name}(x.value, y)
+        return {name}(x._value, y)
     return general(x, y)
 """
 
 # The result of a comparison is a concrete mask, so tracers are taken off without being recorded.
 _COMPARISON = """\
 def {name}(x, y):
-    if type(x) is Tracer and x.owner.is_open:
-        x = x.value
-    if type(y) is Tracer and y.owner.is_open:
-        y = y.value
+    if type(x) is Tracer and x._trace.is_open:
+        x = x._value
+    if type(y) is Tracer and y._trace.is_open:
+        y = y._value
     if type(x) in plain and type(y) in plain:
         return {run}
     return general(x, y)
@@ -174,10 +174,10 @@ _FUNCTION = """\
 def {name}(x):
     given = x
     if type(x) is Tracer:
-        node_x = x.node
+        node_x = x._node
         if node_x is not None:
-            trace = x.owner
-            x = x.value
+            trace = x._trace
+            x = x._value
             kind = type(x)
             out = function(x) if kind is ndarray or kind in scalars else at_once(x) if kind is Batch else None
             kind = type(out)

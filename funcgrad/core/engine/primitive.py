@@ -369,7 +369,7 @@ _TAKEN = frozenset([np.ndarray, float, int, complex, bool, np.float64, np.float3
 def as_operand(x: Any) -> Any:
     """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew (mutation.py)."""
     if isinstance(x, Tracer):
-        x.node  # noqa: B018
+        x._node  # noqa: B018
     elif type(x) in (list, tuple, range):
         return array_of(x)
     elif type(x) not in _TAKEN:

@@ -73,11 +73,11 @@ def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shap
 
 
 class ReverseTracer(Tracer):
-    """A tracer of a reverse trace: `node` is its place on the tape, None if no derivative flows into it."""
+    """A tracer of a reverse trace: `_node` is its place on the tape, None if no derivative flows into it."""
 
     __slots__ = ()
-    owner: ReverseTrace
-    node: Node | None
+    _trace: ReverseTrace
+    _node: Node | None
 
 
 class ReverseTrace(Trace):
@@ -104,8 +104,8 @@ class ReverseTrace(Trace):
         node.spec = spec = _new(Spec)
         spec.shape, spec.dtype = value.shape, value.dtype
         tracer: Any = self.tracer_type()
-        tracer.owner, tracer.value = self, value  # four in one line would be packed into a tuple first
-        tracer.node, tracer.alias = node, None
+        tracer._trace, tracer._value = self, value  # four in one line would be packed into a tuple first
+        tracer._node, tracer._alias = node, None
         return tracer
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
@@ -122,13 +122,13 @@ class ReverseTrace(Trace):
         operands = list(call.operands)
         if len(operands) == 1 and not ignores:  # for less, what follows would say
             (x,) = operands
-            if type(x) is ReverseTracer and x.owner is self and x.node is not None:
-                return call.with_operands((x.value,)), (0,), (x.node,)
+            if type(x) is ReverseTracer and x._trace is self and x._node is not None:
+                return call.with_operands((x._value,)), (0,), (x._node,)
         slots, parents = [], []
         for i, x in enumerate(operands):
-            if isinstance(x, ReverseTracer) and x.owner is self and x.node is not None and i not in ignores:
+            if isinstance(x, ReverseTracer) and x._trace is self and x._node is not None and i not in ignores:
                 slots.append(i)
-                parents.append(x.node)
+                parents.append(x._node)
             operands[i] = lower(self, x)
         return call.with_operands(operands), tuple(slots), tuple(parents)
 

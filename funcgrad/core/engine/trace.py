@@ -1,6 +1,6 @@
 """Who handles this call? Traces, tracers and `bind`.
 
-A `Trace` is one running transform. A `Tracer` stands for an array inside one trace: its `value` is a plain array or a tracer of
+A `Trace` is one running transform. A `Tracer` stands for an array inside one trace: its `_value` is a plain array or a tracer of
 an outer trace. `bind` gives each call to the innermost trace among the operands; that trace takes the wrapping off its own
 tracers only, and binds again, so that the outer traces see the call next. A level is the next number of one counter: a trace
 that starts later is an inner one. There is no stack and no global state, so threads, asyncio and closures can't be confused.
@@ -92,10 +92,10 @@ class Trace:
     def wrap(self, value: Any, node: Any) -> Any:
         """A tracer of this trace around `value`."""
         tracer = self.tracer_type()
-        tracer.owner = self
-        tracer.value = value
-        tracer.node = node
-        tracer.alias = None
+        tracer._trace = self
+        tracer._value = value
+        tracer._node = node
+        tracer._alias = None
         return tracer
 
     def handed_out(self, x: Any) -> Any:
@@ -148,17 +148,17 @@ _closed = cache(_Closed)  # one for each transform
 class Tracer(ArrayMethods):
     """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it (methods.py).
 
-    `owner` is its trace (x.trace is a method, as arrays have it). `node` is what that remembers of the value: the tape's node
-    (reverse), the tangent (forward), nothing (batch); None means that the value has no derivative. `alias` tells views and their
-    root (see mutation.py).
+    `_trace` is the transform that it belongs to. `_node` is what that remembers of the value: the tape's node (reverse), the
+    tangent (forward), nothing (batch); None means that the value has no derivative. `_alias` tells views and their root (see
+    mutation.py). None of the slots has a public name: a library that asks any array for its `value` must not find the plain data.
     """
 
-    __slots__ = ("__weakref__", "alias", "node", "owner", "value")
-    is_batch = False  # does the value hold many examples (vmap)?
-    owner: Trace
-    value: Any
-    node: Any
-    alias: Any
+    __slots__ = ("__weakref__", "_alias", "_node", "_trace", "_value")
+    _is_batch = False  # does the value hold many examples (vmap)?
+    _trace: Trace
+    _value: Any
+    _node: Any
+    _alias: Any
 
 
 def rebuilt(like: Any, parts: list[Any]) -> Any:
@@ -170,15 +170,15 @@ def innermost(operands: Any) -> Trace | None:
     """The trace that started last among those of `operands`."""
     trace, level = None, -2  # the blank trace (blank.py) has the level -1
     for x in operands:
-        if isinstance(x, Tracer) and x.owner.level > level:
-            trace, level = x.owner, x.owner.level
+        if isinstance(x, Tracer) and x._trace.level > level:
+            trace, level = x._trace, x._trace.level
     return trace
 
 
 def bind(primitive: Primitive | Opaque, call: Call) -> Any:
     """Hand `call` to the innermost trace among its operands, or just run it."""
     operands = call.operands
-    trace = operands[0].owner if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
+    trace = operands[0]._trace if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
     if trace is None:
         return primitive.run(call)
     if not trace.is_open:
@@ -188,14 +188,14 @@ def bind(primitive: Primitive | Opaque, call: Call) -> Any:
 
 def snapshot(x: Tracer) -> Tracer:
     """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the user's."""
-    value, node = x.value, x.node  # asked first: a stale view looks anew, and may have moved to another trace
-    return x.owner.wrap(value, node)
+    value, node = x._value, x._node  # asked first: a stale view looks anew, and may have moved to another trace
+    return x._trace.wrap(value, node)
 
 
 def lower(trace: Trace, x: Any) -> Any:
     """`x` with the wrapping of `trace` taken off; a tracer of an outer trace is kept as it is now."""
     if isinstance(x, Tracer):
-        return x.value if x.owner is trace else snapshot(x)
+        return x._value if x._trace is trace else snapshot(x)
     return x
 
 
@@ -207,5 +207,5 @@ def is_foreign(x: Any) -> bool:
 def concrete(x: Any) -> Any:
     """The plain value beneath all traces: for questions whose answer no derivative depends on."""
     while isinstance(x, Tracer):
-        x = x.value
+        x = x._value
     return x

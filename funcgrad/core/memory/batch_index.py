@@ -131,7 +131,7 @@ def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]
     """The index and the value of a write `x[index] = v`, for a whole batch of arrays of this shape."""
 
     def taken_off(x: Any) -> tuple[Any, bool]:
-        return (x.value, True) if isinstance(x, BatchTracer) and x.owner is trace else (x, False)
+        return (x._value, True) if isinstance(x, BatchTracer) and x._trace is trace else (x, False)
 
     pairs = [taken_off(i) for i in (index if isinstance(index, tuple) else (index,))]
     items, batched = [i for i, _ in pairs], [is_batched for _, is_batched in pairs]

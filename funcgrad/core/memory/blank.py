@@ -35,7 +35,7 @@ class BlankTracer(Tracer):
 
     def __getattr__(self, name: str) -> Any:
         """An attribute of memory (strides, flags, ...) is that of the plain array."""
-        value = self.value
+        value = self._value
         if isinstance(self, BlankTracer) and not name.startswith("__"):
             return getattr(value, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
@@ -45,7 +45,7 @@ def _of_plain(name: str) -> Callable[..., Any]:
     """A method that is that of the plain array."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        value = self.value  # asked first: a stale view looks anew, and may turn out to be traced
+        value = self._value  # asked first: a stale view looks anew, and may turn out to be traced
         if isinstance(self, BlankTracer):
             return getattr(value, name)(*args, **kwargs)
         return getattr(self, name)(*args, **kwargs)
@@ -55,7 +55,7 @@ def _of_plain(name: str) -> Callable[..., Any]:
 
 
 def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
-    value = self.value
+    value = self._value
     return np.array(value, dtype, copy=copy) if isinstance(self, BlankTracer) else self.__array__(dtype, copy)
 
 
@@ -69,9 +69,9 @@ def _of_plain_operands(name: str) -> Callable[..., Any]:
 
     def operator(x: Any, y: Any) -> Any:
         if type(x) is BlankTracer:
-            y = y.value if type(y) is BlankTracer else y
+            y = y._value if type(y) is BlankTracer else y
             if type(y) is np.ndarray or type(y) in (float, int, np.float64):
-                return BLANK.constant(getattr(x.value, name)(y))
+                return BLANK.constant(getattr(x._value, name)(y))
         return getattr(super(BlankTracer, x), name)(y)
 
     operator.__name__ = name
@@ -125,7 +125,7 @@ def plain(x: Any) -> Any:
 
 
 def _write_blank(trace: BlankTrace, x: Any, place: Place, v: Any) -> None:
-    overwrite(x, "value", place, lower(trace, v))
+    overwrite(x, "_value", place, lower(trace, v))
 
 
 register_trace(BlankTrace, _write_blank)

@@ -29,10 +29,10 @@ class GetItem(Primitive):
         if isinstance(x, Stale):
             in_root = index_in_root(x, index)
             if in_root is not None:
-                return read_item(x.alias.root, in_root)
-        if type(x) is ReverseTracer and x.node is not None and not holds_tracer_index(index):
-            out = _recorded(x, x.value[index], kept(index))
-            if not _may_look(out.value):
+                return read_item(x._alias.root, in_root)
+        if type(x) is ReverseTracer and x._node is not None and not holds_tracer_index(index):
+            out = _recorded(x, x._value[index], kept(index))
+            if not _may_look(out._value):
                 return out
             call = Call([x], _LAYOUT, {"index": index})
         else:
@@ -46,13 +46,13 @@ class GetItem(Primitive):
                 _make_scalar(out)
             elif _is_basic(index):
                 note_view(x, out, Step(self, call))
-                if not out.shape and out.alias is None:
-                    out.alias = FILLED  # of a number, x[...] makes an array without axes
+                if not out.shape and out._alias is None:
+                    out._alias = FILLED  # of a number, x[...] makes an array without axes
             elif isinstance(x, Tracer) and _is_row_of_each(index):
-                if x.owner is out.owner:
+                if x._trace is out._trace:
                     join(x, out, (IndexStep(self, kept(index)),), OF_EXAMPLES)
                 else:
-                    out.alias = Alias(None, (), OF_EXAMPLES)
+                    out._alias = Alias(None, (), OF_EXAMPLES)
         return out
 
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
@@ -91,8 +91,8 @@ def _has_ellipsis(index: Any) -> bool:
 
 def _make_scalar(out: Any) -> None:
     """One element is a number, not a view; a batch of them is a copy."""
-    if out.is_batch and type(out.value) is np.ndarray and out.value.base is not None:
-        out.value = out.value.copy()
+    if out._is_batch and type(out._value) is np.ndarray and out._value.base is not None:
+        out._value = out._value.copy()
 
 
 def _may_look(value: Any) -> bool:
@@ -133,7 +133,7 @@ def holds_tracer_index(index: Any) -> bool:
 
 def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     """The fast lane of x[index]: the node has the index, which nobody can change."""
-    trace, node = x.owner, x.node
+    trace, node = x._trace, x._node
     assert node is not None
     made = make_node(next(trace.order), _PLAN, index, (node,), value.shape, value.dtype)
     return trace.wrap(value, made)
@@ -146,33 +146,33 @@ DOUBLE = Spec((), np.dtype(float64))  # of most elements that are read
 def read_item(x: Any, index: Any) -> Any:
     """x[index] as tracers have it: fast lanes for one element (written out like those of lanes.py) and a row; else GETITEM."""
     kind = type(index)
-    if type(x) is not ReverseTracer or x.node is None:
+    if type(x) is not ReverseTracer or x._node is None:
         is_basic = kind in INTS or kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))
         out = _read_of_each(x, index) if is_basic and type(x) is BatchTracer else None
         return GETITEM(x, index) if out is None else out
     if kind is int or kind in INTS or kind is tuple and INTS.issuperset(map(type, index)):
-        value = x.value[index]
+        value = x._value[index]
         is_double = type(value) is float64
         if is_double or type(value) is not ndarray and (not isinstance(value, Tracer) or value.shape == ()):
-            trace = x.owner
+            trace = x._trace
             node = Node()
             node.order = next(trace.order)
             node.plan = _PLAN
             node.saved = index
-            node.origin = x.node
+            node.origin = x._node
             node.spec = DOUBLE if is_double else Spec(value.shape, value.dtype)
             tracer = ReverseTracer()
-            tracer.owner = trace
-            tracer.value = value
-            tracer.node = node
-            tracer.alias = None
+            tracer._trace = trace
+            tracer._value = value
+            tracer._node = node
+            tracer._alias = None
             return tracer
     elif not (kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))):
         return GETITEM(x, index)
-    alias = x.alias
-    if type(x.value) is np.ndarray and (alias is None or alias.root is None and not alias.read_only):
+    alias = x._alias
+    if type(x._value) is np.ndarray and (alias is None or alias.root is None and not alias.read_only):
         index = kept(index)
-        view = _recorded(x, x.value[index], index)
+        view = _recorded(x, x._value[index], index)
         join(x, view, (IndexStep(GETITEM, index),))
         return view
     return GETITEM(x, index)
@@ -180,7 +180,7 @@ def read_item(x: Any, index: Any) -> Any:
 
 def _read_of_each(x: BatchTracer, index: Any) -> Any:
     """The fast lane of a basic index under vmap; None, if anything is unusual."""
-    value, alias, trace = x.value, x.alias, x.owner
+    value, alias, trace = x._value, x._alias, x._trace
     if type(trace) is not BatchTrace or not trace.is_open or type(value) is not np.ndarray:
         return None
     if type(index) is tuple and not value.flags.c_contiguous or alias is not None and (alias.root is not None or alias.read_only):

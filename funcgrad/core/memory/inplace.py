@@ -36,7 +36,7 @@ def adopt(x: Tracer, result: Any, name: str) -> Tracer:
 
 def _written(x: Tracer, result: Any) -> Tracer:
     check_writeable(x, as_a_whole=True)
-    alias = x.alias
+    alias = x._alias
     if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:  # `y[i] += v`: straight into y
         step = alias.steps[0]
         (assign_kept if type(step) is IndexStep else assign)(alias.root, step.index, result)
@@ -54,11 +54,11 @@ INPLACE = {
 def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
     def operator(x: Tracer, y: Any) -> Any:
         result = LANES[ufunc](x, y)
-        value = x.value
+        value = x._value
         if type(value) is np.float64 or not x.shape and is_scalar(x):
             return result
-        if type(value) is np.ndarray and isinstance(result, Tracer) and result.owner is x.owner:
-            new = result.value
+        if type(value) is np.ndarray and isinstance(result, Tracer) and result._trace is x._trace:
+            new = result._value
             if type(new) is np.ndarray and new.dtype is value.dtype and new.shape == value.shape:
                 del value, new  # they would look like holders of the buffers
                 return _written(x, result)
@@ -78,8 +78,8 @@ _cast = ArrayMethods.astype
 def _astype(self: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
     """x.astype(dtype). Of an array without axes, which can change, it makes another one; of a scalar, a scalar."""
     out: Any = _cast(self, dtype, order, casting, subok, copy)
-    if isinstance(out, Tracer) and not out.shape and out.alias is None and not is_scalar(self):
-        out.alias = FILLED
+    if isinstance(out, Tracer) and not out.shape and out._alias is None and not is_scalar(self):
+        out._alias = FILLED
     return out
 
 

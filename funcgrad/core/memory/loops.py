@@ -37,12 +37,12 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
             return
         if type(x) is BatchTracer and _assigned_to_each(x, index, v):
             return
-    if not isinstance(v, Stale) or not is_same_view(v.alias, x, (), index):  # else the second half of `y[i] += v`: it is there
+    if not isinstance(v, Stale) or not is_same_view(v._alias, x, (), index):  # else the second half of `y[i] += v`: it is there
         assign_in_general(x, index, v)
 
 
 def _free_count_in_cell(x: Tracer) -> int:
-    value = x.value
+    value = x._value
     return getrefcount(value)
 
 
@@ -58,19 +58,19 @@ def assign_kept(x: Tracer, index: Any, v: Any) -> None:
 
 def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) -> bool:
     """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape already. Was it?"""
-    value, before, alias, trace = x.value, x.node, x.alias, x.owner
+    value, before, alias, trace = x._value, x._node, x._alias, x._trace
     if before is None or type(value) is not ndarray:
         return False
     if alias is not FILLED and alias is not None and (alias.root is not None or alias.read_only):
         return False
     plan, parents, written = _WRITE_CONSTANT, before, None
     if type(v) is ReverseTracer:
-        if v.owner is not trace:
+        if v._trace is not trace:
             return False
-        written = v.node
+        written = v._node
         if written is not None:
             plan, parents = _WRITE_TRACER, (before, written)
-        v = v.value
+        v = v._value
     if type(v) not in _CONTENTS:
         return False
     order = next(trace.order)
@@ -78,28 +78,28 @@ def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) ->
         note_write(x)
     is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
     if not is_free or value.base is not None and not is_private(value):
-        value = x.value = copied(value)
+        value = x._value = copied(value)
     value[index] = v
     node = Node()
     node.order, node.plan, node.origin, node.spec = order, plan, parents, before.spec
     if written is not None and written.spec is before.spec:  # the part of `v` need not be like `x`: let the sweep look
         node.spec = Spec(before.spec.shape, before.spec.dtype)
     node.saved = index if is_kept or is_element(index) else kept(index)
-    x.node = node
+    x._node = node
     return True
 
 
 def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
     """The same under vmap: put `v`, of each example or of all, at a basic index of each example of `x`. Was it done?"""
-    alias, trace = x.alias, x.owner
-    if type(trace) is not BatchTrace or type(x.value) is not ndarray:  # a trace that is watched has ways of its own
+    alias, trace = x._alias, x._trace
+    if type(trace) is not BatchTrace or type(x._value) is not ndarray:  # a trace that is watched has ways of its own
         return False
     if alias is not None and (alias.root is not None or alias.read_only):
         return False
     items = index if type(index) is tuple else (index,)
-    missing = x.value.ndim - 1 - len(items) + [*map(type, items)].count(slice)  # axes of x[index], less those of v
-    if type(v) is BatchTracer and v.owner is trace:
-        v = v.value
+    missing = x._value.ndim - 1 - len(items) + [*map(type, items)].count(slice)  # axes of x[index], less those of v
+    if type(v) is BatchTracer and v._trace is trace:
+        v = v._value
         missing -= v.ndim - 1
         if missing > 0 and type(v) is ndarray:
             v = v.reshape(v.shape[:1] + (1,) * missing + v.shape[1:])
@@ -115,10 +115,10 @@ def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
 
 def _own(x: BatchTracer) -> Any:
     """The buffer of `x`; a copy, if somebody else holds it."""
-    value = x.value
+    value = x._value
     is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
     if not is_free or value.base is not None and not is_private(value):
-        value = x.value = copied(value)
+        value = x._value = copied(value)
     return value
 
 

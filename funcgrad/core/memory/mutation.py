@@ -35,12 +35,12 @@ from funcgrad.core.memory.views import FILLED, Alias, Step, check_writeable, ind
 
 def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
-    alias = x.alias
+    alias = x._alias
     if not x.shape and is_scalar(x):
         raise TypeError(f"'numpy.{x.dtype}' object does not support item assignment")
     check_writeable(x)
     root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
-    if isinstance(v, Tracer) and is_same_view(v.alias, root, steps, index):
+    if isinstance(v, Tracer) and is_same_view(v._alias, root, steps, index):
         return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
     if type(v) is Selection:
         v, index = v.placed_in(x, index), ...
@@ -76,9 +76,9 @@ def _is_like(v: Tracer, x: Tracer) -> bool:
 
 def take_over(x: Tracer, v: Tracer) -> None:
     """x[...] = v, without a copy."""
-    value, node = v.value, v.node  # asked first: a stale view looks anew
-    x.owner, x.value, x.node = v.owner, value, node
-    x.__class__ = v.owner.tracer_type
+    value, node = v._value, v._node  # asked first: a stale view looks anew
+    x._trace, x._value, x._node = v._trace, value, node
+    x.__class__ = v._trace.tracer_type
     note_write(x)
 
 
@@ -88,7 +88,7 @@ def write(root: Tracer, place: Place, v: Any) -> None:
     assert trace is not None
     if not trace.is_open:
         raise escaped("item assignment", trace.transform)
-    if trace is not root.owner:
+    if trace is not root._trace:
         raise_to(trace, root)
     note_write(root)
     writer = next(WRITERS[cls] for cls in type(trace).__mro__ if cls in WRITERS)
@@ -97,8 +97,8 @@ def write(root: Tracer, place: Place, v: Any) -> None:
 
 def raise_to(trace: Trace, x: Tracer) -> None:
     """Make `x` a tracer of an inner trace: something of that trace is being written into it."""
-    x.value = for_each(trace, snapshot(x))
-    x.owner, x.node = trace, None
+    x._value = for_each(trace, snapshot(x))
+    x._trace, x._node = trace, None
     x.__class__ = trace.tracer_type
 
 
@@ -111,7 +111,7 @@ def for_each(trace: Trace, x: Any) -> Any:
 
 
 def taken(x: Any, field: str) -> Any:
-    """The content of `x.value` (or `x.node`), taken out of the cell, as something that may be written into."""
+    """The content of `x._value` (or `x._node`), taken out of the cell, as something that may be written into."""
     value = getattr(x, field)
     setattr(x, field, None)
     if type(value) is np.ndarray:
@@ -119,21 +119,21 @@ def taken(x: Any, field: str) -> Any:
             return value
         return copied(value)
     if isinstance(value, Tracer):
-        is_root = value.alias is None or value.alias is FILLED
+        is_root = value._alias is None or value._alias is FILLED
         return value if is_root and getrefcount(value) <= FREE else snapshot(value)
     return value.copy() if is_foreign(value) else np.array(value)
 
 
 def _free_count(x: Tracer) -> int:
-    value = x.value
-    x.value = None
+    value = x._value
+    x._value = None
     return getrefcount(value)
 
 
 def measured(count: Callable[[Tracer], int]) -> int:
     """The reference count that `count` finds, in a cell, for a value that nobody else holds. (Interpreters differ: so ask.)"""
     x: Any = ReverseTracer()
-    x.value = np.ones(3)
+    x._value = np.ones(3)
     return count(x)
 
 
@@ -156,7 +156,7 @@ def put(buffer: Any, place: Place, v: Any) -> Any:
 
 
 def overwrite(x: Any, field: str, place: Place, v: Any) -> None:
-    """Put `v` at `place` of `x.value` (or `x.node`); if that fails, the content stays."""
+    """Put `v` at `place` of `x._value` (or `x._node`); if that fails, the content stays."""
     buffer = taken(x, field)
     try:
         buffer = put(buffer, place, v)
@@ -169,31 +169,31 @@ def overwrite(x: Any, field: str, place: Place, v: Any) -> None:
 
 def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     """On a reverse trace, a write is a node whose parents are the array before and the value written."""
-    before, written = x.node, None
+    before, written = x._node, None
     if isinstance(v, Tracer):
-        if isinstance(v, ReverseTracer) and v.owner is trace:
-            written = v.node
+        if isinstance(v, ReverseTracer) and v._trace is trace:
+            written = v._node
         v = lower(trace, v)
-    overwrite(x, "value", place, v)
+    overwrite(x, "_value", place, v)
     if before is None and written is None:
         return
     parents = tuple(node for node in (before, written) if node is not None)
-    shape, dtype = x.value.shape, x.value.dtype
+    shape, dtype = x._value.shape, x._value.dtype
     winners = place.winners(x.shape) if written is not None else None
-    x.node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
+    x._node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
 
 
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
     """On a forward trace, the tangent is written into the tangent."""
-    t_v = v.node if isinstance(v, ForwardTracer) and v.owner is trace else None
-    overwrite(x, "value", place, lower(trace, v))
-    if x.node is None and t_v is None:
+    t_v = v._node if isinstance(v, ForwardTracer) and v._trace is trace else None
+    overwrite(x, "_value", place, lower(trace, v))
+    if x._node is None and t_v is None:
         return
-    if x.node is None:
-        x.node = buffer_for(x.value, x.value.shape, x.value.dtype)
-    elif type(x.node) is Masked:
-        x.node = x.node.value
-    overwrite(x, "node", place, 0 if t_v is None else t_v.value if type(t_v) is Masked else t_v)
+    if x._node is None:
+        x._node = buffer_for(x._value, x._value.shape, x._value.dtype)
+    elif type(x._node) is Masked:
+        x._node = x._node.value
+    overwrite(x, "_node", place, 0 if t_v is None else t_v.value if type(t_v) is Masked else t_v)
 
 
 def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
@@ -205,12 +205,12 @@ def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
             mask = mask.reshape(mask.shape + (1,) * (target.ndim - mask.ndim))
             place, v = Place(place.steps, ...), np.where(mask, v, target)
     steps = tuple(each_step(step, trace.size) for step in place.steps)
-    view = Place(steps, ...).view(x.value)
+    view = Place(steps, ...).view(x._value)
     if np.ndim(v) and is_element(place.index) and view.ndim - 1 == np.size(place.index):
         np.zeros(1)[0] = np.zeros(np.shape(v))  # an array for a number: what NumPy says of it depends on its version
     index, v = to_batch_index(trace, place.index, v, view.shape[1:])
     del view  # it would look like a second holder of the buffer
-    overwrite(x, "value", Place(steps, index), v)
+    overwrite(x, "_value", Place(steps, index), v)
 
 
 class EachStep(Step):
@@ -224,14 +224,14 @@ class EachStep(Step):
 
     def __call__(self, x: Any) -> Any:
         # On a trace of its own: the sweep comes back to this step when that of the batch is closed.
-        return self.step(BatchTrace(self.size).wrap(x, None)).value
+        return self.step(BatchTrace(self.size).wrap(x, None))._value
 
 
 def each_step(step: Callable[[Any], Any], size: int) -> Any:
     """A step (the core's own, or any function that gives a view), taken by each example of a batch."""
     if isinstance(step, Step):
         return EachStep(step, size)
-    return lambda x: step(BatchTrace(size).wrap(x, None)).value
+    return lambda x: step(BatchTrace(size).wrap(x, None))._value
 
 
 WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
@@ -300,16 +300,16 @@ def _zeroed(ct: Masked, place: Place) -> Masked:
     value, live = _Cell(ct.value), _Cell(np.ones(ct.value.shape, bool) if ct.live is None else ct.live)
     if ct.owned:
         ct.value = ct.live = None
-    overwrite(value, "value", place, 0)
+    overwrite(value, "_value", place, 0)
     if is_half:
-        live.value = taken(live, "value")
+        live._value = taken(live, "_value")
     else:
-        overwrite(live, "value", place, False)
-    return Masked(value.value, live.value, owned=True)
+        overwrite(live, "_value", place, False)
+    return Masked(value._value, live._value, owned=True)
 
 
 class _Cell:
-    __slots__ = ("value",)
+    __slots__ = ("_value",)
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self._value = value

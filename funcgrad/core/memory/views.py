@@ -1,7 +1,7 @@
 """Families of views: which tracers look into the same array, and by which steps. What writes do to them is in mutation.py.
 
 A root is an array of its own; a view remembers its root and the steps that lead to it from there. A write to the root makes its
-views stale: their class is switched to one whose `value` and `node` are looked up anew when they are next asked for. Until
+views stale: their class is switched to one whose `_value` and `_node` are looked up anew when they are next asked for. Until
 something is written, views cost nothing. A single element of a stale view is read, and written, in the root itself: its place
 there follows from where the view lies in memory (`Window`), whatever steps led to it.
 """
@@ -96,23 +96,23 @@ def note_view(base: Any, view: Any, step: Step) -> None:
     """Note that `view` is a view of `base`, if NumPy made it one."""
     if not isinstance(base, Tracer) or base is view or not base.shape and is_scalar(base):
         return
-    if base.alias is not None and base.alias.read_only == OF_EXAMPLES:
+    if base._alias is not None and base._alias.read_only == OF_EXAMPLES:
         row = plain_view(base)
         if is_view(step(row), row):
             join(base, view, (step,), OF_EXAMPLES)
         return
-    out = view.value
-    if base.alias is None and type(out) is np.ndarray and out.base is None and out is not base.value and out.flags.writeable:
+    out = view._value
+    if base._alias is None and type(out) is np.ndarray and out.base is None and out is not base._value and out.flags.writeable:
         return  # an array of its own
     plain, looked = _before_and_after(base, view, step)
     read_only: bool | str = type(looked) is np.ndarray and not looked.flags.writeable
     if read_only and not plain.flags.writeable:  # a constant; or a read-only view, and what is made of it stays so
-        read_only = base.alias is not None and base.alias.read_only
+        read_only = base._alias is not None and base._alias.read_only
     if not is_view(looked, plain):
         if read_only:  # what x.imag of a real array gives
-            view.alias = Alias(None, (), True)
+            view._alias = Alias(None, (), True)
         return
-    alias = base.alias
+    alias = base._alias
     if alias is not None and alias.read_only:
         read_only = alias.read_only
     join(base, view, () if looked is plain else (step,), read_only)
@@ -120,28 +120,28 @@ def note_view(base: Any, view: Any, step: Step) -> None:
 
 def join(base: Tracer, view: Any, step: tuple[Step, ...], read_only: bool | str = False) -> None:
     """Make `view` a view of `base`, by this step (if it is one at all)."""
-    alias = base.alias
+    alias = base._alias
     if alias is None or alias.shared:
         written = alias is not None
-        alias = base.alias = Alias(None, ())
+        alias = base._alias = Alias(None, ())
         alias.written = written
     root = base if alias.root is None else alias.root
-    view.alias = Alias(root, (*alias.steps, *step) if alias.steps else step, read_only)
-    if not root.alias.written:
-        root.alias.views.append(ref(view))
-    elif type(view.value) is np.ndarray and view.value.size <= FEW:
-        view.value, view.node = _detached(view.value), _detached(view.node)
-        root.alias.views.append(ref(view))
+    view._alias = Alias(root, (*alias.steps, *step) if alias.steps else step, read_only)
+    if not root._alias.written:
+        root._alias.views.append(ref(view))
+    elif type(view._value) is np.ndarray and view._value.size <= FEW:
+        view._value, view._node = _detached(view._value), _detached(view._node)
+        root._alias.views.append(ref(view))
     else:  # what is read of the view must not hold the buffer, which the next write would have to copy
         make_stale(view, root)
 
 
 def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:
     """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then look again."""
-    is_scalar_of_each = base.is_batch and not base.shape  # may become a number, where the batch becomes a view
-    is_as_it_lies = base.alias is None or base.alias.root is None or not base.alias.root.alias.written
-    if type(base.value) is np.ndarray and is_as_it_lies and not is_scalar_of_each:
-        return base.value, concrete(view)
+    is_scalar_of_each = base._is_batch and not base.shape  # may become a number, where the batch becomes a view
+    is_as_it_lies = base._alias is None or base._alias.root is None or not base._alias.root._alias.written
+    if type(base._value) is np.ndarray and is_as_it_lies and not is_scalar_of_each:
+        return base._value, concrete(view)
     plain = plain_view(base)
     return plain, step(plain)
 
@@ -151,15 +151,15 @@ def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
 
     A row that differs between examples can only be written `as_a_whole`: as y[i] = row.
     """
-    if x.alias is None or not x.alias.read_only:
+    if x._alias is None or not x._alias.read_only:
         return
-    if x.alias.read_only == OF_PLAIN:
+    if x._alias.read_only == OF_PLAIN:
         raise TracerWriteError(
             f"a write at {user_line()} to what np.asarray(a, like=x) gave would have to change the plain array a, too. "
             "Begin with np.array(a, like=x), a copy."
         )
-    if x.alias.read_only == OF_EXAMPLES:
-        if as_a_whole and len(x.alias.steps) == 1:
+    if x._alias.read_only == OF_EXAMPLES:
+        if as_a_whole and len(x._alias.steps) == 1:
             return
         raise BatchedControlFlowError(
             f"a write at {user_line()} to what y[i] gave, where under vmap i differs between the examples, would have to go to "
@@ -170,7 +170,7 @@ def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
 
 def plain_view(x: Any) -> Any:
     """The plain array beneath `x` (under vmap, beneath one example of it), as it lies in the memory of its root."""
-    alias = x.alias
+    alias = x._alias
     if alias is None or alias.root is None or alias.read_only == OF_EXAMPLES:
         return one_example(x)
     view = one_example(alias.root)
@@ -202,7 +202,7 @@ def clash(x: Any, y: Any) -> bool:
 
 
 def _root(x: Tracer) -> Tracer:
-    return x if x.alias is None or x.alias.root is None else x.alias.root
+    return x if x._alias is None or x._alias.root is None else x._alias.root
 
 
 def _where(a: np.ndarray) -> Any:
@@ -226,11 +226,11 @@ def is_scalar(x: Tracer) -> bool:
     """
     value: Any = x
     while isinstance(value, Tracer):
-        if value.alias is not None:
+        if value._alias is not None:
             return False
-        if value.is_batch:
+        if value._is_batch:
             return True
-        value = value.value
+        value = value._value
     return not isinstance(value, np.ndarray)
 
 
@@ -238,22 +238,22 @@ def is_scalar(x: Tracer) -> bool:
 
 
 class Stale:
-    """A view whose root was written since: `value` and `node` are looked up anew. Mixed into the tracer classes."""
+    """A view whose root was written since: `_value` and `_node` are looked up anew. Mixed into the tracer classes."""
 
     __slots__ = ()
-    alias: Any
+    _alias: Any
 
     @property
-    def owner(self) -> Any:
-        return self.alias.root.owner
+    def _trace(self) -> Any:
+        return self._alias.root._trace
 
     @property
-    def value(self) -> Any:
-        return refreshed(self).value
+    def _value(self) -> Any:
+        return refreshed(self)._value
 
     @property
-    def node(self) -> Any:
-        return refreshed(self).node
+    def _node(self) -> Any:
+        return refreshed(self)._node
 
     @property
     def shape(self) -> Any:
@@ -268,9 +268,9 @@ FILLED.written = FILLED.shared = True
 
 def note_write(root: Tracer) -> None:
     """Before a write to `root`: its views must look again, and let go of the buffer."""
-    alias = root.alias
+    alias = root._alias
     if alias is None or alias.shared:
-        root.alias = FILLED
+        root._alias = FILLED
         return
     alias.written = True
     views, alias.views = alias.views, []
@@ -284,22 +284,22 @@ def make_stale(view: Any, root: Tracer) -> None:
     """`view` has to look again, and lets go of the buffer of its root."""
     if isinstance(view, Stale):
         return
-    kind = root.owner.tracer_type
+    kind = root._trace.tracer_type
     if kind not in _STALE:
         _STALE[kind] = type(f"Stale{kind.__name__}", (Stale, kind), {"__slots__": ()})
-    view.owner = view.value = view.node = None
+    view._trace = view._value = view._node = None
     view.__class__ = _STALE[kind]
 
 
 def refreshed(view: Any) -> Any:
     """`view`, with its content read anew from its root."""
-    root = view.alias.root
+    root = view._alias.root
     current = root
-    for step in view.alias.steps:
+    for step in view._alias.steps:
         current = step(current)
     view.__class__ = type(current)
-    view.owner, view.value, view.node = current.owner, _detached(current.value), _detached(current.node)
-    root.alias.views.append(ref(view))
+    view._trace, view._value, view._node = current._trace, _detached(current._value), _detached(current._node)
+    root._alias.views.append(ref(view))
     return view
 
 
@@ -373,7 +373,7 @@ class Window:
 
 def index_in_root(x: Tracer | Stale, index: Any) -> Any:
     """The index of the same elements, in the same order, in the root of the view `x`; None if there is none."""
-    alias = x.alias
+    alias = x._alias
     if alias.window is _UNKNOWN:
         alias.window = _window_of(plain_view(x), one_example(alias.root))
     return None if alias.window is None else alias.window.index_in_root(index)

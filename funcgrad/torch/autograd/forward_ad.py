@@ -72,7 +72,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
 def is_dual(tensor: Tensor) -> bool:
     """Is it a dual number of the level that is open, or a plain tensor?"""
     value = tensor.value
-    return not isinstance(value, Tracer) or isinstance(value, ForwardTracer) and value.owner is _LEVEL.get()
+    return not isinstance(value, Tracer) or isinstance(value, ForwardTracer) and value._trace is _LEVEL.get()
 
 
 def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:
@@ -80,8 +80,8 @@ def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:
     value = tensor.value
     if isinstance(value, ForwardTracer):
         trace = _LEVEL.get()
-        primal = from_operand(value.value)
+        primal = from_operand(value._value)
         return UnpackedDualTensor(
-            primal, from_operand(dense(value.node)) if value.owner is trace and value.node is not None else None
+            primal, from_operand(dense(value._node)) if value._trace is trace and value._node is not None else None
         )
     return UnpackedDualTensor(tensor, None)

@@ -69,8 +69,8 @@ def _batched(cls: type[Function], trace: BatchTrace, args: tuple[Any, ...]) -> A
             f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. "
             "Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
         )
-    batched = [isinstance(x, Tensor) and isinstance(x.value, Tracer) and x.value.owner is trace for x in args]
-    lowered = [make_tensor(x.value.value) if is_batched else x for x, is_batched in zip(args, batched, strict=True)]
+    batched = [isinstance(x, Tensor) and isinstance(x.value, Tracer) and x.value._trace is trace for x in args]
+    lowered = [make_tensor(x.value._value) if is_batched else x for x, is_batched in zip(args, batched, strict=True)]
     running = BATCH.get()
     info = VmapInfo(trace.size, "error" if running is None else running.randomness)
     out, out_dims = cls.vmap(info, tuple(0 if is_batched else None for is_batched in batched), *lowered)

@@ -186,10 +186,10 @@ def stopped(x: Any, level: int) -> Any:
     """`x` as a constant of the reverse traces that were there before `level` was reached."""
     if not isinstance(x, Tracer):
         return x
-    value = stopped(x.value, level)
-    if isinstance(x, ReverseTracer) and x.owner.level < level:
-        return x.owner.wrap(value, None)
-    return x.owner.wrap(value, stopped(x.node, level) if isinstance(x, ForwardTracer) else x.node)
+    value = stopped(x._value, level)
+    if isinstance(x, ReverseTracer) and x._trace.level < level:
+        return x._trace.wrap(value, None)
+    return x._trace.wrap(value, stopped(x._node, level) if isinstance(x, ForwardTracer) else x._node)
 
 
 def wrapped(out: Any, mode: Mode | None = None) -> Any:
@@ -198,7 +198,7 @@ def wrapped(out: Any, mode: Mode | None = None) -> Any:
         parts = [wrapped(x, mode) for x in out]
         return made_like(out, parts)
     if isinstance(out, EAGER.tracer_type):
-        return make_tensor(out.value, out.node)
+        return make_tensor(out._value, out._node)
     if not hasattr(out, "dtype"):
         return out
     if mode is not None and mode.inference:
@@ -227,8 +227,8 @@ def recorded(function: Any, tensors: list[Any], contents: list[Any], slots: tupl
         return wrapped(out)
     end = tape.ends[0]
     if end is None:
-        return make_tensor(out.value)
-    return make_tensor(out.value, adopted(end, tape, parents, title))
+        return make_tensor(out._value)
+    return make_tensor(out._value, adopted(end, tape, parents, title))
 
 
 def adopted(end: Node, tape: Tape, parents: tuple[Node, ...], title: str) -> Node:
@@ -244,15 +244,15 @@ def adopted(end: Node, tape: Tape, parents: tuple[Node, ...], title: str) -> Nod
 def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) -> Any:
     ends = tape.ends
     if not any(ends):
-        return wrapped([x.value if isinstance(x, Tracer) else x for x in out])
+        return wrapped([x._value if isinstance(x, Tracer) else x for x in out])
     tape.where = here()
     node = make_node(next_order(), fused(title, tape.keeps()), tape, parents, len(ends), None)
     made = []
     for k, (x, end) in enumerate(zip(out, ends, strict=True)):
         if end is None:
-            made.append(wrapped(x.value if isinstance(x, Tracer) else x))
+            made.append(wrapped(x._value if isinstance(x, Tracer) else x))
         else:
-            made.append(make_tensor(x.value, make_node(next_order(), PICK, k, (node,), end.shape, end.dtype)))
+            made.append(make_tensor(x._value, make_node(next_order(), PICK, k, (node,), end.shape, end.dtype)))
     return made_like(out, made)
 
 

@@ -48,7 +48,7 @@ class Anomaly:
 
     def _pass_on(self, node: Node, parts: Sequence[Any]) -> None:
         """What create_graph has recorded of this step (later nodes have lower orders) belongs to the line of the step's node."""
-        made = [part.node for part in parts if isinstance(part, ReverseTracer) and part.node is not None]
+        made = [part._node for part in parts if isinstance(part, ReverseTracer) and part._node is not None]
         while made and node in self.traces:
             new = made.pop()
             if new.order < node.order and new.plan is not None and new not in self.traces:

@@ -205,10 +205,10 @@ class Tape:
             arguments = list(self.operands)
             for i in self.slots:
                 leaf = arguments[i] = trace.leaf(arguments[i])
-                self.leaves.append(leaf.node)  # type: ignore[arg-type]
+                self.leaves.append(leaf._node)  # type: ignore[arg-type]
             out = _looked_up(self.function(arguments))
             outs = out if isinstance(out, (tuple, list)) else (out,)
-            self.ends = [x.node if type(x) is ReverseTracer and x.owner is trace else None for x in outs]
+            self.ends = [x._node if type(x) is ReverseTracer and x._trace is trace else None for x in outs]
         return out
 
 

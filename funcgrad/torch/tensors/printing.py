@@ -209,9 +209,9 @@ def tensor_text(t: Any) -> str:
 
 
 def _around(t: Any) -> str:
-    inner, depth, value = from_operand(t.value.value), 1, t.value.value
+    inner, depth, value = from_operand(t.value._value), 1, t.value._value
     while isinstance(value, Tracer):
-        depth, value = depth + (type(value) is not EAGER.tracer_type), value.value
+        depth, value = depth + (type(value) is not EAGER.tracer_type), value._value
     kind = f"BatchedTensor(lvl={depth}, bdim=0" if isinstance(t.value, BatchTracer) else f"GradTrackingTensor(lvl={depth}"
     return f"{kind}, value=\n{indent(tensor_text(inner), ' ' * 4)}\n)"
 

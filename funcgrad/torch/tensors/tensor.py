@@ -345,15 +345,15 @@ def from_operand(x: Any) -> Tensor:
     """A tensor around what the engine gave: an array, or a tracer."""
     if isinstance(x, Tensor):
         return x
-    return make_tensor(x.value, x.node) if type(x) is EAGER.tracer_type else make_tensor(x)
+    return make_tensor(x._value, x._node) if type(x) is EAGER.tracer_type else make_tensor(x)
 
 
 def traced(x: Any) -> bool:
     """Does a derivative flow into this tracer?"""
     while isinstance(x, Tracer):
-        if x.node is not None:
+        if x._node is not None:
             return True
-        x = x.value
+        x = x._value
     return False
 
 

@@ -381,3 +381,36 @@ def test_a_tracer_cannot_be_pickled() -> None:
     with pytest.raises(TracerConversionError, match=r"pickling at .*test_methods"):
         grad(lambda x: pickle.loads(pickle.dumps(x)))(1.0)
     assert grad(lambda x: copy.copy(x) * copy.deepcopy(x))(3.0) == 6.0
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+EXTRAS = {"as_integer_ratio"}  # of a scalar: np.float64 has it
+
+
+def tracer_types(kind: type = ArrayMethods) -> set[type]:
+    """Every class of tracers that is there."""
+    return {kind}.union(*map(tracer_types, kind.__subclasses__()))
+
+
+def test_no_public_name_but_those_of_an_array() -> None:
+    """Other libraries ask any array for its `value`, `node`, ...; what they found would be the data without the derivative."""
+    for kind in tracer_types():
+        public = {name for name in dir(kind) if not name.startswith("_")}
+        assert public - set(dir(np.ndarray)) == EXTRAS, kind
+
+
+@pytest.mark.parametrize("name", ["value", "node", "owner", "alias", "data_", "magnitude"])
+def test_an_attribute_that_arrays_lack_is_refused_as_by_them(name: str) -> None:
+    x = traced()
+    assert not hasattr(x, name)
+    assert getattr(x, name, x) is x
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        getattr(x, name)
+
+
+def test_a_program_that_unwraps_what_has_a_value_keeps_its_derivative() -> None:
+    def unwrapping(w: Any) -> Any:
+        return np.sum(getattr(w, "value", w) ** 2)
+
+    np.testing.assert_array_equal(grad(unwrapping)(X), 2 * X)

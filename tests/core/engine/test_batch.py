@@ -31,7 +31,7 @@ def test_a_tracer_has_the_shape_of_one_example() -> None:
         assert isinstance(x, BatchTracer)
         assert (x.shape, x.ndim, x.size, len(x), x.nbytes) == ((M, N), 2, M * N, M, M * N * 8)
         assert x.T.shape == (N, M)
-        assert x.value.shape == X.shape
+        assert x._value.shape == X.shape
         assert np.shape(x) == (M, N)
         assert [row.shape for row in x] == [(N,)] * M
 
@@ -41,11 +41,11 @@ def test_what_lines_up_as_it_is_runs_at_once() -> None:
     x, other = BatchTrace(B).wrap(X, None), BatchTrace(B).wrap(X, None)
     for operands in ((x, x), (x, 2.0), (x, X[0, 0]), (X[0], x)):
         found = run(*operands)
-        np.testing.assert_array_equal(found.value, np.arctan2(*(getattr(o, "value", o) for o in operands)))
-    np.testing.assert_array_equal(run(x, np.sum(x)).value, np.arctan2(X, np.sum(X, axis=(1, 2), keepdims=True)))
+        np.testing.assert_array_equal(found._value, np.arctan2(*(getattr(o, "_value", o) for o in operands)))
+    np.testing.assert_array_equal(run(x, np.sum(x))._value, np.arctan2(X, np.sum(X, axis=(1, 2), keepdims=True)))
     for operands in ((X[0], X[0]), (x, other), (x, [2.0])):
         assert run(*operands) is None
-    x.owner.close()
+    x._trace.close()
     assert run(x, x) is None
 
 
@@ -53,7 +53,7 @@ def test_nested_batches() -> None:
     with BatchTrace(B) as outer, BatchTrace(M) as inner:
         x = inner.wrap(outer.wrap(X, None), None)
         assert x.shape == (N,)
-        assert np.sum(x).value.value.shape == (B, M)
+        assert np.sum(x)._value._value.shape == (B, M)
 
 
 # ---- strategies ------------------------------------------------------------------------------------------------------

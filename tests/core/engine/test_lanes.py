@@ -34,12 +34,12 @@ def both(ufunc: Any, make: Any) -> list[Any]:
         with ReverseTrace() as trace:
             operands = make(trace)
             out = function(*operands)
-        if not isinstance(out, ReverseTracer) or out.node is None:
+        if not isinstance(out, ReverseTracer) or out._node is None:
             results.append([concrete(out)])
             continue
-        cts = sweep([(out.node, np.full(out.shape, 3, out.dtype)[()])])
-        leaves = [x.node for x in operands if isinstance(x, ReverseTracer) and x.owner is trace and x.node is not None]
-        results.append([out.value, *(cts[node] for node in leaves)])
+        cts = sweep([(out._node, np.full(out.shape, 3, out.dtype)[()])])
+        leaves = [x._node for x in operands if isinstance(x, ReverseTracer) and x._trace is trace and x._node is not None]
+        results.append([out._value, *(cts[node] for node in leaves)])
     return results
 
 

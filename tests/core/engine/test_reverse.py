@@ -22,7 +22,7 @@ from funcgrad.core.engine.reverse import Node, ReverseTrace, sweep
 
 def tape(out: Any) -> list[Node]:
     """The nodes that `out` depends on."""
-    found, todo = {}, [out.node]
+    found, todo = {}, [out._node]
     while todo:
         node = todo.pop()
         if id(node) not in found:
@@ -45,7 +45,7 @@ def test_what_nobody_needs_takes_its_part_of_the_tape_along() -> None:
     with ReverseTrace() as trace:
         x = trace.leaf(np.float64(2.0))
         unused = np.exp(x)
-        node = weakref.ref(unused.node)
+        node = weakref.ref(unused._node)
         out = x * 3
         assert node() is not None
         del unused
@@ -56,22 +56,22 @@ def test_what_nobody_needs_takes_its_part_of_the_tape_along() -> None:
 def test_constants_are_not_recorded() -> None:
     with ReverseTrace() as trace:
         x = trace.leaf(np.ones(3))
-        assert np.floor(x).node is None
+        assert np.floor(x)._node is None
         assert type(x > 0) is np.ndarray
         assert type(np.argmax(x)) is np.int64
-        assert (np.floor(x) * 2).node is None
-        assert (np.floor(x) * x).node.parents == (x.node,)
+        assert (np.floor(x) * 2)._node is None
+        assert (np.floor(x) * x)._node.parents == (x._node,)
 
 
 def test_only_what_a_partial_names_is_kept() -> None:
     with ReverseTrace() as trace:
         x, y = trace.leaf(np.ones(3)), trace.leaf(np.full(3, 2.0))
-        assert [v is w.value for v, w in zip((x * y).node.saved, (x, y), strict=True)] == [True, True]
-        assert (x + y).node.saved == ()
-        assert (x * 3.0).node.saved == (3.0,)
+        assert [v is w._value for v, w in zip((x * y)._node.saved, (x, y), strict=True)] == [True, True]
+        assert (x + y)._node.saved == ()
+        assert (x * 3.0)._node.saved == (3.0,)
         out = np.exp(x)
-        assert len(out.node.saved) == 1
-        assert out.node.saved[0] is out.value
+        assert len(out._node.saved) == 1
+        assert out._node.saved[0] is out._value
 
 
 # ---- the sweep -------------------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_residuals_are_freed_as_the_sweep_passes() -> None:
     def f(x: Any) -> Any:
         for _ in range(5):
             x = step(x)
-            residuals.append(weakref.ref(x.value))
+            residuals.append(weakref.ref(x._value))
         return np.sum(x)
 
     grad(f)(np.ones(4))
@@ -152,7 +152,7 @@ def test_values_that_no_partial_needs_die_in_the_forward_pass() -> None:
 
     def f(x: Any) -> Any:
         y = x * 2.0
-        ref = weakref.ref(y.value)
+        ref = weakref.ref(y._value)
         z = y + 1.0
         del y
         died.append(ref() is None)
@@ -176,7 +176,7 @@ def test_a_chain_of_many_operations_neither_recurses_nor_leaks() -> None:
         for k in range(n):
             y = y * 1.0
             if k % 10_000 == 0:
-                nodes.append(weakref.ref(y.node))
+                nodes.append(weakref.ref(y._node))
         return y
 
     gc.disable()
@@ -190,7 +190,7 @@ def test_a_chain_of_many_operations_neither_recurses_nor_leaks() -> None:
 def test_a_long_tape_that_is_never_swept_is_let_go_of_without_recursion() -> None:
     with ReverseTrace() as trace:
         y = trace.leaf(np.float64(1.0))
-        last = weakref.ref(y.node)
+        last = weakref.ref(y._node)
         for _ in range(100_000):
             y = y * 1.0
     del y
@@ -321,5 +321,5 @@ def test_seeds_on_the_same_node_add_up() -> None:
     with ReverseTrace() as trace:
         x = trace.leaf(np.ones(2))
         out = x * 3.0
-    cts = sweep([(out.node, np.ones(2)), (out.node, np.full(2, 2.0))])
-    np.testing.assert_array_equal(cts[x.node], 9)
+    cts = sweep([(out._node, np.ones(2)), (out._node, np.full(2, 2.0))])
+    np.testing.assert_array_equal(cts[x._node], 9)

@@ -87,10 +87,10 @@ def test_coroutines_that_take_turns() -> None:
                 d = c * a
                 order.append(name)
                 await asyncio.sleep(0)
-            ct = sweep([(d.node, np.float64(1.0))])[c.node]  # d/dc (c a) = a, a tracer of the outer trace
+            ct = sweep([(d._node, np.float64(1.0))])[c._node]  # d/dc (c a) = a, a tracer of the outer trace
             out = ct * b
             await asyncio.sleep(0)
-        return float(sweep([(out.node, np.float64(1.0))])[a.node])
+        return float(sweep([(out._node, np.float64(1.0))])[a._node])
 
     async def main() -> list[float]:
         return await asyncio.gather(*[job(f"job {k}", float(k)) for k in range(1, 5)])

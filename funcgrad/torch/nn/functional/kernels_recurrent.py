@@ -86,7 +86,7 @@ def by_steps(cell: Cell, inputs: Any, states: States, weights: Sequence[Any], si
 
 def is_nested(operands: Sequence[Any]) -> bool:
     """Is there more to do with these operands than one reverse sweep over plain arrays?"""
-    return any(isinstance(x, Tracer) and (not isinstance(x, ReverseTracer) or isinstance(x.value, Tracer)) for x in operands)
+    return any(isinstance(x, Tracer) and (not isinstance(x, ReverseTracer) or isinstance(x._value, Tracer)) for x in operands)
 
 
 def _pulled_by_steps(cell: Cell, ct: list[Any], operands: list[Any], names: Sequence[str], wanted: Any, **how: Any) -> list[Any]:

@@ -2,12 +2,17 @@
 
     ops.py           how a function runs on tensors            registry.py     where what is declared is entered
     creation.py      tensor, zeros, arange, ...                convert.py      to, float, item, tolist, clone
-    elementwise.py   arithmetic, comparisons, angles           reduce.py       sums, extremes, order statistics
+    elementwise.py   arithmetic, comparisons, angles           operators.py    Python's operators
+    reduce.py        sums, extremes, order statistics          statistics.py   covariances, histograms
     shape.py         view, reshape, transpose, ...             views.py        as_strided, diagonals, the *_copy forms
     join.py          cat, stack, ...                           index.py        x[index], gather, scatter, ...
+    sets.py          unique, isin, combinations                differences.py  diff, gradient, trapezoid
     linalg.py        products of matrices, decompositions      matrices.py     triangular systems, factors, exp
+    distances.py     between rows                              signals.py      windows, stft
     special.py       torch.fft and torch.special               scipy.py        special functions of SciPy
-    settings.py      switches, and small questions             kernels*.py     what NumPy lacks
+    questions.py     is_signed, can_cast, ...                  settings.py     switches
+    memory.py        data_ptr, storage_offset                  raw.py          resize_, strides, DLPack
+    kernels*.py      what NumPy lacks
 
 `subjects.py` is the list of them: once it is loaded, all are declared.
 """

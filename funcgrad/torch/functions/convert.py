@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import operator
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -162,7 +163,7 @@ def _resize_view(name: str) -> Any:
     return method
 
 
-for _name in ("squeeze", "unsqueeze", "t", "transpose"):
+for _name in ("squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims"):
     setattr(Tensor, f"{_name}_", _resize_view(_name))
 
 
@@ -268,3 +269,21 @@ def _reduce(self: Tensor, protocol: Any = None) -> Any:
 
 
 Tensor.__deepcopy__, Tensor.__reduce_ex__ = _deepcopy, _reduce  # type: ignore
+
+
+# ---- Python functions of each element ----------------------------------------------------------------------------------
+@function("m")
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Each element replaced by `callable` of it: slow, and without derivatives."""
+    return self.map_(self, lambda a, _: callable(a))
+
+
+@function("m")
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Each element replaced by `callable` of it and of the one in `tensor`: slow, and without derivatives."""
+    if self.requires_grad or tensor.requires_grad:
+        raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+    check_writable(self)
+    x, y = np.broadcast_arrays(np.asarray(concrete(self.value)), np.asarray(concrete(tensor.value)))
+    made = [callable(a.item(), b.item()) for a, b in zip(x.reshape(-1), y.reshape(-1), strict=True)]
+    return self.copy_(make_tensor(np.array(made, x.dtype).reshape(x.shape)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.functions.ops import wrapped
+from funcgrad.torch.functions.registry import FUNCTIONS
 from funcgrad.torch.graph.modes import mode
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.data import array_from, converted, new_shape, number
@@ -322,3 +323,14 @@ def _new(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 Tensor.new_zeros, Tensor.new_ones, Tensor.new_empty = _new(zeros), _new(ones), _new(empty)  # type: ignore[attr-defined]
 Tensor.new_full, Tensor.new_tensor = _new(_filled_like), _new(tensor)  # type: ignore[attr-defined]
+
+
+# ---- with its end -----------------------------------------------------------------------------------------------------
+def closed_range(start: Any, end: Any, step: Any = 1, **options: Any) -> Tensor:
+    """The numbers start, start + step, ... up to and with `end` (arange leaves the end out)."""
+    count = int((end - start) / step) + 1
+    made = (start + step * np.arange(count)).astype(dtypes.default())
+    return finished(made, **{"dtype": None, "requires_grad": False, **options})
+
+
+FUNCTIONS["range"] = closed_range

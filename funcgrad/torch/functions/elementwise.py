@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.functions.kernels import relu as relu_kernel
 from funcgrad.torch.functions.kernels import sigmoid as sigmoid_kernel
 from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.reduce import named_result
 from funcgrad.torch.functions.registry import declare, enter, function
-from funcgrad.torch.graph.lanes import binary_lane, reflected_lane, unary_lane
+from funcgrad.torch.graph.lanes import binary_lane, unary_lane
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.dtypes import aligned
 from funcgrad.torch.tensors.tensor import Tensor
@@ -132,7 +134,7 @@ def _ldexp(input: Any, other: Any) -> Any:
 
 
 declare("ldexp", _ldexp, "MulBackward0", where="fmi")
-enter("arctan2", declare("arctan2", _binary(np.arctan2, floating=True), "Atan2Backward0"), "fm")
+declare("arctan2", _binary(np.arctan2, floating=True), "Atan2Backward0", where="fmi")
 
 # ---- comparisons and logic -------------------------------------------------------------------------------------------
 
@@ -323,74 +325,63 @@ declare("complex", lambda real, imag: real + 1j * imag, where="f")
 declare("polar", lambda abs, angle: abs * np.cos(angle) + 1j * (abs * np.sin(angle)), where="f")
 
 
-# ---- Python's operators ----------------------------------------------------------------------------------------------
-_recip = Tensor.reciprocal  # type: ignore[attr-defined]
+# ---- of several operands, and of parts ------------------------------------------------------------------------------
+def _heaviside(input: Any, values: Any) -> Any:
+    """0 where negative, 1 where positive, `values` at 0."""
+    x, y = dtypes.aligned((input, values))
+    return dtypes.cast(np.heaviside(x, y), x.dtype)
 
 
-def _rdiv(self: Tensor, other: Any) -> Tensor:
-    return mul(_recip(self), other) if isinstance(other, (int, float, complex)) else div(other, self)
+def _addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 * tensor2."""
+    x, y, z = dtypes.aligned((input, tensor1, tensor2))
+    return x + dtypes.cast(value, x.dtype) * y * z
 
 
-def _flipped(op: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda self, other: op(other, self)
+def _addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 / tensor2."""
+    x, y, z = dtypes.aligned((input, tensor1, tensor2))
+    return x + dtypes.cast(value, x.dtype) * y / z
 
 
-def _operator(op: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that leaves operands it does not know to the other side."""
-
-    def method(self: Tensor, other: Any) -> Any:
-        return op(self, other) if _known(other) else NotImplemented
-
-    return method
+declare("heaviside", _heaviside, where="fmi")
+declare("addcmul", _addcmul, where="fmi")
+declare("addcdiv", _addcdiv, where="fmi")
 
 
-def _known(other: Any) -> bool:
-    return isinstance(other, (Tensor, int, float, complex, np.ndarray, np.generic)) or hasattr(other, "__array_ufunc__")
+def _float_power(input: Any, exponent: Any) -> Any:
+    """input ** exponent in double precision."""
+    x, y = [dtypes.cast(z, np.dtype(complex if _kind(z) == "c" else float)) for z in (input, exponent)]
+    return np.power(x, y)
 
 
-_F = Tensor.__dict__
-OPERATORS = {
-    "add": add,
-    "sub": sub,
-    "mul": mul,
-    "truediv": div,
-    "pow": pow,
-    "mod": _F["remainder"],
-    "floordiv": _F["floor_divide"],
-    "and": _F["bitwise_and"],
-    "or": _F["bitwise_or"],
-    "xor": _F["bitwise_xor"],
-    "lshift": _F["bitwise_left_shift"],
-    "rshift": _F["bitwise_right_shift"],
-}
-for _name, _op in OPERATORS.items():
-    setattr(Tensor, f"__{_name}__", _op if _name in ("add", "sub", "mul", "truediv", "pow") else _operator(_op))
-    setattr(Tensor, f"__r{_name}__", _operator(_flipped(_op)))
-for _name, _op in (("lt", _F["lt"]), ("le", _F["le"]), ("gt", _F["gt"]), ("ge", _F["ge"])):
-    setattr(Tensor, f"__{_name}__", _operator(_op))
-for _name, _reflected in (
-    ("radd", reflected_lane(np.add, Op("add", _add, "AddBackward0"), add)),
-    ("rmul", reflected_lane(np.multiply, Op("mul", _mul, "MulBackward0"), mul)),
-    ("rsub", reflected_lane(np.subtract, Op("rsub", _rsub, "RsubBackward1"), rsub)),
-    ("rtruediv", _rdiv),
-):
-    setattr(Tensor, f"__{_name}__", _reflected)
-Tensor.__neg__, Tensor.__pos__, Tensor.__abs__ = neg, (lambda self: self), abs  # type: ignore[method-assign]
-Tensor.__invert__ = _F["bitwise_not"]  # type: ignore[method-assign]
-_eq, _ne = _F["eq"], _F["ne"]
-Tensor.__eq__ = lambda self, other: _eq(self, other) if _known(other) else NotImplemented
-Tensor.__ne__ = lambda self, other: _ne(self, other) if _known(other) else NotImplemented
-Tensor.__hash__ = lambda self: id(self)
-for _name, _method in (
-    ("add", "add_"),
-    ("sub", "sub_"),
-    ("mul", "mul_"),
-    ("truediv", "div_"),
-    ("pow", "pow_"),
-    ("mod", "remainder_"),
-    ("floordiv", "floor_divide_"),
-    ("and", "bitwise_and_"),
-    ("or", "bitwise_or_"),
-    ("xor", "bitwise_xor_"),
-):
-    setattr(Tensor, f"__i{_name}__", _F[_method])
+def _kind(x: Any) -> str:
+    return x.dtype.kind if hasattr(x, "dtype") else np.asarray(x).dtype.kind
+
+
+declare("float_power", _float_power, _pow_node)
+
+
+def _float_power_inplace(self: Tensor, exponent: Any) -> Tensor:
+    """float_power, in place: for tensors in double precision."""
+    if self.value.dtype.itemsize < 8:
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype} but the operation's result requires dtype Double"
+        )
+    return self.pow_(exponent)
+
+
+Tensor.float_power_ = _float_power_inplace  # type: ignore[attr-defined]
+
+Frexp = named_result("frexp", "mantissa exponent")
+
+
+def _frexp(input: Any) -> Any:
+    """mantissa * 2**exponent, with a mantissa in [0.5, 1)."""
+    exponent = np.frexp(concrete(input))[1]
+    return Frexp(input * np.exp2(-exponent.astype(input.dtype)), exponent)
+
+
+declare("frexp", _frexp)
+declare("conj_physical", lambda input: np.conjugate(input) if input.dtype.kind == "c" else input, where="fmi")
+declare("isreal", lambda input: np.imag(concrete(input)) == 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -312,3 +313,36 @@ declare(
     lambda input, boundaries, *, right=False: np.asarray(np.searchsorted(boundaries, input, "right" if right else "left")),
 )
 declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, weights, minlength))
+
+
+# ---- writes to copies ---------------------------------------------------------------------------------------------------
+def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """`input` with the elements of `source` at flat indices; of several writes to one place the last counts, or they add up."""
+    where, values = np.reshape(concrete(index), -1), np.reshape(source, -1)
+    where = np.where(where < 0, where + math.prod(input.shape), where)
+    flat = np.copy(np.reshape(input, -1))
+    if accumulate:
+        flat = at_add(flat, where, values)
+    else:
+        flat[where] = values
+    return np.reshape(flat, input.shape)
+
+
+declare("put", _put, where="fmi")
+
+
+def _index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """`input` with slices of `source` reduced (prod, mean, amax, amin) into the slices that `index` names."""
+    combine = {"prod": np.multiply, "mean": np.add, "amax": np.maximum, "amin": np.minimum}[reduce]
+    x, src = np.moveaxis(input, dim, 0), np.moveaxis(source, dim, 0)
+    slices: list[Any] = [x[i] for i in range(x.shape[0])]
+    counts = [int(include_self)] * len(slices)
+    for k, i in enumerate(int(i) for i in concrete(index)):
+        slices[i] = src[k] if not counts[i] else combine(slices[i], src[k])
+        counts[i] += 1
+    if reduce == "mean":
+        slices = [s / max(n, 1) if n > int(include_self) or include_self else s for s, n in zip(slices, counts, strict=True)]
+    return np.moveaxis(np.stack(slices), 0, dim)
+
+
+declare("index_reduce", _index_reduce, where="fmi")

@@ -16,6 +16,7 @@ from funcgrad.torch.functions.linalg import LINALG, _scaled
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.reduce import axis_of, named_result
 from funcgrad.torch.functions.registry import declare, enter, function
+from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
 
 _la: Any = np.linalg
@@ -332,4 +333,12 @@ def _frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 enter("frobenius_norm", Op("frobenius_norm", _frobenius_norm, "NormBackward1"), "f")
 enter(
     "nuclear_norm", Op("nuclear_norm", lambda input, keepdim=False: _la.norm(input, "nuc", keepdims=keepdim), "SumBackward1"), "f"
+)
+
+
+declare(
+    "vander",
+    lambda x, N=None, increasing=False: dtypes.cast(np.vander(x, N, increasing), x.dtype),
+    "FlipBackward0",
+    where="f",
 )

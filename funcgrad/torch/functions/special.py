@@ -8,9 +8,11 @@ import numpy as np
 
 from funcgrad.torch.functions import elementwise, reduce  # noqa: F401 (what is declared there is used below)
 from funcgrad.torch.functions.kernels import ENTR
+from funcgrad.torch.functions.kernels_special import DIGAMMA, ERF, ERFC, ERFINV, LGAMMA, POLYGAMMA
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import FUNCTIONS, enter
 from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.tensor import Tensor
 
 FFT: dict[str, Any] = {}
 
@@ -106,4 +108,13 @@ SPECIAL: dict[str, Any] = {
     }.items()
 }
 for _name, _body in (("xlogy", _xlogy), ("entr", ENTR.__call__), ("i0", lambda input: np.i0(input))):
-    SPECIAL[_name] = enter(_name, Op(_name, _body), "fm" if _name != "entr" else "")
+    SPECIAL[_name] = enter(_name, Op(_name, _body), "fmi" if _name != "entr" else "")
+
+
+# ---- the error function, the gamma function ---------------------------------------------------------------------------
+for _name, _kernel in (("erf", ERF), ("erfc", ERFC), ("erfinv", ERFINV), ("lgamma", LGAMMA), ("digamma", DIGAMMA)):
+    enter(_name, Op(_name, lambda input, _kernel=_kernel: _kernel(*dtypes.aligned((input,), floating=True))), "fmi")
+    SPECIAL[_name] = getattr(Tensor, _name)
+SPECIAL["gammaln"], SPECIAL["psi"] = SPECIAL["lgamma"], SPECIAL["digamma"]
+SPECIAL["polygamma"] = enter("polygamma", Op("polygamma", lambda n, input: POLYGAMMA(n, input)), "f")
+Tensor.polygamma = lambda self, n: SPECIAL["polygamma"](n, self)  # type: ignore[attr-defined]

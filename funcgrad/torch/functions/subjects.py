@@ -3,19 +3,26 @@
 
 from funcgrad.torch.functions import (
     convert,
+    differences,
+    distances,
     elementwise,
     index,
     join,
     linalg,
     matrices,
-    more,
-    rare,
+    memory,
+    operators,
+    questions,
+    raw,
     reduce,
     scipy,
+    sets,
     settings,
     shape,
+    signals,
     special,
+    statistics,
     views,
 )
 from funcgrad.torch.random import sampling
-from funcgrad.torch.tensors import interop, memory, printing, subclasses
+from funcgrad.torch.tensors import interop, printing, subclasses

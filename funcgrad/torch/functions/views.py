@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+import funcgrad.torch.functions.index
+import funcgrad.torch.functions.shape  # noqa: F401 (what both declare is used below)
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import FUNCTIONS, declare, enter, function
@@ -178,6 +180,10 @@ def _at_least(tensors: tuple[Any, ...], change: Any) -> Any:
         return change(tensors[0])
     return tuple(change(t) for t in (tensors[0] if len(tensors) == 1 else tensors))
 
+
+# ---- complex numbers as pairs -------------------------------------------------------------------------------------------
+declare("view_as_real", lambda input: np.stack([np.real(input), np.imag(input)], -1), where="f")
+declare("view_as_complex", lambda input: input[..., 0] + 1j * input[..., 1], where="f")
 
 # ---- views as copies ---------------------------------------------------------------------------------------------------
 def _copy_of(name: str, view: Any) -> None:

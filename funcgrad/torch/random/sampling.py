@@ -14,7 +14,7 @@ from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import function
 from funcgrad.torch.random import generator as draws
 from funcgrad.torch.random import randomness
-from funcgrad.torch.random.functions import check_range, default_generator
+from funcgrad.torch.random.functions import check_range, default_generator, rand
 from funcgrad.torch.random.generator import Generator, filled, floating
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.data import new_shape
@@ -242,3 +242,12 @@ def _in_pairs(generator: Generator, n: int) -> np.ndarray:
 
 for _method in (uniform_, normal_, bernoulli_, random_, exponential_, geometric_, cauchy_, log_normal_):
     setattr(Tensor, _method.__name__, _method)
+
+
+@function()
+def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor:
+    """Numbers drawn from binomial distributions: sums of Bernoulli draws."""
+    n, p = np.broadcast_arrays(np.asarray(concrete(count.value)), np.asarray(concrete(prob.value)))
+    draws = rand((int(n.max(initial=0)), *n.shape), generator=generator, dtype=dtypes.of(np.float64))
+    hits = (np.asarray(draws.value) < p) & (np.arange(len(draws)).reshape((-1,) + (1,) * n.ndim) < n)
+    return make_tensor(hits.sum(0).astype(p.dtype))

@@ -6,7 +6,6 @@
     tensor.py        `Tensor`: the cell
     data.py          what a user gives as data or as a shape
     inplace.py       writes: `add_`, `y[0] = v`, `out=`
-    memory.py        questions about memory: data_ptr, storage_offset, untyped_storage
     subclasses.py    `__torch_function__`
     interop.py       NumPy's arrays and functions
     legacy.py        FloatTensor([1, 2]) and its relatives

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
@@ -39,9 +37,8 @@ def _storage_offset(self: Tensor) -> int:
 def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Are both the same view of the same memory?"""
     same = link_of(self).storage is link_of(tensor).storage and self.shape == tensor.shape
-    return same and [f(self) for f in _LAYOUT] == [f(tensor) for f in _LAYOUT]
+    return same and (self.stride(), _storage_offset(self)) == (tensor.stride(), _storage_offset(tensor))
 
 
-_LAYOUT: tuple[Any, ...] = (Tensor.stride, _storage_offset)  # type: ignore[attr-defined]
 Tensor.untyped_storage = Tensor.storage = lambda self: UntypedStorage(self)  # type: ignore[attr-defined]
 Tensor.storage_offset, Tensor.is_set_to = _storage_offset, _is_set_to  # type: ignore[attr-defined]

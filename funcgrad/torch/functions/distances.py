@@ -1,0 +1,46 @@
+"""Distances between rows, and norms of slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.trace import concrete
+from funcgrad.torch.functions.registry import declare
+
+
+def _renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+    """Slices along `dim` scaled down to a p-norm of at most maxnorm."""
+    axes = tuple(a for a in range(input.ndim) if a != dim % input.ndim)
+    norms = np.linalg.vector_norm(input, axis=axes, ord=p, keepdims=True)
+    return np.where(concrete(norms) > maxnorm, input * (maxnorm / (norms + 1e-7)), input)
+
+
+declare("renorm", _renorm, where="fmi")
+
+
+def _cdist(x1: Any, x2: Any, p: Any = 2.0) -> Any:
+    """The p-distance of each row of x1 from each row of x2."""
+    return np.linalg.vector_norm(x1[..., :, None, :] - x2[..., None, :, :], axis=-1, ord=p)
+
+
+declare("cdist", lambda x1, x2, p=2.0, **_: _cdist(x1, x2, p), where="f")
+
+
+def _pdist(input: Any, p: Any = 2.0) -> Any:
+    """The p-distances of all pairs of rows."""
+    rows, columns = np.triu_indices(input.shape[0], 1)
+    return np.linalg.vector_norm(input[rows] - input[columns], axis=-1, ord=p)
+
+
+declare("pdist", _pdist, where="f")
+
+
+def _norm_except_dim(v: Any, pow: Any = 2, dim: int = 0) -> Any:
+    """The norms of the slices along one dim."""
+    others = tuple(a for a in range(v.ndim) if a != dim % v.ndim)
+    return np.linalg.vector_norm(v, ord=pow, axis=others, keepdims=True)
+
+
+declare("norm_except_dim", _norm_except_dim, "LinalgVectorNormBackward0", where="f")

@@ -1,0 +1,95 @@
+"""Statistics: covariances, histograms, the most frequent value, statistics without NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.trace import concrete
+from funcgrad.torch.functions.reduce import MedianResult, ModeResult, axis_of, named_result, picked, shared
+from funcgrad.torch.functions.registry import declare, function
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+
+declare("cov", lambda input, *, correction=1: np.cov(input, ddof=correction), "SqueezeBackward0")
+declare("corrcoef", lambda input: np.corrcoef(input), "ClampBackward1")
+declare(
+    "histc",
+    lambda input, bins=100, min=0, max=0: np.histogram(input, bins, (min, max) if min != max else None)[0].astype(input.dtype),
+)
+
+
+Histogram = named_result("histogram", "hist bin_edges")
+
+
+@function("fm")
+def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+    """How many elements (or how much weight) lie in each bin, and the edges of the bins."""
+    x = np.asarray(concrete(input.value)).reshape(-1)
+    edges = bins.value if isinstance(bins, Tensor) else bins
+    weights = None if weight is None else np.asarray(weight.value).reshape(-1)
+    counts, found = np.histogram(x, edges, range, weights=weights, density=density)
+    return Histogram(make_tensor(counts.astype(x.dtype)), make_tensor(found.astype(x.dtype)))
+
+
+Histogramdd = named_result("histogramdd", "hist bin_edges")
+
+
+@function()
+def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+    """A histogram in several dimensions: rows of `input` are points."""
+    x = np.asarray(concrete(input.value)).reshape(-1, input.shape[-1])
+    given = [b.value if isinstance(b, Tensor) else b for b in bins] if isinstance(bins, (list, tuple)) else bins
+    limits = None if range is None else list(zip(range[::2], range[1::2], strict=True))
+    counts, edges = np.histogramdd(x, given, limits, density, None if weight is None else np.asarray(weight.value).reshape(-1))
+    return Histogramdd(make_tensor(counts.astype(x.dtype)), tuple(make_tensor(e.astype(x.dtype)) for e in edges))
+
+
+# ---- order ---------------------------------------------------------------------------------------------------------------
+declare("msort", lambda input: np.sort(input, 0), "SortBackward0")
+
+
+def _mode_index(row: Any) -> int:
+    values, counts = np.unique(row, return_counts=True)
+    return int(np.flatnonzero(row == values[np.argmax(counts)])[-1])
+
+
+def _mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent value (the smallest of several), with the index of its last occurrence."""
+    return picked(input, np.apply_along_axis(_mode_index, dim, concrete(input)), dim, keepdim, ModeResult)
+
+
+declare("mode", _mode)
+
+
+@function("fm")
+def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
+    """The minimum and the maximum."""
+    return input.amin(dim, keepdim), input.amax(dim, keepdim)
+
+
+def _middle_without_nan(x: Any, dim: int) -> Any:
+    """The index of the lower middle of what is not NaN."""
+    count = np.sum(~np.isnan(x), dim, keepdims=True)
+    order = np.argsort(x, axis=dim, kind="stable")  # NaN comes last
+    return np.squeeze(np.take_along_axis(order, np.maximum(count - 1, 0) // 2, dim), dim)
+
+
+def _nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The lower middle of what is not NaN; along `dim`, (values, indices)."""
+    if dim is None:
+        flat = np.reshape(input, -1)
+        return shared(flat, int(_middle_without_nan(concrete(flat), 0)))
+    return picked(input, _middle_without_nan(concrete(input), dim), dim, keepdim, MedianResult)
+
+
+declare("nanmedian", _nanmedian, lambda input, dim=None, keepdim=False: f"NanmedianBackward{0 if dim is None else 1}")
+
+
+def _nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
+    """Quantiles of what is not NaN."""
+    given = q if hasattr(q, "dtype") else np.asarray(q)
+    return np.nanquantile(input, given, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation)
+
+
+declare("nanquantile", _nanquantile, "SqueezeBackward4")

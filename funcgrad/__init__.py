@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
-from funcgrad.core.engine.catalogue import LATE
+from funcgrad.core.engine.catalogue import BEFOREHAND, LATE
 from funcgrad.rules.at import at
 from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
 from funcgrad.transforms.elementwise import elementwise_grad, stop_gradient
@@ -74,6 +74,7 @@ __all__ = [
 
 # The rules for SciPy are loaded when a tracer first meets one of its functions.
 LATE["scipy.special"] = "funcgrad.scipy.special"
+BEFOREHAND["scipy.fft"] = "funcgrad.scipy.fft.backend"
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
 _MODULES = ("debug", "drawing", "extend", "numpy", "optim", "testing")

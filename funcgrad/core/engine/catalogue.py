@@ -43,6 +43,8 @@ class Function:
 CATALOGUE: dict[Any, Function] = {}
 # A library -> the module with rules for its functions that is imported only when one is asked for, and the library is there.
 LATE: dict[str, str] = {}
+# The same for a library that asks no operand: it has to be told of tracers before it is called, when a transform begins.
+BEFOREHAND: dict[str, str] = {}
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -87,6 +89,13 @@ def load_late() -> bool:
     for library in found:
         LATE.pop(library, None)
     return bool(found)
+
+
+def load_beforehand() -> None:
+    """Import what a library that the user has imported by now has to be told before it is called."""
+    for library in [library for library in list(BEFOREHAND) if library in sys.modules]:
+        import_module(BEFOREHAND[library])
+        BEFOREHAND.pop(library, None)
 
 
 def register(function: Callable[..., Any], made: Function) -> Function:

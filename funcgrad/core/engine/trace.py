@@ -19,6 +19,7 @@ import numpy as np
 
 from funcgrad.core.arrays.conversions import escaped
 from funcgrad.core.arrays.methods import ArrayMethods
+from funcgrad.core.engine.catalogue import BEFOREHAND, load_beforehand
 from funcgrad.core.engine.tracebacks import shorten
 from funcgrad.errors import (
     BEGIN,
@@ -63,6 +64,8 @@ class Trace:
 
     def __enter__(self) -> Self:
         self.token = RUNNING.set(self)
+        if BEFOREHAND:
+            load_beforehand()
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:

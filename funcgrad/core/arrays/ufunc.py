@@ -26,8 +26,12 @@ REDUCTIONS = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
     np.fmax: np.nanmax, np.fmin: np.nanmin, np.logical_and: np.all, np.logical_or: np.any,
 }  # fmt: skip
-ARITHMETIC = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv}
-_NUMBERS = frozenset([np.float64, np.complex128, float, complex, int])
+# People write these as operators, which round otherwise than the ufuncs do: of numbers, `x ** y` is C's pow, and np.power is not.
+OPERATORS = {
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
+    np.power: operator.pow, np.absolute: abs,
+}  # fmt: skip
+_NUMBERS = frozenset([np.float64, np.float32, np.complex128, np.complex64, float, int, np.ndarray])
 ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
@@ -63,11 +67,10 @@ class Ufunc(Primitive):
         return Call([as_operand(x) for x in args], self.layout, {})
 
     def run(self, call: Call) -> Any:
-        """The ufunc; of complex numbers the operator, as people write it: it rounds products otherwise than the ufunc does."""
-        operate = ARITHMETIC.get(self.function)
-        if operate is None or np.complex128 not in map(type, call.operands) or not _NUMBERS.issuperset(map(type, call.operands)):
-            return super().run(call)
-        return operate(*call.operands)
+        """The operator, where there is one, else the ufunc."""
+        operate, kinds = OPERATORS.get(self.function), [*map(type, call.operands)]
+        is_usual = operate is not None and (_NUMBERS.issuperset(kinds) or complex in kinds and np.complex128 in kinds)
+        return operate(*call.operands) if is_usual else super().run(call)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == len(self.layout):

@@ -19,9 +19,11 @@ from funcgrad.transforms.matrices import hessian, hvp, jacfwd, jacobian, jacrev
 from funcgrad.transforms.vectorize import vmap
 
 if TYPE_CHECKING:
+    from funcgrad import cmath as cmath
     from funcgrad import debug as debug
     from funcgrad import drawing as drawing
     from funcgrad import extend as extend
+    from funcgrad import math as math
     from funcgrad import numpy as numpy
     from funcgrad import optim as optim
     from funcgrad import testing as testing
@@ -77,7 +79,7 @@ LATE["scipy.special"] = "funcgrad.scipy.special"
 BEFOREHAND["scipy.fft"] = "funcgrad.scipy.fft.backend"
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
-_MODULES = ("debug", "drawing", "extend", "numpy", "optim", "testing")
+_MODULES = ("cmath", "debug", "drawing", "extend", "math", "numpy", "optim", "testing")
 _LAZY = {
     "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",
     "custom_gradient": "transforms.custom", "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",

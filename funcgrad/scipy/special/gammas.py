@@ -8,16 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from funcgrad.rules.polygamma import BERNOULLI, cotangent_derivative, polygamma_series, sign
 from funcgrad.rules.slopes import own, repaired, some
 from funcgrad.scipy.special.rules import elementwise, piecewise_constant
-
-# Bernoulli's numbers B2, B4, ..., B20.
-BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
-
-
-def sign(n: int) -> int:
-    """(-1)**n."""
-    return -1 if n % 2 else 1
 
 
 def is_pole(x: Any) -> Any:
@@ -31,46 +24,10 @@ def _polygamma(x: Any, n: int) -> Any:
     if n == 0:
         return special.psi(x)
     if np.iscomplexobj(x):
-        out = _polygamma_series(x, n)
+        out = polygamma_series(x, n)
     else:
         out = -sign(n) * math.factorial(n) * special.zeta(n + 1, x)
-    return repaired(out, np.real(x) <= 0, lambda x: sign(n) * _polygamma(1 - x, n) - _cotangent_derivative(x, n), x)
-
-
-def _polygamma_series(x: Any, n: int) -> Any:
-    """For complex x with a positive real part: the recurrence to a large argument, and the asymptotic series (DLMF 5.15)."""
-    out = np.zeros_like(x)
-    for _ in range(14 + n):
-        out = out + math.factorial(n) / x ** (n + 1)
-        x = x + 1
-    out = out + math.factorial(n - 1) / x**n + 0.5 * math.factorial(n) / x ** (n + 1)
-    for k, b in enumerate(BERNOULLI, 1):
-        out = out + b * math.factorial(2 * k + n - 1) / math.factorial(2 * k) / x ** (2 * k + n)
-    return -sign(n) * out
-
-
-def _cotangent_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative (n > 0) of pi cot(pi x): (-pi)**n pi csc(pi x)**2 q(c) with c = cot(pi x).
-
-    The polynomial q begins as 1 and becomes 2 c q + (1 + c*c) q' with each order.
-    """
-    q = np.polynomial.Polynomial([1.0])
-    for _ in range(n - 1):
-        q = np.polynomial.Polynomial([0, 2]) * q + np.polynomial.Polynomial([1, 0, 1]) * q.deriv()
-    with np.errstate(all="ignore"):
-        return (-math.pi) ** n * math.pi * _cosecant2(x) * q(_cotangent(x))
-
-
-def _cotangent(x: Any) -> Any:
-    """cot(pi x), without the rounding of pi near its zeros."""
-    s = x - np.rint(np.real(x))
-    if np.iscomplexobj(s):
-        return 1 / np.tan(math.pi * s)
-    return np.where(abs(s) < 0.25, 1 / np.tan(math.pi * s), np.copysign(np.tan(math.pi * (0.5 - abs(s))), s))
-
-
-def _cosecant2(x: Any) -> Any:
-    return 1 / np.sin(math.pi * (x - np.rint(np.real(x)))) ** 2
+    return repaired(out, np.real(x) <= 0, lambda x: sign(n) * _polygamma(1 - x, n) - cotangent_derivative(x, n), x)
 
 
 polygamma = own(_polygamma, lambda x, n: polygamma(x, n + 1), None)

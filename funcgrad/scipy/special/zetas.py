@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from funcgrad.rules.polygamma import BERNOULLI
 from funcgrad.rules.slopes import own, repaired
 from funcgrad.scipy.special.contour import by_contour
-from funcgrad.scipy.special.gammas import BERNOULLI, polygamma
+from funcgrad.scipy.special.gammas import polygamma
 from funcgrad.scipy.special.rules import elementwise
 
 Series = list[Any]  # the Taylor coefficients of a function of the first operand s, up to some order

@@ -11,6 +11,7 @@ The transforms along several axes are chains of one-dimensional ones, as in NumP
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,14 @@ def _all(transform: Callable[..., Any]) -> Callable[[list[Any], list[int]], Any]
 
 
 def _real_first(s: list[Any], axes: list[int]) -> Any:
-    return [(fft.rfft, s[-1], axes[-1]), *_all(fft.fft)(s[:-1], axes[:-1])]
+    others = _all(fft.fft)(s[:-1], axes[:-1])
+    return [(fft.rfft, s[-1], axes[-1]), *(reversed(others) if _first_to_last() else others)]
+
+
+@cache
+def _first_to_last() -> bool:
+    """Does rfftn go through the other axes forwards, as in NumPy 2.0? That shows where one axis is given twice."""
+    return fft.rfftn(np.ones((1, 2)), s=(2, 3, 2), axes=(0, 0, 1)).shape[0] == 3
 
 
 def _real_last(s: list[Any], axes: list[int]) -> Any:

@@ -73,6 +73,8 @@ OTHER: dict[str, Write] = {
     "maximum.at": lambda a, v: np.maximum.at(a, [0, 2, 0], v),
     "*=": lambda a, v: a.__imul__(v),
 }
+# NumPy 2.0 has casts of its own in these: what it refuses, or warns of, is not what it does elsewhere and has done since.
+ITS_OWN = {"x[1]", "x.flat[1]", "fill", "put_along_axis, flat"} if np.lib.NumpyVersion(np.__version__) < "2.1.0" else set()
 TARGETS = [np.float32, np.float64, np.complex128]
 
 
@@ -115,7 +117,7 @@ def under(mode: str, write: Write, a: Any, v: Any) -> tuple[Any, str, set[type]]
 
 
 @pytest.mark.parametrize("mode", ["vjp", "vmap"])
-@pytest.mark.parametrize("write", [*LINEAR, *OTHER])
+@pytest.mark.parametrize("write", [w for w in [*LINEAR, *OTHER] if w not in ITS_OWN])
 def test_values_errors_and_warnings_are_those_of_numpy(write: str, mode: str) -> None:
     function = {**LINEAR, **OTHER}[write]
     for to, v in product(TARGETS if mode == "vjp" else TARGETS[1:], values()):
@@ -131,7 +133,7 @@ def test_values_errors_and_warnings_are_those_of_numpy(write: str, mode: str) ->
         np.testing.assert_allclose(value, expected, rtol=1e-15 if mode == "vjp" else 1e-6, atol=0, err_msg=case)
 
 
-@pytest.mark.parametrize("write", LINEAR)
+@pytest.mark.parametrize("write", [w for w in LINEAR if w not in ITS_OWN])
 def test_derivatives_of_what_was_cast(write: str) -> None:
     function = LINEAR[write]
     rng = np.random.default_rng(0)

@@ -115,7 +115,8 @@ def looked_at(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def entries(table: str) -> list[str]:
-    return [entry for line in table.strip().splitlines() for entry in line.split(" | ")]
+    entries = [entry for line in table.strip().splitlines() for entry in line.split(" | ")]
+    return [e for e in entries if hasattr(np, "cumulative_sum") or "cumulative_sum" not in e]  # NumPy 2.1 has it first
 
 
 def batch_of(x: Any) -> Any:

@@ -43,8 +43,11 @@ def _names(made: Function) -> list[str]:
     """The parameters that may be given by position."""
     try:
         signature = getattr(made, "signature", None) or inspect.signature(made.function)
-    except (TypeError, ValueError):  # one written in C
-        return []
+    except (TypeError, ValueError):  # one written in C: what its rule stands for has NumPy's signature, too
+        body = getattr(made, "body", None)
+        if body is None:
+            return []
+        signature = inspect.signature(body)
     return [p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 

@@ -51,6 +51,7 @@ class Sample:
     rolls: bool = True  # may the elements of an operand be rolled, to make another example of it?
     covers: Callable[..., Any] | None = None  # the catalogue's function, where `function` only wraps it
     label: str = ""
+    since: str = "2.0"  # the NumPy that first takes these arguments, or gives what later ones give
 
     def but(self, **options: Any) -> Sample:
         """The same call with other options."""
@@ -174,6 +175,8 @@ def collect() -> list[tuple[str, Sample]]:
     seen: Counter[str] = Counter()
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
         for sample in importlib.import_module(f"{__name__}.{module.name}").SAMPLES:
+            if np.lib.NumpyVersion(np.__version__) < f"{sample.since}.0":
+                continue
             text = f"{module.name}-{sample}"
             seen[text] += 1
             found.append((text if seen[text] == 1 else f"{text}-{seen[text]}", sample))

@@ -82,7 +82,7 @@ SAMPLES = [
     # choices
     S(np.where, MASK, A(2, 3), A(3)), S(np.where, MASK, A(), 0.0), S(np.where, MASK, C(3), A(3)),
     S(np.clip, A(7, low=-2, high=2), -1.03, 1.02), S(np.clip, A(7, low=-2, high=2), None, A(2, 1, low=0.5)),
-    S(np.clip, A(7, low=-2, high=2), A(2, 1, low=-1, high=0), A(low=0.5)), S(np.clip, A(7), min=0.01).but(wrt=(0,)),
+    S(np.clip, A(7, low=-2, high=2), A(2, 1, low=-1, high=0), A(low=0.5)), S(np.clip, A(7), min=0.01).but(wrt=(0,), since="2.1"),
     S(umath.clip, A(7, low=-2, high=2), A(2, 1, low=-1, high=0), A(low=0.5)),
     S(np.select, [MASK, ~MASK], [A(3), A(2, 3)]), S(np.select, [MASK], [A(3)], 0.5).but(wrt=(1,)),
     S(np.choose, np.array([0, 1, 2]), [A(3), A(2, 3), A()]), S(np.choose, np.array([4, -1, 2]), A(3, 3), mode="wrap"),

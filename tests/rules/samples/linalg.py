@@ -89,7 +89,7 @@ SAMPLES = [
     S(linalg.cond, SQUARE),
     S(linalg.cond, TALL, -2),
     S(linalg.cond, spd(3, 2), 1),
-    S(linalg.cond, CSQUARE, "fro"),
+    S(linalg.cond, CSQUARE, "fro").but(since="2.3"),  # complex, before
     S(linalg.cond, CTALL),
     # norms
     S(linalg.norm, A(3)),

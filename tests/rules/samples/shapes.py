@@ -76,7 +76,7 @@ SAMPLES = [
     S(np.pad, A(2, 3), 1, constant_values=((1.0, 2.0), (3.0, 4.0))),
     S(np.pad, A(3), (1, 2), mode="constant", constant_values=A(2)).but(wrt=(0, "constant_values")),
     S(np.pad, A(3), (3, 2), mode="linear_ramp", end_values=A(2)).but(wrt=(0, "end_values")),
-    S(np.pad, A(2, 3), {-1: (1, 2)}, mode="edge"),
+    S(np.pad, A(2, 3), {-1: (1, 2)}, mode="edge").but(since="2.2"),
     S(np.pad, C(3), 1, mode="reflect"),
     S(np.pad, A(0, 2), ((1, 0), (1, 1))),
 ]

@@ -20,7 +20,7 @@ LAYERS = [
     {"rules"},
     {"transforms"},
     {"testing", "debug", "drawing", "extend"},
-    {"numpy", "scipy", "optim", "math", "cmath"},
+    {"numpy", "scipy", "optim", "nn", "math", "cmath"},
     {"torch"},
 ]
 # The package's own namespace is no layer: it gathers the public names of all.
@@ -113,7 +113,7 @@ def test_no_module_is_needed_to_load_itself() -> None:
 
 
 def test_the_core_knows_no_client() -> None:
-    clients = [name for layer in LAYERS[2:] for name in layer if name not in ("numpy", "rules", "testing", "math")]
+    clients = [name for layer in LAYERS[2:] for name in layer if name not in ("numpy", "rules", "testing", "nn", "math")]
     for module in MODULES:
         if module.startswith("funcgrad.core"):
             code = parsed(module)

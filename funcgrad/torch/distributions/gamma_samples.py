@@ -13,7 +13,7 @@ import numpy as np
 
 from funcgrad.core.engine.declare import elementwise
 from funcgrad.errors import NonDifferentiableError
-from funcgrad.torch.functions.kernels_special import digamma
+from funcgrad.nn.kernels.special import digamma
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.random import default_generator
 from funcgrad.torch.random.generator import Generator

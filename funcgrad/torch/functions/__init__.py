@@ -12,7 +12,6 @@
     special.py       torch.fft and torch.special               scipy.py        special functions of SciPy
     questions.py     is_signed, can_cast, ...                  settings.py     switches
     memory.py        data_ptr, storage_offset                  raw.py          resize_, strides, DLPack
-    kernels*.py      what NumPy lacks
 
-`subjects.py` is the list of them: once it is loaded, all are declared.
+What NumPy lacks is in `funcgrad/nn/kernels`. `subjects.py` is the list of them: once it is loaded, all are declared.
 """

@@ -9,8 +9,8 @@ import numpy as np
 
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.trace import concrete
-from funcgrad.torch.functions.kernels import relu as relu_kernel
-from funcgrad.torch.functions.kernels import sigmoid as sigmoid_kernel
+from funcgrad.nn.kernels.basic import relu as relu_kernel
+from funcgrad.nn.kernels.basic import sigmoid as sigmoid_kernel
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.reduce import named_result
 from funcgrad.torch.functions.registry import declare, enter, function

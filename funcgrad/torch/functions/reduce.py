@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
-from funcgrad.torch.functions.kernels import LOG_SOFTMAX, SOFTMAX
+from funcgrad.nn.kernels.basic import LOG_SOFTMAX, SOFTMAX
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import declare, enter, function
 from funcgrad.torch.graph.lanes import whole_lane

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.functions.kernels_special import ERFC, LGAMMA
+from funcgrad.nn.kernels.special import ERFC, LGAMMA
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import enter
 from funcgrad.torch.functions.special import SPECIAL

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.nn.kernels.special import DIGAMMA, ENTR, ERF, ERFC, ERFINV, LGAMMA, POLYGAMMA
 from funcgrad.torch.functions import elementwise, reduce  # noqa: F401 (what is declared there is used below)
-from funcgrad.torch.functions.kernels import ENTR
-from funcgrad.torch.functions.kernels_special import DIGAMMA, ERF, ERFC, ERFINV, LGAMMA, POLYGAMMA
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import FUNCTIONS, enter
 from funcgrad.torch.tensors import dtypes

@@ -125,7 +125,7 @@ def test_vmap(shape, kernel, settings, batched, transposed):
 
 
 def test_many_examples_go_in_chunks(monkeypatch):
-    from funcgrad.torch.nn.functional import kernels_convolution as kernels
+    from funcgrad.nn.kernels import convolution as kernels
 
     x, w, y = arrays((5, 4, 6, 6), (6, 2, 3, 3), (5, 6, 3, 3))
     geometry = kernels.Geometry((6, 6), (3, 3), (2, 2), (1, 1), (1, 1), (1, 1), 2)

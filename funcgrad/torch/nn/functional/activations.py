@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.nn.kernels import activations as kernels
+from funcgrad.nn.kernels.basic import SIGMOID
 from funcgrad.torch.functions import creation
-from funcgrad.torch.functions.kernels import SIGMOID
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import FUNCTIONS
-from funcgrad.torch.nn.functional import kernels_activations as kernels
 from funcgrad.torch.random import default_generator
 from funcgrad.torch.tensors.inplace import inplace as inplace_variant
 from funcgrad.torch.tensors.inplace import kind_name

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.torch.functions.kernels import AFFINE
+from funcgrad.nn.kernels.attention import ATTEND, ATTEND_PACKED, heads_of, merged
+from funcgrad.nn.kernels.basic import AFFINE
+from funcgrad.nn.kernels.recurrent import is_nested
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn import functional
-from funcgrad.torch.nn.functional.kernels_attention import ATTEND, ATTEND_PACKED, heads_of, merged
-from funcgrad.torch.nn.functional.kernels_recurrent import is_nested
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.functions.kernels import AFFINE
+from funcgrad.nn.kernels.basic import AFFINE
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
+from funcgrad.nn.kernels import losses as kernels
 from funcgrad.torch.functions import creation
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional import kernels_losses as kernels
 from funcgrad.torch.nn.functional.reduction import chosen, rank_and_count, reduced, together, warn_of_sizes
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor, plain

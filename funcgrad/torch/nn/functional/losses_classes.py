@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.nn.kernels import losses as kernels
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional import kernels_losses as kernels
 from funcgrad.torch.nn.functional.reduction import chosen
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.inplace import kind_name

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.nn.kernels import losses as kernels
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional import kernels_losses as kernels
 from funcgrad.torch.nn.functional.activations import logsigmoid
 from funcgrad.torch.nn.functional.distances import pairwise_distance
 from funcgrad.torch.nn.functional.losses import _loss

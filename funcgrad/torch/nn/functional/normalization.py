@@ -9,8 +9,8 @@ import numpy as np
 
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.trace import concrete
+from funcgrad.nn.kernels.normalization import NORMALIZE
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.kernels_normalization import NORMALIZE
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.inplace import kind_name
 from funcgrad.torch.tensors.tensor import Tensor, plain

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.kernels_pooling import (
+from funcgrad.nn.kernels.pooling import (
     LARGEST_PLACES,
     PUT_PLACES,
     TAKE_PLACES,
@@ -19,6 +18,7 @@ from funcgrad.torch.nn.functional.kernels_pooling import (
     regular,
     window_lengths,
 )
+from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.sizes import spread_out
 from funcgrad.torch.tensors.tensor import Tensor
 

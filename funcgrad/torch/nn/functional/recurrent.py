@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from funcgrad.torch.functions.kernels import AFFINE
-from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.kernels_recurrent import (
+from funcgrad.nn.kernels.basic import AFFINE
+from funcgrad.nn.kernels.recurrent import (
     GRU_SCAN,
     LSTM_SCAN,
     RELU_SCAN,
@@ -20,6 +19,7 @@ from funcgrad.torch.nn.functional.kernels_recurrent import (
     relu_cell,
     tanh_cell,
 )
+from funcgrad.torch.functions.ops import Op
 
 
 class Kind(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad.core.engine.declare import custom
 from funcgrad.core.engine.primitive import Primitive
 from funcgrad.core.engine.trace import bind
-from funcgrad.torch.functions.kernels import LOG_SOFTMAX, SIGMOID, SOFTMAX
+from funcgrad.nn.kernels.basic import LOG_SOFTMAX, SIGMOID, SOFTMAX
 
 
 def _summed(loss: Any, rank: int) -> Any:

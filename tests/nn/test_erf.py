@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from funcgrad.torch.functions.kernels_erf import erf, erfc
+from funcgrad.nn.kernels.erf import erf, erfc
 
 X = np.concatenate([np.linspace(-6, 6, 1201), np.linspace(-27, 27, 109), [0.0, 0.46875, 4.0, -4.0, 1e-300, 1e300]])
 

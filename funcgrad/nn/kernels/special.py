@@ -1,6 +1,6 @@
 """erf, lgamma, digamma and their relatives, declared to the engine: NumPy lacks them.
 
-erf is in kernels_erf.py; lgamma is the C library's (through `math`). Digamma and polygamma use the recurrence
+erf is in erf.py; lgamma is the C library's (through `math`). Digamma and polygamma use the recurrence
 psi_n(x + 1) = psi_n(x) + (-1)^n n! x^(-n-1) up to x >= 12, then the asymptotic series with Bernoulli numbers (DLMF 5.11.2 and
 5.15.8). Negative arguments go through the reflection formula (DLMF 5.5.4). erfinv begins with Giles' approximation (2010) and is
 refined by steps of Halley's method.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.declare import elementwise
-from funcgrad.torch.functions import kernels_erf
+from funcgrad.nn.kernels import erf as erf_values
 
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 # Giles' coefficients, for the middle and for the tails.
@@ -57,12 +57,12 @@ def _as(like: Any, out: Any) -> Any:
 
 def erf(x: Any) -> Any:
     """2/sqrt(pi) times the integral of exp(-t*t) from 0 to x."""
-    return _as(x, kernels_erf.erf(x))
+    return _as(x, erf_values.erf(x))
 
 
 def erfc(x: Any) -> Any:
     """1 - erf(x), without cancellation."""
-    return _as(x, kernels_erf.erfc(x))
+    return _as(x, erf_values.erfc(x))
 
 
 def erfinv(x: Any) -> Any:
@@ -74,7 +74,7 @@ def erfinv(x: Any) -> Any:
         far = y * np.polyval(_GILES_FAR, np.sqrt(w) - 3)
         z = np.where(w < 5, near, far)
         for _ in range(5):
-            gap = np.where(np.abs(y) > 0.5, -np.sign(y) * (kernels_erf.erfc(np.abs(z)) - (1 - np.abs(y))), kernels_erf.erf(z) - y)
+            gap = np.where(np.abs(y) > 0.5, -np.sign(y) * (erf_values.erfc(np.abs(z)) - (1 - np.abs(y))), erf_values.erf(z) - y)
             step = gap / (2 / math.sqrt(math.pi) * np.exp(-z * z))
             z = z - np.where(np.isfinite(step), step / (1 + z * step), 0)
         z = np.where(np.abs(y) == 1, np.copysign(np.inf, y), np.where(np.abs(y) > 1, np.nan, z))
@@ -135,3 +135,12 @@ ERFINV = elementwise(erfinv, lambda out: math.sqrt(math.pi) / 2 * np.exp(out * o
 LGAMMA = elementwise(lgamma, lambda x: POLYGAMMA(0, x), name="lgamma")
 DIGAMMA = elementwise(digamma, lambda x: POLYGAMMA(1, x), name="digamma")
 POLYGAMMA = elementwise(polygamma, None, lambda n, x: POLYGAMMA(n + 1, x), operands="n x", name="polygamma")
+
+
+def entr(x: Any) -> Any:
+    """-x * log(x); 0 at 0, -inf below."""
+    with np.errstate(all="ignore"):
+        return np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, -np.inf)).astype(x.dtype)
+
+
+ENTR = elementwise(entr, lambda x: -1 - np.log(x), name="entr")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.declare import elementwise, selection
-from funcgrad.torch.functions.kernels import SIGMOID
-from funcgrad.torch.functions.kernels_special import ERF
+from funcgrad.nn.kernels.basic import SIGMOID
+from funcgrad.nn.kernels.special import ERF
 
 _SQRT_HALF = math.sqrt(0.5)
 _TANH_SCALE, _TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715

@@ -18,8 +18,8 @@ import numpy as np
 from funcgrad.core.engine.declare import custom
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.torch.functions.kernels import RELU, SIGMOID
-from funcgrad.torch.graph.tape import Tape, pull_fused
+from funcgrad.nn.kernels.basic import RELU, SIGMOID
+from funcgrad.transforms.derivatives import vjp
 
 Sizes = tuple[int, ...]
 States = tuple[Any, ...]
@@ -92,13 +92,16 @@ def is_nested(operands: Sequence[Any]) -> bool:
 def _pulled_by_steps(cell: Cell, ct: list[Any], operands: list[Any], names: Sequence[str], wanted: Any, **how: Any) -> list[Any]:
     """The cotangents of operands (inputs, states..., weights...), by a sweep over the steps."""
     count = len([name for name in names if name in ("h", "c")])
+    places = [k for k, name in enumerate(names) if name in wanted]
 
-    def function(args: list[Any]) -> States:
+    def function(*chosen: Any) -> States:
+        args = list(operands)
+        for k, x in zip(places, chosen, strict=True):
+            args[k] = x
         return by_steps(cell, args[0], tuple(args[1 : 1 + count]), args[1 + count :], **how)
 
-    slots = tuple(k for k, name in enumerate(names) if name in wanted)
-    found = pull_fused(ct[: 1 + count], Tape(function, operands, slots))
-    parts = dict(zip(slots, found, strict=True))
+    _, pull = vjp(function, *(operands[k] for k in places))
+    parts = dict(zip(places, pull(tuple(ct[: 1 + count])), strict=True))
     return [parts.get(k) for k in range(len(names))]
 
 

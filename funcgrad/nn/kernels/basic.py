@@ -24,15 +24,6 @@ SIGMOID = elementwise(sigmoid, lambda out: out * (1 - out), name="sigmoid")
 RELU = selection(relu, lambda out: out > 0, operands="x", name="relu")  # what is not let through contributes nothing
 
 
-def entr(x: Any) -> Any:
-    """-x * log(x); 0 at 0, -inf below."""
-    with np.errstate(all="ignore"):
-        return np.where(x > 0, -x * np.log(x), np.where(x == 0, 0, -np.inf)).astype(x.dtype)
-
-
-ENTR = elementwise(entr, lambda x: -1 - np.log(x), name="entr")
-
-
 def softmax(x: Any, axis: int) -> Any:
     """exp(x) / sum of exp(x) along an axis."""
     shifted = np.exp(x - np.max(x, axis, keepdims=True))

@@ -1,0 +1,1 @@
+"""Layers and losses as pure functions of arrays."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.primitive import Spec
-from funcgrad.core.engine.reverse import PICK, Node
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node
 from funcgrad.drawing.recording import Note, Recording, made_by
 from funcgrad.drawing.stack import NO_LINE, Box, Line
 

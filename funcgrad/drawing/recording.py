@@ -12,7 +12,8 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
-from funcgrad.core.engine.reverse import PICK, Node, ReverseTrace, ReverseTracer, sweep
+from funcgrad.core.engine.reverse import PICK, ReverseTrace, ReverseTracer
+from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, concrete, lower, snapshot
 from funcgrad.drawing.stack import NO_LINE, Box, Line, Stack
 from funcgrad.errors import OutputError

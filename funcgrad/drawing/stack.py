@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from funcgrad.core.engine.forward import transposed_pull
-from funcgrad.core.engine.reverse import sweep
+from funcgrad.core.engine.sweep import sweep
 from funcgrad.errors import short_name, user_frame
 from funcgrad.transforms.checkpointing import Checkpoint
 from funcgrad.transforms.custom import CustomFunction

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.engine.reverse import PICK, Node, sweep
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.core.memory.mutation import Place
 from funcgrad.drawing.graph import shorten, spec_text

@@ -8,7 +8,6 @@ from funcgrad.core.arrays.methods import install_operators
 from funcgrad.core.engine.catalogue import LATE
 from funcgrad.core.memory import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
 from funcgrad.core.memory.inplace import install_mutation
-from funcgrad.core.memory.owned import measure_owned
 from funcgrad.rules import (  # noqa: F401
     assignment,
     at,
@@ -30,4 +29,3 @@ LATE["numpy"] = "funcgrad.rules.late"
 LATE["numpy.fft"] = "funcgrad.rules.fft"  # which NumPy, too, imports when it is asked for
 install_operators()
 install_mutation()
-measure_owned()

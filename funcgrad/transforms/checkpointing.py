@@ -15,7 +15,8 @@ from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.named import Linear
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.reverse import Node, ReverseTrace, sweep
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, StandIn, flat_call

@@ -22,7 +22,8 @@ from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.primitive import Call
-from funcgrad.core.engine.reverse import ReverseTrace, sweep
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower
 from funcgrad.core.memory.guard import Copies
 from funcgrad.errors import ArgumentError, ConvergenceError

@@ -11,7 +11,8 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.arrays.subclasses import what_instead
 from funcgrad.core.engine.cotangent import Masked, dense, ndarray
-from funcgrad.core.engine.reverse import Node, ReverseTrace
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, snapshot
 from funcgrad.core.memory.blank import plain
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError

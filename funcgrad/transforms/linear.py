@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.primitive import Spec, spec
-from funcgrad.core.engine.reverse import sweep
+from funcgrad.core.engine.sweep import sweep
 from funcgrad.errors import ArgumentError, CotangentError
 from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own

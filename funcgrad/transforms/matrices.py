@@ -11,7 +11,7 @@ from funcgrad import tree
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
-from funcgrad.core.engine.reverse import sweep
+from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Grad, matched, pushed

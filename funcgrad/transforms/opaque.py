@@ -24,7 +24,8 @@ from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.kinds import Plan, total
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
-from funcgrad.core.engine.reverse import Node, ReverseTrace
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower, snapshot
 from funcgrad.errors import EscapedTracerError, RuleError
 from funcgrad.transforms.transposition import LinearTrace, Tape, input_like, node_of

@@ -9,7 +9,8 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.primitive import Spec, spec
-from funcgrad.core.engine.reverse import Node, ReverseTrace, sweep
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.guard import Copies
 from funcgrad.core.memory.layout import copied

@@ -12,7 +12,8 @@ from funcgrad.core.engine.cotangent import dense, fit
 from funcgrad.core.engine.forward import PullTrace
 from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call, Primitive, spec
-from funcgrad.core.engine.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
+from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
+from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.guard import Copies
 from funcgrad.errors import FuncgradError, RuleError, user_line

@@ -30,7 +30,7 @@ CIRCLES_ALLOWED = ("funcgrad.torch.",)
 # 400 is what a reader takes in at once; an idea that needs somewhat more is not cut in two for that.
 LINES, LINES_OF_A_FUNCTION = 500, 45
 # The loop of every reverse transform is written out: a call costs as much as a step of it.
-WRITTEN_OUT = {"funcgrad.core.engine.reverse.sweep"}
+WRITTEN_OUT = {"funcgrad.core.engine.sweep.sweep"}
 OPTIONAL = {"torch", "jax", "scipy", "matplotlib", "sklearn", "pandas", "xarray", "pint", "dask", "numba"}
 USES_OPTIONAL = {"scipy", "torch", "drawing", "numpy", "compat", "dask", "jit", "adapt"}
 

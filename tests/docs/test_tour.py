@@ -61,5 +61,5 @@ def test_the_tour_begins_and_ends_where_the_call_does():
     stops = named()
     assert len(stops) > 30
     assert stops[0] == ("transforms/derivatives.py", "Grad.__call__")
-    sweep = stops.index(("core/engine/reverse.py", "sweep"))
+    sweep = stops.index(("core/engine/sweep.py", "sweep"))
     assert stops.index(("core/arrays/methods.py", "ArrayMethods.__array_ufunc__")) < sweep < len(stops) - 1

@@ -9,7 +9,8 @@ import numpy as np
 
 from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTrace
-from funcgrad.core.engine.reverse import ReverseTrace, sweep
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import Tracer
 from tests.grouping import in_groups
 from tests.rules.samples import Sample, collect

@@ -14,7 +14,8 @@ from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.arrays.ufunc import Ufunc
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.primitive import Primitive, spec
-from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, sweep
+from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
+from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete
 from funcgrad.testing import check_grads, check_vmap
 from tests.grouping import in_groups

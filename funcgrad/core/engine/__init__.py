@@ -5,7 +5,8 @@
     primitive.py   how a call's arguments are bound; axis_argument.py, how functions read `axis`
     kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments
     cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
-    reverse.py     the tape and the sweep
+    sweep.py       the tape and the sweep; what the sweep may overwrite
+    reverse.py     the trace that records the tape
     forward.py     tangents
     batch.py       vmap
     lanes.py       the same as bind -> apply -> record, generated, for the calls that hot code makes

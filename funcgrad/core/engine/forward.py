@@ -9,7 +9,8 @@ import numpy as np
 from funcgrad.core.engine.cotangent import Masked, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
-from funcgrad.core.engine.reverse import Node, ReverseTrace, ReverseTracer, plan_of, sweep
+from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
+from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import OBJECT, Trace, Tracer, bind, lower, of_numbers, rebuilt
 
 

@@ -18,13 +18,13 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from funcgrad.core.engine.cotangent import LARGE, Masked, broadcast, dense, fit, ndarray, select
 from funcgrad.core.engine.primitive import Call, Spec
+from funcgrad.core.engine.sweep import scaled, scaled_by
 from funcgrad.errors import NonDifferentiableError, user_line
 
 if TYPE_CHECKING:
@@ -90,48 +90,6 @@ class Rule:
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         """The tangent of `out`, given the tangents of some operands (None if it is zero)."""
         raise NotImplementedError
-
-
-def scaled(ct: Any, partial: Any) -> Any:
-    """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it (fresh memory costs page faults)."""
-    is_owned = getrefcount(ct) <= OWNED[0] and ct.base is None
-    return _times(ct, partial, is_owned)
-
-
-def scaled_by(ct: Any, formula: Formula, *saved: Any) -> Any:
-    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the cache."""
-    is_owned = getrefcount(ct) <= OWNED[0] and ct.base is None
-    if ct.size < 2 * BLOCK or not _alike(ct, saved):
-        return _times(ct, formula(*saved), is_owned)
-    out = ct if is_owned else np.empty_like(ct)
-    flat = [x.reshape(-1) if type(x) is ndarray else x for x in (out, ct, *saved)]
-    for start in range(0, ct.size, BLOCK):
-        to, part, *values = [x[start : start + BLOCK] if type(x) is ndarray else x for x in flat]
-        np.multiply(part, formula(*values), out=to)
-    return out
-
-
-def _times(ct: Any, partial: Any, is_owned: bool) -> Any:
-    if is_owned and type(partial) is ndarray and partial.shape == ct.shape and partial.dtype == ct.dtype:
-        return np.multiply(ct, partial, out=ct)
-    if is_owned and type(partial) in (float, int) and ct.dtype.kind == "f":
-        return np.negative(ct, out=ct) if partial == -1 else np.multiply(ct, partial, out=ct)
-    return ct * partial
-
-
-def _alike(ct: Any, saved: Sequence[Any]) -> bool:
-    """Do all of these lie in memory like `ct`, one element after the other? (A number belongs to each.)"""
-    shape, dtype = ct.shape, ct.dtype
-    return dtype.kind == "f" and all(
-        x.shape == shape and x.dtype == dtype and x.flags.c_contiguous if type(x) is ndarray else type(x) in (float, int)
-        for x in (ct, *saved)
-    )
-
-
-BLOCK = 1 << 16  # elements; fresh memory of this size is not given back, and asked for again, each time
-
-# The reference count, seen in `scaled` and `scaled_by`, of a cotangent that only the sweep holds; owned.py measures it at import.
-OWNED = [0]
 
 
 class Unknown:

@@ -21,7 +21,8 @@ from funcgrad.core.engine.batch import BatchTracer, at_once
 from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.cotangent import add_reduce, ndarray
 from funcgrad.core.engine.primitive import Call, Primitive, Spec
-from funcgrad.core.engine.reverse import Node, ReverseTracer, plan_of
+from funcgrad.core.engine.reverse import ReverseTracer, plan_of
+from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import OBJECT, of_numbers, snapshot
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.errors import NonDifferentiableError

@@ -5,7 +5,6 @@
     mutation.py    x[index] = v; places.py, where that goes; loops.py, the lane of loops; inplace.py, x += v
     selection.py   y[mask] under vmap
     layout.py      how arrays lie in memory; orders.py, new arrays that lie as NumPy's would
-    owned.py       what the sweep may overwrite
     guard.py       plain arrays that were saved
     blank.py       new arrays, in which nothing is traced yet
 """

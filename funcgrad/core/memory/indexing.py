@@ -13,7 +13,8 @@ from funcgrad.core.engine.catalogue import register
 from funcgrad.core.engine.cotangent import INTS, Read, add_at, copy_for, make_read, repeats
 from funcgrad.core.engine.named import Linear
 from funcgrad.core.engine.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
-from funcgrad.core.engine.reverse import Node, ReverseTracer, make_node
+from funcgrad.core.engine.reverse import ReverseTracer
+from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, bind, snapshot
 from funcgrad.core.memory.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.memory.layout import as_alone, one_example

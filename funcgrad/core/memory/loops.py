@@ -14,7 +14,8 @@ import numpy as np
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import INTS, Masked, is_element, ndarray, select
 from funcgrad.core.engine.primitive import Spec
-from funcgrad.core.engine.reverse import Node, ReverseTracer
+from funcgrad.core.engine.reverse import ReverseTracer
+from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.indexing import kept
 from funcgrad.core.memory.layout import copied, is_private

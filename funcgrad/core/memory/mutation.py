@@ -22,7 +22,8 @@ from funcgrad.core.engine.batch import REPEATED, BatchTrace
 from funcgrad.core.engine.cotangent import Masked, buffer_for, is_element, select
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.primitive import as_operand
-from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, make_node
+from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
+from funcgrad.core.engine.sweep import make_node
 from funcgrad.core.engine.trace import Trace, Tracer, concrete, innermost, is_foreign, lower, snapshot
 from funcgrad.core.memory.batch_index import to_batch_index
 from funcgrad.core.memory.layout import copied, is_private

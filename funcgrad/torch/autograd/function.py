@@ -15,8 +15,9 @@ import numpy as np
 
 from funcgrad.core.engine.cotangent import dense, fit
 from funcgrad.core.engine.primitive import Spec
-from funcgrad.core.engine.reverse import PICK, make_node
-from funcgrad.core.engine.reverse import Node as EngineNode
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node as EngineNode
+from funcgrad.core.engine.sweep import make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph import engine, modes
 from funcgrad.torch.graph.dead_ends import dead_end, once_differentiable  # noqa: F401 (a name of this module in PyTorch too)

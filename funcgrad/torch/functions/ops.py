@@ -16,7 +16,8 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from funcgrad.core.engine.forward import ForwardTracer
-from funcgrad.core.engine.reverse import PICK, Node, ReverseTracer, make_node
+from funcgrad.core.engine.reverse import PICK, ReverseTracer
+from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph.locations import here
 from funcgrad.torch.graph.modes import MODE, Mode

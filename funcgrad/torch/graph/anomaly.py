@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from funcgrad.core.engine.cotangent import dense
-from funcgrad.core.engine.reverse import Node, ReverseTracer
+from funcgrad.core.engine.reverse import ReverseTracer
+from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import user_line
 from funcgrad.torch.graph.modes import MODE, ModeManager, changed

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.reverse import Node, merged
+from funcgrad.core.engine.sweep import Node, merged
 from funcgrad.torch.graph import engine, modes
 from funcgrad.torch.graph.nodes import GradientEdge
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from funcgrad.core.engine.reverse import Node as EngineNode
-from funcgrad.core.engine.reverse import make_node
+from funcgrad.core.engine.sweep import Node as EngineNode
+from funcgrad.core.engine.sweep import make_node
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.tape import next_order
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor

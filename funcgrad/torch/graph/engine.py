@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from funcgrad.core.engine.cotangent import Read, dense, fit
-from funcgrad.core.engine.reverse import PICK, Node, make_node, merged, sweep
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node, make_node, merged, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.hooks import EXTRAS

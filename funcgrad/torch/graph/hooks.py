@@ -12,7 +12,8 @@ from itertools import count
 from typing import Any
 from weakref import ref
 
-from funcgrad.core.engine.reverse import PICK, Node
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node
 from funcgrad.torch.tensors.tensor import Tensor
 
 _ids = count()

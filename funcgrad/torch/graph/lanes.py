@@ -18,7 +18,8 @@ from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.lanes import NEW_SPEC, OPERATORS, spec_lines
 from funcgrad.core.engine.primitive import Call, Spec
 from funcgrad.core.engine.primitive import spec as primitive_spec
-from funcgrad.core.engine.reverse import Node, plan_of
+from funcgrad.core.engine.reverse import plan_of
+from funcgrad.core.engine.sweep import Node
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.graph.modes import MODE
 from funcgrad.torch.graph.tape import NumberFirstPlan, named, next_order

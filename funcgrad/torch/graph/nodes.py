@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from funcgrad.core.engine.reverse import PICK
-from funcgrad.core.engine.reverse import Node as EngineNode
+from funcgrad.core.engine.sweep import Node as EngineNode
 from funcgrad.torch.graph.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
 from funcgrad.torch.graph.tape import NumberFirstPlan, Tape
 from funcgrad.torch.tensors.tensor import Leaf, Tensor, from_operand

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.reverse import PICK, Node
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.modes import Mode, ModeManager
 from funcgrad.torch.graph.tape import NamedPlan, Tape

@@ -16,7 +16,8 @@ import numpy as np
 
 from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.reverse import PICK, Node, ReverseTrace, ReverseTracer, make_node, plan_of, sweep
+from funcgrad.core.engine.reverse import PICK, ReverseTrace, ReverseTracer, plan_of
+from funcgrad.core.engine.sweep import Node, make_node, sweep
 from funcgrad.core.engine.trace import Tracer, rebuilt, snapshot
 from funcgrad.core.memory.guard import Unguarded
 from funcgrad.torch.graph.locations import Where, line_of

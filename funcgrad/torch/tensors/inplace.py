@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.reverse import Node, make_node
+from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.mutation import WRITE, Place
 from funcgrad.torch.functions.ops import recorded

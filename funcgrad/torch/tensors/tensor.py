@@ -16,7 +16,8 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.primitive import spec
-from funcgrad.core.engine.reverse import PICK, Node, make_node
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.torch.graph.modes import MODE, mode
 from funcgrad.torch.graph.tape import EAGER, next_order

@@ -11,7 +11,8 @@ from funcgrad import grad, vmap
 from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.forward import ForwardTrace
-from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, sweep
+from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
+from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import EscapedTracerError
 from funcgrad.testing import check_vmap

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from funcgrad import grad, hessian, jacrev, jvp, vjp, vmap
 from funcgrad.core.engine.cotangent import LARGE
 from funcgrad.core.engine.declare import custom
-from funcgrad.core.engine.reverse import Node, ReverseTrace, sweep
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.sweep import Node, sweep
 
 # ---- the tape --------------------------------------------------------------------------------------------------------
 

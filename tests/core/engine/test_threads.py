@@ -75,7 +75,8 @@ def test_coroutines_that_take_turns() -> None:
     order: list[str] = []
 
     async def job(name: str, x: float) -> float:
-        from funcgrad.core.engine.reverse import ReverseTrace, sweep
+        from funcgrad.core.engine.reverse import ReverseTrace
+        from funcgrad.core.engine.sweep import sweep
 
         with ReverseTrace() as outer:
             a = outer.leaf(np.float64(x))

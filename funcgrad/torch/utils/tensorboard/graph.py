@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.engine.reverse import PICK, Node
+from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.sweep import Node
 from funcgrad.drawing.recording import argument_name, reachable
 from funcgrad.torch.functions.ops import saved_values
 from funcgrad.torch.graph.hooks import edge_of

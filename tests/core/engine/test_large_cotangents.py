@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from funcgrad import elementwise_grad, grad, vjp
-from funcgrad.core.engine import kinds
+from funcgrad.core.engine import sweep
 from funcgrad.core.engine.declare import custom
-from funcgrad.core.engine.kinds import BLOCK
-from funcgrad.core.memory.owned import measure_owned
+from funcgrad.core.engine.sweep import BLOCK, OWNED
 
 N = 2 * BLOCK + 7  # two blocks and a rest
 ONE = np.linspace(-3, 3, N)
@@ -47,8 +46,8 @@ def test_large_cotangents_give_what_small_ones_give(name: str, layout: Any, monk
     kept = ct.copy()
     found = pull_back(ct)[0], pull_back(ct)[0]  # twice: the tape is kept, so nothing of it may be overwritten
     whole = grad(lambda x: np.sum((ct * f(x)).real))(x)
-    monkeypatch.setattr(kinds, "BLOCK", x.size)  # no blocks
-    monkeypatch.setattr(kinds, "OWNED", [0])  # nothing is overwritten
+    monkeypatch.setattr(sweep, "BLOCK", x.size)  # no blocks
+    monkeypatch.setattr(OWNED, "scaling", 0)  # nothing is overwritten
     expected = pull_back(ct)[0]
     for part in found:
         assert part.dtype == x.dtype
@@ -60,7 +59,7 @@ def test_large_cotangents_give_what_small_ones_give(name: str, layout: Any, monk
 
 @pytest.mark.parametrize("f", [np.tanh, np.negative, lambda x: 0.5 * x, lambda x: x * ONE])
 def test_a_cotangent_that_somebody_holds_is_not_overwritten(f: Any) -> None:
-    held, count = np.ones(N), kinds.OWNED[0]
+    held, count = np.ones(N), OWNED.scaling
     assert count > 0
     same = custom(lambda x: x * 1.0, lambda ct: held)
     (part,) = vjp(lambda x: same(f(x)), ONE)[1](np.zeros(N))
@@ -69,13 +68,13 @@ def test_a_cotangent_that_somebody_holds_is_not_overwritten(f: Any) -> None:
 
 
 def test_where_the_counts_can_not_be_told_apart_nothing_is_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    count = kinds.OWNED[0]
-    monkeypatch.setattr(kinds, "getrefcount", lambda x: 1)
-    measure_owned()
-    assert kinds.OWNED[0] == 0
+    counts = OWNED.scaling, OWNED.merging
+    monkeypatch.setattr(sweep, "getrefcount", lambda x: 1)
+    OWNED.measure()
+    assert (OWNED.scaling, OWNED.merging) == (0, 0)
     monkeypatch.undo()
-    measure_owned()
-    assert kinds.OWNED[0] == count
+    OWNED.measure()
+    assert (OWNED.scaling, OWNED.merging) == counts
 
 
 def test_minus_a_complex_infinity_is_no_product() -> None:

@@ -1,0 +1,361 @@
+"""The tape and the sweep: nodes, and the walk that pulls cotangents back through them.
+
+Nodes hold data, not closures, and hang off their outputs: there is no list of them anywhere, so a value that nobody needs
+takes its part of the tape with it. The sweep visits nodes newest first and lets go of each as it passes. On large arrays it
+adds and multiplies in place, where nobody else holds a cotangent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.cotangent import LARGE, PLAIN_PARTS, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
+from funcgrad.core.engine.primitive import Spec
+
+try:
+    from _heapq import heappop, heappush  # what heapq imports, in a tenth of the time
+except ImportError:
+    from heapq import heappop, heappush
+
+_new = object.__new__
+
+
+class Node:
+    """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's shape and dtype.
+
+    `origin` is the node of its one traced operand, or a tuple of several: nodes are many, and a tuple for one costs memory.
+    A leaf has no plan. `order` falls with time. `spec` is the very Spec of a parent where the output has its shape and dtype:
+    the sweep then knows, without a look, that nothing was broadcast. An output of a call with several is a node of its own,
+    with the plan PICK, whose parent is the call's node (whose spec has the number of outputs for a shape).
+    """
+
+    __slots__ = ("__weakref__", "order", "origin", "plan", "saved", "spec")
+    order: int
+    plan: Any  # a Plan, or what serves as one; None for a leaf
+    saved: Any
+    origin: Any  # Node, or tuple[Node, ...]
+    spec: Spec
+
+    @property
+    def parents(self) -> tuple[Node, ...]:
+        """The nodes of the traced operands."""
+        return self.origin if type(self.origin) is tuple else (self.origin,)
+
+    @parents.setter
+    def parents(self, parents: tuple[Node, ...]) -> None:
+        self.origin = parents[0] if len(parents) == 1 else parents
+
+    @property
+    def shape(self) -> Any:
+        """The shape of the output (of a call with several: their number)."""
+        return self.spec.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the output."""
+        return self.spec.dtype
+
+
+def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
+    """A new node. (The fast lanes write these lines out.)"""
+    node = Node()
+    node.order, node.plan, node.saved = order, plan, saved
+    node.spec = spec = _new(Spec)
+    spec.shape, spec.dtype = shape, dtype
+    node.origin = parents[0] if len(parents) == 1 else parents
+    return node
+
+
+def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would cost as much as the step)
+    seeds: Iterable[tuple[Node, Any]], *, release: bool = False, freed: Any = None, visitor: Any = None
+) -> dict[Node, Any]:
+    """Pull cotangents back from nodes, newest node first; the cotangent of each leaf that they reach.
+
+    `release` lets go of what a node has saved as soon as it is passed: for a tape that is swept only once. With `freed`, the
+    tape stays, and this takes the place of what was saved. A `visitor` may look in: `enter(node, ct)` gives the cotangent to go
+    on with (None: no further) and the saved values to use; `leave(node, parts)` gives the parts to hand to the parents.
+    """
+    cts: dict[Node, Any] = {}  # the cotangents of the nodes in the heap
+    heap: list[tuple[int, Node]] = []
+    leaves: dict[Node, Any] = {}
+    plain = visitor is None  # is nothing to be done but to pull? So it is as long as all parts are plain
+    parents, parts = [*zip(*seeds)] or ((), ())  # as if an imaginary last node had pulled them
+    node = ct = spec = None
+    while True:
+        # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
+        for parent, part in zip(parents, parts):
+            if type(part) is ndarray or type(part) in PLAIN_PARTS:
+                to = parent.spec
+                if to is not spec and part.shape != to.shape or part.dtype is not to.dtype:
+                    part = fit(part, to)
+            else:
+                plain = False
+                part = _fitted(cts, heap, leaves, parent, part, spec)
+                if part is None:
+                    continue
+            if parent.plan is None:
+                leaves[parent] = merged(leaves[parent], part) if parent in leaves else part
+            elif parent is node:
+                ct = merged(ct, part)
+            elif parent in cts:
+                cts[parent] = merged(cts[parent], part)
+            elif node is None:
+                node, ct = parent, part
+            elif parent.order < node.order:
+                _push(cts, heap, node, ct)
+                node, ct = parent, part
+            else:
+                _push(cts, heap, parent, part)
+        parts = part = parent = None  # a name left over would look like a second holder, or keep a node
+        if heap and (node is None or heap[0][0] < node.order):
+            if node is not None:
+                _push(cts, heap, node, ct)
+            node = heappop(heap)[1]
+            ct = cts.pop(node)
+        if node is None:
+            return leaves if plain else {leaf: dense(ct) for leaf, ct in leaves.items()}
+        while True:
+            try:
+                if plain or visitor is None and (type(ct) is ndarray or type(ct) in PLAIN_PARTS):
+                    pull = node.plan.pull  # on a line of its own: the interpreter finds a slot faster than a method
+                    parts = pull(ct, node.saved)
+                else:
+                    parts = _pulled(node, ct, visitor)
+            except Exception as error:
+                error.add_note(f"This happened while a cotangent was pulled back through {node.plan.name}.")
+                raise
+            parents, spec = node.origin, node.spec
+            if release and parts is not STOPPED:
+                if freed is None:
+                    node.saved, node.origin = None, ()
+                elif node.plan.keeps:
+                    node.saved = freed
+            if type(parents) is tuple:
+                break
+            part, to = parts[0], parents.spec
+            if (
+                parents.plan is None
+                or heap
+                and heap[0][0] <= parents.order
+                or type(part) is not ndarray
+                and type(part) not in PLAIN_PARTS
+                or part.dtype is not to.dtype
+                or to is not spec
+                and part.shape != to.shape
+            ):
+                parents = (parents,)
+                break
+            node, ct = parents, part  # a chain: what stands above does the same
+            parts = part = None
+        node = None
+
+
+STOPPED = (None,)  # the parts of a node at which a visitor stops
+
+
+def _pulled(node: Node, ct: Any, visitor: Any) -> Sequence[Any]:
+    """The parts for the parents of `node`, whatever its cotangent is, and whoever looks in."""
+    plan, saved = node.plan, node.saved
+    if type(ct) not in PLAIN_PARTS:
+        ct = settled(ct)
+    if visitor is not None:
+        ct, saved = visitor.enter(node, ct)
+        if ct is None:
+            return STOPPED
+    parts = (plan.pull_masked if type(ct) is Masked else plan.pull)(ct, saved)
+    return parts if visitor is None else visitor.leave(node, parts)
+
+
+def _fitted(
+    cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any, spec: Spec | None
+) -> Any:
+    """`part`, of a node like `spec`, with the shape and dtype of its parent; None if there is none, or it is in its place."""
+    kind = type(part)
+    if kind is Read:
+        held = (leaves if parent.plan is None else cts).get(parent)
+        if type(held) is Scatter:  # x[i] in a loop
+            held.add(part)
+            return None
+        if type(held) is Masked and held.owned and held.add(part):  # x[i] of an array that a loop fills
+            return None
+        part.spec = parent.spec
+        return Scatter(part) if held is None and parent.plan is None else part
+    if part is None:
+        return None
+    if kind is Part:
+        _gather(cts, heap, parent, part)
+        return None
+    if kind is Masked and part.owned and parent.plan is not None:
+        return part  # of a write into this very array
+    if kind is Masked and (parent.plan is None or not parent.plan.masks):
+        part = part.value  # nobody will ask where its zeros come from
+    to = parent.spec
+    if kind is float or kind is int or to is not spec and part.shape != to.shape or part.dtype is not to.dtype:
+        return fit(part, to)
+    return part
+
+
+def _push(cts: dict[Node, Any], heap: list[tuple[int, Node]], node: Node, ct: Any) -> None:
+    cts[node] = ct
+    heappush(heap, (node.order, node))
+
+
+def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, part: Part) -> None:
+    """Put the cotangent of one output into the list that is the cotangent of a node with several."""
+    if parent not in cts:
+        _push(cts, heap, parent, [None] * parent.shape)
+    held = cts[parent][part.position]
+    cts[parent][part.position] = part.ct if held is None else merged(held, part.ct)
+
+
+def merged(held: Any, part: Any) -> Any:
+    """The sum of two contributions to one cotangent: in place, if the first is large and nobody else holds it."""
+    if type(held) is ndarray and type(part) is ndarray:
+        if held.size >= LARGE and getrefcount(held) <= OWNED.merging and held.base is None:
+            held += part
+            return held
+        return held + part
+    if type(part) is Read or type(held) is Read:
+        return _merged_reads(held, part)
+    if type(held) is Scatter or type(part) is Scatter:
+        held, part = settled(held), settled(part)
+    if type(held) is Masked and type(part) is Masked:
+        return Masked(held.value + part.value, np.logical_or(held.live, part.live))
+    return dense(held) + dense(part)
+
+
+def _merged_reads(held: Any, part: Any) -> Any:
+    if type(held) is Read:
+        held = Scatter(held)
+    if type(held) is Scatter and type(part) is Read:
+        held.add(part)
+        return held
+    if type(held) is Masked and held.owned and type(part) is Read and held.add(part):
+        return held
+    return merged(held, Scatter(part) if type(part) is Read else part)
+
+
+def scaled(ct: Any, partial: Any) -> Any:
+    """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it (fresh memory costs page faults)."""
+    is_owned = getrefcount(ct) <= OWNED.scaling and ct.base is None
+    return _times(ct, partial, is_owned)
+
+
+def scaled_by(ct: Any, formula: Callable[..., Any], *saved: Any) -> Any:
+    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the cache."""
+    is_owned = getrefcount(ct) <= OWNED.scaling and ct.base is None
+    if ct.size < 2 * BLOCK or not _alike(ct, saved):
+        return _times(ct, formula(*saved), is_owned)
+    out = ct if is_owned else np.empty_like(ct)
+    flat = [x.reshape(-1) if type(x) is ndarray else x for x in (out, ct, *saved)]
+    for start in range(0, ct.size, BLOCK):
+        to, part, *values = [x[start : start + BLOCK] if type(x) is ndarray else x for x in flat]
+        np.multiply(part, formula(*values), out=to)
+    return out
+
+
+def _times(ct: Any, partial: Any, is_owned: bool) -> Any:
+    if is_owned and type(partial) is ndarray and partial.shape == ct.shape and partial.dtype == ct.dtype:
+        return np.multiply(ct, partial, out=ct)
+    if is_owned and type(partial) in (float, int) and ct.dtype.kind == "f":
+        return np.negative(ct, out=ct) if partial == -1 else np.multiply(ct, partial, out=ct)
+    return ct * partial
+
+
+def _alike(ct: Any, saved: Sequence[Any]) -> bool:
+    """Do all of these lie in memory like `ct`, one element after the other? (A number belongs to each.)"""
+    shape, dtype = ct.shape, ct.dtype
+    return dtype.kind == "f" and all(
+        x.shape == shape and x.dtype == dtype and x.flags.c_contiguous if type(x) is ndarray else type(x) in (float, int)
+        for x in (ct, *saved)
+    )
+
+
+BLOCK = 1 << 16  # elements; fresh memory of this size is not given back, and asked for again, each time
+
+
+# ---- what may be overwritten -------------------------------------------------------------------------------------------
+
+
+class Owned:
+    """The reference counts that the interpreter shows for a cotangent that the sweep alone holds: then it may be overwritten.
+
+    `merging` is that seen in `merged`; `scaling`, that seen in `scaled` and `scaled_by`. They depend on the interpreter, so it
+    is asked: a tiny graph is swept with growing limits until the buffer is reused. Where an extra holder can't be told from
+    none (no such counts on this interpreter), nothing is ever overwritten.
+    """
+
+    __slots__ = ("merging", "scaling")
+    merging: int
+    scaling: int
+
+    def measure(self) -> None:
+        """Ask the interpreter."""
+        self.merging = self.scaling = 0
+        for name, probes in (("scaling", (_reuses_in_scaled, _reuses_in_scaled_by)), ("merging", (_reuses_in_merged,))):
+            for limit in range(1, 9):
+                setattr(self, name, limit)
+                if all(probe(None) for probe in probes):
+                    break
+            holders: list[Any] = []
+            if not all(probe(None) for probe in probes) or any(probe(holders) for probe in probes):
+                setattr(self, name, 0)
+
+
+OWNED = Owned()
+
+
+def _reuses_in_scaled(holders: list[Any] | None) -> bool:
+    """Does the sweep overwrite a cotangent that nobody (or: somebody, `holders`) holds, when it is multiplied by a number?"""
+    return _reuses_in(lambda ct, saved: (scaled(ct, 2.0),), holders)
+
+
+def _reuses_in_scaled_by(holders: list[Any] | None) -> bool:
+    """And when it is multiplied by what a formula gives?"""
+    partial = np.ones(LARGE)
+    return _reuses_in(lambda ct, saved: (scaled_by(ct, lambda x: x, partial),), holders)
+
+
+def _reuses_in(pull: Callable[[Any, Any], Any], holders: list[Any] | None) -> bool:
+    fresh: list[int] = []
+    leaf = _probe_node(0, None, ())
+    scaling = _probe_node(-1, pull, (leaf,))
+    source = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (scaling,))
+    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
+
+
+def _reuses_in_merged(holders: list[Any] | None) -> bool:
+    """Does the sweep add in place into a first contribution that nobody (or: somebody, `holders`) holds?"""
+    fresh: list[int] = []
+    leaf = _probe_node(0, None, ())
+    second = _probe_node(-1, lambda ct, saved: (_fresh([], None),), (leaf,))
+    first = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (leaf,))
+    source = _probe_node(-3, lambda ct, saved: (ct, ct), (first, second))
+    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
+
+
+def _fresh(ids: list[int], holders: list[Any] | None) -> Any:
+    array = np.ones(LARGE)
+    ids.append(id(array))
+    if holders is not None:
+        holders.append(array)
+    return array
+
+
+class _Probe:
+    """A plan that only pulls."""
+
+    def __init__(self, pull: Callable[[Any, Any], Any]) -> None:
+        self.pull = pull
+
+
+def _probe_node(order: int, pull: Callable[[Any, Any], Any] | None, parents: tuple[Node, ...]) -> Node:
+    plan = None if pull is None else _Probe(pull)
+    return make_node(order, plan, None, parents, (LARGE,), np.dtype(float))
+
+
+OWNED.measure()

@@ -1,9 +1,9 @@
 """Pytrees: nested containers of arrays, taken apart into leaves and put together again.
 
-A container is a list, tuple, named tuple, dict (keys sorted), OrderedDict (order kept), defaultdict (factory kept),
-None (a container of nothing) or an instance of a registered class. Everything else is a leaf. A subclass of a
-container keeps its type if it is a named tuple; any other is a leaf until it is registered, because only its author
-knows how to build it.
+A container is a list, tuple, named tuple, dict (its leaves in the order of the sorted keys), OrderedDict (in its own
+order), defaultdict (factory kept), None (a container of nothing) or an instance of a registered class. Everything else
+is a leaf. A subclass of a container keeps its type if it is a named tuple; any other is a leaf until it is registered,
+because only its author knows how to build it. A dict that is put together again has its keys in the order that they had.
 
 In reading order: `keys` (the steps of a path), `containers` (the classes that are taken apart), `registration`
 (classes of one's own), `structures` (a tree without its leaves), `operations` (flatten, unflatten, map, ...),
@@ -14,7 +14,7 @@ In reading order: `keys` (the steps of a path), `containers` (the classes that a
 >>> leaves, structure
 ([2.0, 3.0, 1.0], {'a': (*, *), 'b': [*, None]})
 >>> tree.unflatten(structure, [10.0, 20.0, 30.0])
-{'a': (10.0, 20.0), 'b': [30.0, None]}
+{'b': [30.0, None], 'a': (10.0, 20.0)}
 """
 
 from funcgrad.tree.keys import Attr, Child, Entry, Index, Key, Path, keystr

@@ -48,10 +48,21 @@ def show_fields(name: str, fields: Sequence[str], texts: Sequence[str]) -> str:
     return f"{name}({', '.join([f'{field}={text}' for field, text in zip(fields, texts)])})"
 
 
-def sorted_keys(node: dict[Any, Any]) -> list[Any]:
+class Keys(tuple[Any, ...]):
+    """Sorted keys of a dict that had them in another order: it is put together in the order that it had (`given`)."""
+
+    given: tuple[Any, ...]
+
+
+def sorted_keys(node: dict[Any, Any]) -> tuple[Any, ...]:
     """The keys in the order of the leaves: sorted, so that equal dicts have equal structures."""
     try:
-        return sorted(node)
+        given = tuple(node)
+        keys = tuple(sorted(given))
+        if keys != given:
+            keys = Keys(keys)
+            keys.given = given
+        return keys
     except TypeError as error:
         one_of_each = {type(key): key for key in node}.values()
         samples = ", ".join([f"{key!r} ({type(key).__name__})" for key in one_of_each])
@@ -64,13 +75,19 @@ def sorted_keys(node: dict[Any, Any]) -> list[Any]:
 def flatten_dict(node: dict[Any, Any]) -> tuple[list[Any], Any]:
     """Values in the order of the sorted keys; aux: the keys."""
     keys = sorted_keys(node)
-    return [node[key] for key in keys], tuple(keys)
+    return [node[key] for key in keys], keys
 
 
 def flatten_defaultdict(node: defaultdict[Any, Any]) -> tuple[list[Any], Any]:
     """Values in the order of the sorted keys; aux: the factory and the keys."""
     keys = sorted_keys(node)
-    return [node[key] for key in keys], (node.default_factory, tuple(keys))
+    return [node[key] for key in keys], (node.default_factory, keys)
+
+
+def in_given_order(keys: tuple[Any, ...], children: Sequence[Any]) -> dict[Any, Any]:
+    """A dict of these children, in the order that the flattened one had."""
+    made = dict(zip(keys, children))
+    return {key: made[key] for key in keys.given} if type(keys) is Keys else made
 
 
 LIST = Container(
@@ -90,7 +107,7 @@ TUPLE = Container(
 DICT = Container(
     cls=dict,
     flatten=flatten_dict,
-    unflatten=lambda aux, children: dict(zip(aux, children)),
+    unflatten=in_given_order,
     keys=lambda aux, count: [Key(key) for key in aux],
     show=show_items,
 )
@@ -104,7 +121,7 @@ ORDEREDDICT = Container(
 DEFAULTDICT = Container(
     cls=defaultdict,
     flatten=flatten_defaultdict,
-    unflatten=lambda aux, children: defaultdict(aux[0], zip(aux[1], children)),
+    unflatten=lambda aux, children: defaultdict(aux[0], in_given_order(aux[1], children)),
     keys=lambda aux, count: [Key(key) for key in aux[1]],
     show=lambda aux, texts: f"defaultdict({aux[0]!r}, {show_items(aux[1], texts)})",
 )

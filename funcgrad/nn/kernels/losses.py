@@ -31,6 +31,18 @@ def batch_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], siz
     return bind(primitive, call.with_operands(shown))
 
 
+def classes_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], size: int) -> Any:
+    """The same for a loss of classes: one scale for all of an example is shown beside its targets."""
+    x, target, scale = call.operands
+    rank = np.ndim(target) - batched[1]
+    if np.ndim(scale) - batched[2] == 0:
+        scale = np.reshape(scale, (size, *(1,) * rank)) if batched[2] else scale
+    elif not batched[2]:
+        scale = np.broadcast_to(scale, (size, *scale.shape))
+    shown = [v if own else np.broadcast_to(v, (size, *v.shape)) for v, own in ((x, batched[0]), (target, batched[1]))]
+    return bind(primitive, call.with_operands([*shown, scale]))
+
+
 # ---- of classes ------------------------------------------------------------------------------------------------------
 def _picked(x: Any, target: Any) -> Any:
     """x[..., target]: the element of each row that the target names."""
@@ -78,7 +90,7 @@ CROSS_ENTROPY = custom(
     cross_entropy,
     {"x": _cross_entropy_pull, "target": None, "scale": None},
     operands="x target scale",
-    batch=batch_in_front,
+    batch=classes_in_front,
     name="cross_entropy",
 )
 
@@ -111,7 +123,7 @@ def _nll_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:
 
 
 NLL = custom(
-    nll, {"x": _nll_pull, "target": None, "scale": None}, operands="x target scale", batch=batch_in_front, name="nll_loss"
+    nll, {"x": _nll_pull, "target": None, "scale": None}, operands="x target scale", batch=classes_in_front, name="nll_loss"
 )
 
 

@@ -7,6 +7,7 @@ Other tensors kept there have no place in the graph; differentiating through one
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 from typing import Any
 from weakref import ref
@@ -24,7 +25,7 @@ from funcgrad.torch.graph.dead_ends import dead_end, once_differentiable  # noqa
 from funcgrad.torch.graph.locations import here, line_of
 from funcgrad.torch.graph.nodes import Node
 from funcgrad.torch.graph.saved import Packed, hooks_of, packer
-from funcgrad.torch.graph.tape import next_order
+from funcgrad.torch.graph.tape import EAGER, next_order
 from funcgrad.torch.tensors import storage
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
@@ -105,6 +106,16 @@ class _Kept:
         return dead_end(content, ctx, "save_for_backward") if ctx._raised else make_tensor(content)
 
 
+    def traced(self, ctx: FunctionCtx) -> Any:
+        """Its content, as a tracer at its place in the graph."""
+        node = None
+        if self.output is not None:
+            node = _output_node(ctx, self.output, self.content)
+        elif self.input in ctx.plan.slots:
+            node = ctx.parents[ctx.plan.slots.index(self.input)]
+        return self.content if node is None else EAGER.wrap(self.content, node)
+
+
 def _output_node(node: EngineNode, number: int, content: Any) -> EngineNode:
     if type(node.shape) is not int:
         return node
@@ -114,11 +125,13 @@ def _output_node(node: EngineNode, number: int, content: Any) -> EngineNode:
 class FunctionPlan:
     """The plan of one call of a Function."""
 
-    lane_save, constants, layout, primitive, masks = "", (), (), None, False
+    lane_save, constants, primitive, masks = "", (), None, False
 
     def __init__(self, cls: type[Function], ctx: FunctionCtx, slots: tuple[int, ...], count: int, outs: list[Any]) -> None:
         self.cls, self.slots, self.count = cls, slots, count
         self.name = f"{cls.__name__}Backward"
+        tensors = [i for i, is_tensor in enumerate(ctx._is_tensor) if is_tensor]
+        self.layout, self.edges = (("inputs", len(tensors)),), tuple(map(tensors.index, slots))
         self.keeps = ("saved_tensors",) if ctx._to_save else ()
         self.outs = [(o.value.shape, o.value.dtype) if isinstance(o, Tensor) else None for o in outs]
         self.ctx, self.where = ref(ctx), here()
@@ -286,6 +299,8 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and record the operation."""
+        if kwargs or cls.setup_context is not Function.setup_context:
+            args, kwargs = _with_defaults(cls, args, kwargs), {}
         if any(isinstance(x, Tensor) and isinstance(x.value, Tracer) for x in args):
             from funcgrad.torch.autograd.function_transforms import apply_traced
 
@@ -297,6 +312,14 @@ class Function:
         with modes.no_grad():
             output = run_forward(cls, ctx, args, kwargs)
         return _recorded(cls, ctx, args, nodes, output)
+
+
+def _with_defaults(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """All arguments of `forward`, by position: backward gives a gradient for each of them."""
+    first = () if cls.setup_context is not Function.setup_context else (None,)
+    bound = inspect.signature(cls.forward).bind(*first, *args, **kwargs)
+    bound.apply_defaults()
+    return bound.args[len(first) :]
 
 
 def run_forward(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -332,20 +355,29 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
         change = packer(*hooks_of(mode))
         for kept in ctx.saved:
             if kept is not None:
-                kept.content = change(kept.content)
+                kept.content = change(kept.traced(ctx))
     ctx._to_save = ()
     for k, o in enumerate(fresh):
         if isinstance(o, Tensor) and o.value.dtype.kind in "fc" and not any(outs[k] is t for t in ctx._not_differentiable):
             o.node = make_node(next_order(), PICK, k, (ctx,), o.value.shape, o.value.dtype) if many else ctx
-            if o.link is not None and o.link.base is None:
-                _forget_views(o)
+            if o.link is not None:
+                _note_write(o, ctx, many)
     return tuple(fresh) if many else fresh[0]
 
 
-def _forget_views(root: Tensor) -> None:
-    from funcgrad.torch.tensors.inplace import _forget_nodes
+def _note_write(out: Tensor, ctx: Any, many: bool) -> None:
+    """An output that shares memory has a new history: so have its views, or its base."""
+    from funcgrad.torch.tensors import inplace
 
-    _forget_nodes(root)
+    if out.link.base is None:
+        inplace.forget_nodes(out)
+    elif any(out is t for t in ctx._dirty):
+        if many:
+            raise RuntimeError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
+                "than one Tensor: return the view alone, or clone it before the Function gets it."
+            )
+        inplace.rewrite_base(out, ctx)
 
 
 def _spec(out: Any) -> Spec:

@@ -51,7 +51,7 @@ def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
 
     forward = all(isinstance(c, ForwardTracer) or not isinstance(c, Tracer) for c in contents)
     pushes = cls.jvp is not Function.jvp and (forward or cls.backward is Function.backward and cls.vjp is Function.vjp)
-    out = _with_rule(cls, where, on_tensors, pushes=pushes)(*contents)
+    out = _with_rule(cls, where, len(args), on_tensors, pushes=pushes)(*contents)
     return tuple(map(make_tensor, out)) if isinstance(out, tuple) else make_tensor(out)
 
 
@@ -86,7 +86,7 @@ def _wrapped(trace: BatchTrace, out: Any, dim: int | None) -> Any:
     return make_tensor(trace.wrap(np.moveaxis(out.__operand__(), dim, 0), None))
 
 
-def _with_rule(cls: type[Function], where: list[int], on_tensors: Any, *, pushes: bool) -> Any:
+def _with_rule(cls: type[Function], where: list[int], count: int, on_tensors: Any, *, pushes: bool) -> Any:
     """The value as a function of contents, with the rule that the user wrote for the direction that is needed."""
 
     def value(*contents: Any) -> Any:
@@ -106,7 +106,7 @@ def _with_rule(cls: type[Function], where: list[int], on_tensors: Any, *, pushes
 
         def push(primals: Any, tangents: Any) -> Any:
             out, ctx = ready(primals)
-            full: list[Any] = [None] * (max(where) + 1)
+            full: list[Any] = [None] * count
             for i, t in zip(where, tangents, strict=True):
                 full[i] = make_tensor(t)
             return out, _contents(cls.jvp(ctx, *full))

@@ -96,8 +96,9 @@ def _numerical(func: Any, inputs: tuple[Any, ...], i: int, k: int, eps: float) -
                 for sign in (1, -1):
                     moved = x.copy()
                     moved.reshape(-1)[j] += sign * step
-                    full = [*inputs[:i], make_tensor(moved), *inputs[i + 1 :]]
-                    ends.append(np.array(concrete(_output(func, full, k).value), complex if x.dtype.kind == "c" else None))
+                    inputs[i].data.copy_(make_tensor(moved))  # the tensor itself, which `func` may hold by other ways
+                    ends.append(np.array(concrete(_output(func, inputs, k).value), complex if x.dtype.kind == "c" else None))
+                inputs[i].data.copy_(make_tensor(x))
                 rows.append(((ends[0] - ends[1]) / (2 * eps)).reshape(-1))
     return np.array(rows)
 

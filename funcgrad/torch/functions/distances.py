@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.functions.registry import declare
+from funcgrad.torch.tensors.values import constant
 
 
 def _renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     """Slices along `dim` scaled down to a p-norm of at most maxnorm."""
     axes = tuple(a for a in range(input.ndim) if a != dim % input.ndim)
     norms = np.linalg.vector_norm(input, axis=axes, ord=p, keepdims=True)
-    return np.where(concrete(norms) > maxnorm, input * (maxnorm / (norms + 1e-7)), input)
+    return np.where(constant(norms) > maxnorm, input * (maxnorm / (norms + 1e-7)), input)
 
 
 declare("renorm", _renorm, where="fmi")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.trace import concrete
 from funcgrad.nn.kernels.basic import relu as relu_kernel
 from funcgrad.nn.kernels.basic import sigmoid as sigmoid_kernel
 from funcgrad.torch.functions.ops import Op
@@ -18,6 +17,7 @@ from funcgrad.torch.graph.lanes import binary_lane, unary_lane
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.dtypes import aligned
 from funcgrad.torch.tensors.tensor import Tensor
+from funcgrad.torch.tensors.values import constant
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------
 
@@ -310,7 +310,7 @@ def _where(condition: Any, input: Any = None, other: Any = None) -> Any:
 where_op = declare("where", _where, "WhereBackward0", where="")
 
 
-@function("f")
+@function("f", out=True)
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """The elements of `input` where `condition`, those of `other` elsewhere."""
     if input is None:
@@ -378,10 +378,10 @@ Frexp = named_result("frexp", "mantissa exponent")
 
 def _frexp(input: Any) -> Any:
     """mantissa * 2**exponent, with a mantissa in [0.5, 1)."""
-    exponent = np.frexp(concrete(input))[1]
+    exponent = np.frexp(constant(input))[1]
     return Frexp(input * np.exp2(-exponent.astype(input.dtype)), exponent)
 
 
 declare("frexp", _frexp)
 declare("conj_physical", lambda input: np.conjugate(input) if input.dtype.kind == "c" else input, where="fmi")
-declare("isreal", lambda input: np.imag(concrete(input)) == 0)
+declare("isreal", lambda input: np.imag(constant(input)) == 0)

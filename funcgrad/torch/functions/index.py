@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, innermost
 from funcgrad.torch.functions.ops import Op, note_views, run
 from funcgrad.torch.functions.registry import declare, function
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.inplace import content_index, set_item
 from funcgrad.torch.tensors.storage import Shared
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.values import as_array, cell, constant, item, looked_at
 
 # ---- x[index] --------------------------------------------------------------------------------------------------------
 
@@ -162,8 +163,10 @@ declare(
 
 def _along(index: Any, dim: int, ndim: int) -> tuple[Any, ...]:
     """The full index that `index` along `dim` stands for."""
-    index = concrete(index)
+    index = constant(index)
     dim %= max(ndim, 1)
+    if not index.ndim and ndim == 1:
+        return (index,)
     grids = list(np.indices(index.shape, sparse=True))
     grids[dim] = index
     return tuple(grids)
@@ -172,18 +175,18 @@ def _along(index: Any, dim: int, ndim: int) -> tuple[Any, ...]:
 def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """out[i][j] = input[index[i][j]][j] for dim=0, and so on."""
     if input.ndim == 0:
-        return np.copy(input)
-    return input[_along(index, dim, input.ndim)]
+        return np.copy(np.broadcast_to(input, index.shape)) if index.ndim else np.copy(input)
+    return item(input, _along(index, dim, input.ndim))
 
 
 def _scattered(input: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -> Any:
-    out = np.copy(input)
     where = _along(index, dim, input.ndim)
     if hasattr(src, "dtype") and src.ndim:
         src = src[tuple(slice(n) for n in index.shape)]
     if reduce == "add":
-        return at_add(out, where, src)
-    out[where] = dtypes.cast(src, input.dtype) if not reduce else out[where] * src
+        return at_add(np.copy(input), where, src)
+    out = cell(input, index, src)
+    out[where] = dtypes.cast(src, input.dtype) if not reduce else item(out, where) * src
     return out
 
 
@@ -191,12 +194,11 @@ def at_add(x: Any, index: Any, v: Any) -> Any:
     """x with v added at index; repeated indices add up."""
     from funcgrad.core.memory.indexing import ADD_AT
 
-    if not isinstance(x, Tracer) and not isinstance(v, Tracer):
+    if innermost((x, v, *index)) is None:
         out = np.array(x)
         np.add.at(out, index, v)
         return out
-    shape = concrete(x)[index].shape
-    v = np.broadcast_to(dtypes.cast(v, x.dtype) if not isinstance(v, Tracer) else v, shape)
+    v = np.broadcast_to(dtypes.cast(v, x.dtype), item(constant(x), index).shape)
     return ADD_AT(x, v, index)
 
 
@@ -215,7 +217,7 @@ def _scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, 
     """Values of `src` that go to one place are reduced: sum, prod, mean, amax, amin."""
     where = _along(index, dim, input.ndim)
     src = src[tuple(slice(n) for n in index.shape)]
-    hit = np.zeros(input.shape, bool)
+    hit = cell(np.zeros(input.shape, bool), *where)
     hit[where] = True
     neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}[reduce]
     start = np.copy(input) if include_self else np.where(hit, dtypes.cast(neutral, input.dtype), input)
@@ -223,8 +225,7 @@ def _scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, 
         total = at_add(start, where, src)
         if reduce == "sum":
             return total
-        counts = np.full(input.shape, float(include_self))
-        np.add.at(counts, where, 1)
+        counts = at_add(np.full(input.shape, float(include_self)), where, np.ones(src.shape))
         return total / np.maximum(np.where(hit, counts, 1), 1).astype(input.dtype)
     combine = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
     targets = np.ravel_multi_index(np.broadcast_arrays(*where), input.shape).reshape(-1)
@@ -235,11 +236,11 @@ def _scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, 
 
 
 declare("scatter_reduce", _scatter_reduce, where="fmi")
-declare("index_select", lambda input, dim, index: np.take(input, concrete(index), dim))
+declare("index_select", lambda input, dim, index: np.take(input, constant(index), dim))
 
 
 def _at(dim: int, index: Any, ndim: int) -> tuple[Any, ...]:
-    return (*[slice(None)] * (dim % ndim), concrete(index))
+    return (*[slice(None)] * (dim % ndim), constant(index))
 
 
 declare(
@@ -253,7 +254,7 @@ declare(
 
 def _index_filled(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`input` with `value` in the slices that `index` names along `dim`."""
-    out = np.copy(input)
+    out = cell(input, index, value)
     out[_at(dim, index, input.ndim)] = value
     return out
 
@@ -264,10 +265,10 @@ declare("index_copy", _index_filled, where="fmi")
 
 def _index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """`input` with `values` at `indices`; of several writes to one place the last one counts, or they add up."""
-    where = tuple(concrete(i) for i in indices)
+    where = tuple(slice(None) if i is None else constant(i) for i in indices)
     if accumulate:
         return at_add(np.copy(input), where, values)
-    out = np.copy(input)
+    out = cell(input, *where, values)
     out[where] = values
     return out
 
@@ -277,8 +278,11 @@ declare("index_put", _index_put, where="fmi")
 
 def _masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """`input` with the first elements of `source` where `mask`."""
-    mask = np.broadcast_to(concrete(mask), input.shape)
-    out = np.copy(input)
+    mask = np.broadcast_to(constant(mask), input.shape)
+    if isinstance(mask, Tracer):  # each example takes as many as its own mask has places
+        rank = np.reshape(np.cumsum(np.reshape(mask, -1)), input.shape) - 1
+        return np.where(mask, np.reshape(source, -1)[np.maximum(rank, 0)], input)
+    out = cell(input, source)
     out[mask] = np.reshape(source, -1)[: int(mask.sum())]
     return out
 
@@ -287,30 +291,30 @@ declare("masked_scatter", _masked_scatter, where="fmi")
 declare(
     "masked_select",
     lambda input, mask: np.broadcast_to(input, np.broadcast_shapes(input.shape, mask.shape))[
-        np.broadcast_to(concrete(mask), np.broadcast_shapes(input.shape, mask.shape))
+        np.broadcast_to(looked_at(mask, "masked_select"), np.broadcast_shapes(input.shape, mask.shape))
     ],
 )
-declare("take", lambda input, index: np.reshape(input, -1)[concrete(index)])
+declare("take", lambda input, index: item(np.reshape(input, -1), constant(index)))
 
 
-@function("fm")
+@function("fm", out=True)
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The indices of the elements that are not 0: one row each, or a tuple with one tensor for each dim."""
-    found = np.nonzero(np.atleast_1d(concrete(input.value)))
+    found = np.nonzero(np.atleast_1d(looked_at(input.value, "nonzero")))
     return tuple(map(make_tensor, found)) if as_tuple else make_tensor(np.stack(found, 1))
 
 
 declare("argwhere", lambda input: np.argwhere(input))
 declare(
     "searchsorted",
-    lambda sorted_sequence, input, *, right=False, side=None: np.asarray(
+    lambda sorted_sequence, input, *, right=False, side=None: as_array(
         np.searchsorted(sorted_sequence, input, side or ("right" if right else "left"))
     ),
     where="f",
 )
 declare(
     "bucketize",
-    lambda input, boundaries, *, right=False: np.asarray(np.searchsorted(boundaries, input, "right" if right else "left")),
+    lambda input, boundaries, *, right=False: as_array(np.searchsorted(boundaries, input, "right" if right else "left")),
 )
 declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, weights, minlength))
 
@@ -318,13 +322,12 @@ declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, 
 # ---- writes to copies ---------------------------------------------------------------------------------------------------
 def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """`input` with the elements of `source` at flat indices; of several writes to one place the last counts, or they add up."""
-    where, values = np.reshape(concrete(index), -1), np.reshape(source, -1)
+    where, values = np.reshape(constant(index), -1), np.reshape(source, -1)
     where = np.where(where < 0, where + math.prod(input.shape), where)
-    flat = np.copy(np.reshape(input, -1))
+    flat = cell(np.reshape(input, -1), where, values)
     if accumulate:
-        flat = at_add(flat, where, values)
-    else:
-        flat[where] = values
+        return np.reshape(at_add(flat, (where,), values), input.shape)
+    flat[where] = values
     return np.reshape(flat, input.shape)
 
 
@@ -337,7 +340,7 @@ def _index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *,
     x, src = np.moveaxis(input, dim, 0), np.moveaxis(source, dim, 0)
     slices: list[Any] = [x[i] for i in range(x.shape[0])]
     counts = [int(include_self)] * len(slices)
-    for k, i in enumerate(int(i) for i in concrete(index)):
+    for k, i in enumerate(int(i) for i in looked_at(index, "index_reduce")):
         slices[i] = src[k] if not counts[i] else combine(slices[i], src[k])
         counts[i] += 1
     if reduce == "mean":

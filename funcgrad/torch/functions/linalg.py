@@ -46,8 +46,10 @@ _lane = binary_lane(np.matmul, MATMUL)
 
 
 @function("fm")
-def matmul(input: Tensor, other: Tensor) -> Tensor:
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product, over leading dims."""
+    if out is not None:
+        return MATMUL(input, other, out=out)
     if len(input.value.shape) == 2 and isinstance(other, Tensor) and len(other.value.shape) == 2:
         return _lane(input, other)
     return MATMUL(input, other)

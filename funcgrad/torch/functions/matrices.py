@@ -130,7 +130,7 @@ enter("cholesky_solve", Op("cholesky_solve", _cholesky_solve), "fm")
 enter("cholesky_inverse", Op("cholesky_inverse", _cholesky_inverse), "fm")
 
 
-@function("fm")
+@function("fm", out=True)
 def triangular_solve(b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """X with AX = b, of which A's one triangle is read; beside it, a copy of A."""
     T = A.mT if transpose else A
@@ -232,7 +232,7 @@ def _householder_product(A: Any, tau: Any) -> Any:
 GEQRF = named_result("geqrf", "a tau")
 
 
-@function("fm")
+@function("fm", out=True)
 def geqrf(input: Tensor) -> Any:
     """QR in LAPACK's form: R and the vectors of Householder in one matrix, and their factors. It has no derivative."""
     h, tau = np.linalg.qr(np.asarray(concrete(input.value)), "raw")
@@ -248,7 +248,7 @@ def _array(x: Any) -> Tensor:
 entered("householder_product", _householder_product, None, "orgqr")
 
 
-@function("fm")
+@function("fm", out=True)
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """The product of the (full) Q of geqrf and `other`."""
     m = input.shape[-2]
@@ -295,19 +295,19 @@ def _ldl(A: Any, hermitian: bool) -> list[Any]:
     return _each(one, np.asarray(concrete(A)))
 
 
-@function("")
+@function("", out=True)
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """LDL^T of symmetric matrices in LAPACK's form, with its pivots and word on errors. It has no derivative."""
     return LDL_FACTOR_EX(*map(_array, _ldl(A.value, hermitian)))
 
 
-@function("")
+@function("", out=True)
 def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     """LDL^T of symmetric matrices in LAPACK's form, with its pivots. It has no derivative."""
     return LDL_FACTOR(*map(_array, _ldl(A.value, hermitian)[:2]))
 
 
-@function("")
+@function("", out=True)
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """X with AX = B, from the LDL factors of A."""
     run = _lapack("hetrs" if hermitian and LD.value.dtype.kind == "c" else "sytrs", LD.value)

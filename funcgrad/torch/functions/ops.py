@@ -203,10 +203,17 @@ def wrapped(out: Any, mode: Mode | None = None) -> Any:
     if not hasattr(out, "dtype"):
         return out
     if mode is not None and mode.inference:
-        made = make_tensor(np.asarray(out).view(Inference) if not isinstance(out, Tracer) else out)
-        made.__dict__["is_inference_tensor"] = True
+        made = make_tensor(out if isinstance(out, Tracer) else np.asarray(out))
+        _mark(made, True)
         return made
     return make_tensor(out)
+
+
+def _mark(tensor: Tensor, inference: bool) -> None:
+    """Take a tensor for one made in inference mode, or for one that was not."""
+    if isinstance(tensor.value, ndarray):
+        tensor.value = tensor.value.view(Inference if inference else ndarray)
+    tensor.__dict__["is_inference_tensor"] = inference
 
 
 def made_like(out: Any, parts: list[Any]) -> Any:
@@ -306,6 +313,8 @@ def _note_view(base: Tensor, view: Any, step: Any, origin: str | None) -> None:
     storage.share_as_view(base, view, step, origin)
     if type(view.link.storage.array) is Shared:
         storage.del_slot(view, "value")  # it was computed from a copy
+    if base.is_inference() is not view.is_inference():
+        _mark(view, base.is_inference())
 
 
 def looks_into(out: Any, x: Any) -> bool:

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import concrete
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.nn.kernels.basic import LOG_SOFTMAX, SOFTMAX
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.functions.registry import declare, enter, function
+from funcgrad.torch.functions.registry import declare, enter, function, with_out
 from funcgrad.torch.graph.lanes import whole_lane
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
+from funcgrad.torch.tensors.values import as_array, constant
 
 
 def axis_of(dim: Any, input: Any = None) -> Any:
@@ -84,16 +85,20 @@ std = declare("std", _spread(np.std))
 var = declare("var", _spread(np.var))
 
 
-@function()
-def var_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """The variance and the mean."""
-    return var(input, *args, **kwargs), mean(input, kwargs.get("dim", args[0] if args else None), kwargs.get("keepdim", False))
+def _with_mean(spread: Callable[..., Any]) -> Callable[..., Any]:
+    def body(
+        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1, axis: Any = None
+    ) -> Any:
+        whole = dim if axis is None else axis
+        along = axis_of(None if isinstance(whole, bool) else whole, input)
+        found = spread(input, dim, unbiased, keepdim, correction=correction, axis=axis)
+        return found, np.mean(input, axis=along, keepdims=keepdim)
+
+    return body
 
 
-@function()
-def std_mean(input: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """The standard deviation and the mean."""
-    return std(input, *args, **kwargs), mean(input, kwargs.get("dim", args[0] if args else None), kwargs.get("keepdim", False))
+declare("var_mean", _with_mean(var.body), where="f").__doc__ = "The variance and the mean."
+declare("std_mean", _with_mean(std.body), where="f").__doc__ = "The standard deviation and the mean."
 
 
 # ---- maximum, minimum, median: all elements, along a dim (values and indices), or of two tensors ------------------------
@@ -131,7 +136,7 @@ def picked(x: Any, index: Any, dim: int, keepdim: bool, result: Any) -> Any:
 
 def _extreme(name: str, whole: Any, position: Any, of_two: Any, result: Any) -> Any:
     def along(input: Any, dim: int = 0, keepdim: bool = False) -> Any:
-        return picked(input, position(concrete(input), dim) if input.ndim else 0, dim, keepdim, result)
+        return picked(input, position(constant(input), dim) if input.ndim else 0, dim, keepdim, result)
 
     of_all = Op(name, lambda input: whole(input), f"{name.title()}Backward1")
     of_dim = Op(name, along, f"{name.title()}Backward0")
@@ -151,7 +156,7 @@ def _extreme(name: str, whole: Any, position: Any, of_two: Any, result: Any) -> 
 
     extreme.__name__ = name
     extreme.__doc__ = f"The {name} of all elements (ties share the gradient); along `dim`, (values, indices); or of two tensors."
-    return enter(name, extreme, "fm")
+    return enter(name, with_out(extreme), "fm")
 
 
 _extreme("max", np.max, np.argmax, np.maximum, MaxResult)
@@ -170,25 +175,30 @@ def _lower_middle(x: Any, axis: Any = None) -> Any:
 
 def shared(x: Any, index: int) -> Any:
     """The element at `index` of a vector; all elements equal to it share the gradient."""
-    equal = concrete(x) == concrete(x)[index]
+    v = constant(x)
+    equal = v == v[index]
+    if v.dtype.kind in "fc":
+        equal = equal | np.isnan(v) & np.isnan(v[index])
+    if isinstance(equal, Tracer):
+        return np.max(np.where(equal, x, -np.inf if x.dtype.kind == "f" else np.min(v)))
     return np.max(x[equal]) if np.count_nonzero(equal) > 1 else x[index]
 
 
 def _median(input: Any) -> Any:
     """The lower middle of all elements; ties share the gradient."""
     x = np.reshape(input, -1)
-    return shared(x, int(_lower_middle(concrete(x), None)))
+    return shared(x, _lower_middle(constant(x), None))
 
 
 _median_all = Op("median", _median)
 _median_dim = Op(
     "median",
-    lambda input, dim, keepdim: picked(input, _lower_middle(concrete(input), dim), dim, keepdim, MedianResult),
+    lambda input, dim, keepdim: picked(input, _lower_middle(constant(input), dim), dim, keepdim, MedianResult),
     "MedianBackward1",
 )
 
 
-@function("fm")
+@function("fm", out=True)
 def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The median: the lower one of the two in the middle; along `dim`, (values, indices)."""
     return _median_all(input) if dim is None else _median_dim(input, dim, keepdim)
@@ -196,7 +206,7 @@ def median(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
 def _position(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
     def body(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        return np.asarray(numpy_function(input, axis=dim, keepdims=keepdim))
+        return as_array(numpy_function(constant(input), axis=dim, keepdims=keepdim))
 
     body.__doc__ = f"np.{numpy_function.__name__}."
     return body
@@ -207,7 +217,7 @@ declare("argmin", _position(np.argmin))
 
 
 def _order(x: Any, dim: int, descending: bool) -> Any:
-    x = concrete(x)
+    x = constant(x)
     if x.ndim == 0:
         return np.zeros((), int)
     if not descending:
@@ -269,7 +279,7 @@ declare("logcumsumexp", _logcumsumexp)
 
 def _running_extreme(accumulate: Any, result: Any) -> Callable[..., Any]:
     def body(input: Any, dim: int) -> Any:
-        x = np.moveaxis(concrete(input), dim, 0)
+        x = np.moveaxis(constant(input), dim, 0)
         reached = accumulate(x, axis=0)
         rows = np.arange(len(x)).reshape((-1,) + (1,) * (x.ndim - 1))
         index = np.moveaxis(np.maximum.accumulate(np.where(x == reached, rows, 0), axis=0), 0, dim)
@@ -287,10 +297,10 @@ declare("cummin", _running_extreme(np.minimum.accumulate, CumminResult))
 def _logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """log of the sum of exp, without overflow."""
     axis, (input,) = axis_of(dim, input), dtypes.aligned((input,), floating=True)
-    top = np.max(concrete(input), axis=axis, keepdims=True)
+    top = np.max(constant(input), axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     total = np.sum(np.exp(input - top), axis=axis, keepdims=True)
-    live = concrete(total) != 0
+    live = constant(total) != 0
     out = np.where(live, np.log(np.where(live, total, 1)), -np.inf).astype(input.dtype) + top
     return out if keepdim else np.squeeze(out, axis if axis is not None else tuple(range(input.ndim)))
 
@@ -319,7 +329,7 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     return declare_count(input, dim)
 
 
-declare_count = Op("count_nonzero", lambda input, dim=None: np.asarray(np.count_nonzero(input, axis=axis_of(dim, input))))
+declare_count = Op("count_nonzero", lambda input, dim=None: as_array(np.count_nonzero(constant(input), axis=axis_of(dim, input))))
 
 
 def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:

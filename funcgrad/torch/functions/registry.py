@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.tensors.inplace import inplace
+from funcgrad.torch.tensors.inplace import inplace, write_out
 from funcgrad.torch.tensors.tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}
@@ -36,6 +37,17 @@ def enter(name: str, made: Any, where: str = "fm", aliases: str = "") -> Any:
     return made
 
 
-def function(where: str = "f", aliases: str = "") -> Callable[[Any], Any]:
-    """Enter a Python function on tensors under its own name."""
-    return lambda made: enter(made.__name__, made, where, aliases)
+def function(where: str = "f", aliases: str = "", *, out: bool = False) -> Callable[[Any], Any]:
+    """Enter a Python function on tensors under its own name; with `out` it takes out=, as an Op does."""
+    return lambda made: enter(made.__name__, with_out(made) if out else made, where, aliases)
+
+
+def with_out(made: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that writes its result into what is given as out=."""
+
+    @wraps(made)
+    def writing(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        found = made(*args, **kwargs)
+        return found if out is None else write_out(out, found, made.__name__)
+
+    return writing

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.functions.join import meshgrid, stack
 from funcgrad.torch.functions.registry import function
+from funcgrad.torch.graph.dead_ends import without_derivative
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.values import constant, looked_at
 
 
 @function("fm")
 def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
     """The different elements, in order."""
-    found = np.unique(concrete(input.value), return_inverse=True, return_counts=True, axis=dim)
-    values, inverse, counts = map(make_tensor, found)
+    found = np.unique(looked_at(input.value, "unique"), return_inverse=True, return_counts=True, axis=dim)
+    values, inverse, counts = without_derivative(found[0], input, "torch.unique"), *map(make_tensor, found[1:])
     out = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
     return out if len(out) > 1 else values
 
@@ -25,7 +26,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
 @function()
 def isin(elements: Any, test_elements: Any) -> Tensor:
     """Which elements are among others?"""
-    return make_tensor(np.isin(*[concrete(x.value) if isinstance(x, Tensor) else x for x in (elements, test_elements)]))
+    return make_tensor(np.isin(*[constant(x.value) if isinstance(x, Tensor) else x for x in (elements, test_elements)]))
 
 
 @function()
@@ -57,20 +58,21 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 @function("fm")
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
     """The elements (or slices along `dim`) without those that equal the one before."""
-    x = np.asarray(concrete(input.value))
+    x = looked_at(input.value, "unique_consecutive")
     rows = x.reshape(-1) if dim is None else np.moveaxis(x, dim, 0)
     changed = np.ones(len(rows), bool)
     changed[1:] = (rows[1:] != rows[:-1]).reshape(len(rows) - 1, -1).any(1) if len(rows) > 1 else changed[1:]
     inverse = np.cumsum(changed) - 1
     values = rows[changed] if dim is None else np.moveaxis(rows[changed], 0, dim)
     found = (values, inverse.reshape(x.shape) if dim is None else inverse, np.bincount(inverse))
-    out = [make_tensor(a) for a, wanted in zip(found, (True, return_inverse, return_counts), strict=True) if wanted]
+    wanted = zip(found[1:], (return_inverse, return_counts), strict=True)
+    out = [without_derivative(values, input, "torch.unique_consecutive"), *(make_tensor(a) for a, asked in wanted if asked)]
     return tuple(out) if len(out) > 1 else out[0]
 
 
 @function("fm")
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first `size` indices of elements that are not 0, filled up with `fill_value`."""
-    found = np.argwhere(np.asarray(concrete(input.value)))[:size]
+    found = np.argwhere(looked_at(input.value, "nonzero_static"))[:size]
     filling = np.full((size - len(found), found.shape[1]), fill_value)
     return make_tensor(np.concatenate([found, filling]))

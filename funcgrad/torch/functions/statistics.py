@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.functions.reduce import MedianResult, ModeResult, axis_of, named_result, picked, shared
 from funcgrad.torch.functions.registry import declare, function
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.values import constant, looked_at
 
 declare("cov", lambda input, *, correction=1: np.cov(input, ddof=correction), "SqueezeBackward0")
 declare("corrcoef", lambda input: np.corrcoef(input), "ClampBackward1")
@@ -22,10 +22,10 @@ declare(
 Histogram = named_result("histogram", "hist bin_edges")
 
 
-@function("fm")
+@function("fm", out=True)
 def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """How many elements (or how much weight) lie in each bin, and the edges of the bins."""
-    x = np.asarray(concrete(input.value)).reshape(-1)
+    x = looked_at(input.value, "histogram").reshape(-1)
     edges = bins.value if isinstance(bins, Tensor) else bins
     weights = None if weight is None else np.asarray(weight.value).reshape(-1)
     counts, found = np.histogram(x, edges, range, weights=weights, density=density)
@@ -35,10 +35,10 @@ def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None
 Histogramdd = named_result("histogramdd", "hist bin_edges")
 
 
-@function()
+@function(out=True)
 def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
     """A histogram in several dimensions: rows of `input` are points."""
-    x = np.asarray(concrete(input.value)).reshape(-1, input.shape[-1])
+    x = looked_at(input.value, "histogramdd").reshape(-1, input.shape[-1])
     given = [b.value if isinstance(b, Tensor) else b for b in bins] if isinstance(bins, (list, tuple)) else bins
     limits = None if range is None else list(zip(range[::2], range[1::2], strict=True))
     counts, edges = np.histogramdd(x, given, limits, density, None if weight is None else np.asarray(weight.value).reshape(-1))
@@ -49,23 +49,33 @@ def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = No
 declare("msort", lambda input: np.sort(input, 0), "SortBackward0")
 
 
-def _mode_index(row: Any) -> int:
-    values, counts = np.unique(row, return_counts=True)
-    return int(np.flatnonzero(row == values[np.argmax(counts)])[-1])
+def _mode_index(x: Any, dim: int) -> Any:
+    """Where along `dim` the most frequent value (the smallest of several) stands last."""
+    x = np.moveaxis(x, dim, -1)
+    places = np.arange(x.shape[-1])
+    ordered = np.sort(x, -1)
+    begins = np.where(ordered[..., 1:] != ordered[..., :-1], places[1:], 0)  # where a run of equal values begins
+    begins = np.concatenate([np.zeros_like(begins, shape=(*x.shape[:-1], 1)), np.maximum.accumulate(begins, -1)], -1)
+    longest = np.argmax(places - begins, -1)[..., None]
+    return np.max(np.where(x == np.take_along_axis(ordered, longest, -1), places, 0), -1)
 
 
 def _mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value (the smallest of several), with the index of its last occurrence."""
-    return picked(input, np.apply_along_axis(_mode_index, dim, concrete(input)), dim, keepdim, ModeResult)
+    index = _mode_index(constant(input), dim) if input.ndim else 0
+    return picked(input, index, dim, keepdim, ModeResult)
 
 
 declare("mode", _mode)
 
 
-@function("fm")
+AminmaxResult = named_result("aminmax", "min max")
+
+
+@function("fm", out=True)
 def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
     """The minimum and the maximum."""
-    return input.amin(dim, keepdim), input.amax(dim, keepdim)
+    return AminmaxResult(input.amin(dim, keepdim), input.amax(dim, keepdim))
 
 
 def _middle_without_nan(x: Any, dim: int) -> Any:
@@ -79,8 +89,8 @@ def _nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The lower middle of what is not NaN; along `dim`, (values, indices)."""
     if dim is None:
         flat = np.reshape(input, -1)
-        return shared(flat, int(_middle_without_nan(concrete(flat), 0)))
-    return picked(input, _middle_without_nan(concrete(input), dim), dim, keepdim, MedianResult)
+        return shared(flat, _middle_without_nan(constant(flat), 0))
+    return picked(input, _middle_without_nan(constant(input), dim), dim, keepdim, MedianResult)
 
 
 declare("nanmedian", _nanmedian, lambda input, dim=None, keepdim=False: f"NanmedianBackward{0 if dim is None else 1}")

@@ -152,9 +152,7 @@ def _split_along(name: str, least: int, dim: Any) -> None:
 _split_along("hsplit", 1, lambda input: 0 if input.ndim == 1 else 1)
 _split_along("vsplit", 2, lambda input: 0)
 _split_along("dsplit", 3, lambda input: 2)
-_CHUNKS = FUNCTIONS["split"], FUNCTIONS["chunk"]
-for _name, _made in (("split_with_sizes", 0), ("unsafe_split", 0), ("unsafe_split_with_sizes", 0), ("unsafe_chunk", 1)):
-    enter(_name, _CHUNKS[_made], "fm")
+enter("split_with_sizes", FUNCTIONS["split"], "fm")
 
 
 @function("f")
@@ -186,13 +184,19 @@ declare("view_as_real", lambda input: np.stack([np.real(input), np.imag(input)],
 declare("view_as_complex", lambda input: input[..., 0] + 1j * input[..., 1], where="f")
 
 # ---- views as copies ---------------------------------------------------------------------------------------------------
-def _copy_of(name: str, view: Any) -> None:
+def _copied(view: Any) -> Any:
+    """The body of a view, with copies for what it gives."""
+
     def body(*args: Any, **kwargs: Any) -> Any:
         out = view(*args, **kwargs)
         return tuple(map(np.copy, out)) if isinstance(out, tuple) else np.copy(out)
 
+    return body
+
+
+def _copy_of(name: str, view: Any) -> None:
     title = f"{name.title().replace('_', '')}Backward0_copy"
-    made = Op(f"{name}_copy", body, title)
+    made = Op(f"{name}_copy", _copied(view), title)
     made.__doc__ = f"{name}, as a copy."
     enter(made.name, made, "f" if name != "narrow" else "fm")
 
@@ -214,6 +218,9 @@ for _name in (
     *("squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view", "view_as_complex", "view_as_real"),
 ):
     _copy_of(_name, _BODIES.get(_name) or (FUNCTIONS.get(_name) or getattr(Tensor, _name)).body)
+for _name, _whole in (("unsafe_split", "split"), ("unsafe_split_with_sizes", "split"), ("unsafe_chunk", "chunk")):
+    _parts = declare(_name, _copied(FUNCTIONS[_whole].body), "UnsafeSplitBackward0")
+    _parts.__doc__ = f"{_whole}, as copies: each part may be written to."
 FUNCTIONS["detach_copy"] = lambda input: input.detach().clone()
 
 

@@ -111,10 +111,23 @@ def backward(
         return
     found = _captured(seeds, [_needs_grad(x) for x in inputs], keep, create_graph)
     for x in dict.fromkeys(inputs):
-        ct = found[node_of(x)]  # type: ignore[index]
-        if ct is not None:
-            engine.accumulate(x, ct, create_graph)
-            _after_accumulation(node_of(x), x)  # type: ignore[arg-type]
+        node: Any = node_of(x)
+        tensor = _tensor_of(x, node)
+        if found[node] is not None and tensor is not None:
+            engine.accumulate(tensor, found[node], create_graph)
+            _after_accumulation(node, tensor)
+
+
+def _tensor_of(x: Any, node: Node) -> Tensor | None:
+    """The tensor whose .grad is meant: of an edge, the leaf at its end."""
+    if isinstance(x, Tensor):
+        return x
+    if node.plan is not None:
+        raise RuntimeError(
+            "backward(inputs=...) was given the GradientEdge of an intermediate result, which has no .grad to add to. Give the "
+            "tensor itself, or write torch.autograd.grad(y, edge)."
+        )
+    return node.saved()
 
 
 def _backward(
@@ -253,7 +266,8 @@ def grad(
         found = _captured(seeds_of(outs, given, create_graph), nodes, keep, create_graph)
     unused_allowed = allow_unused or materialize_grads
     return tuple(
-        _result(i, x, found[node], unused_allowed, materialize_grads) for i, (x, node) in enumerate(zip(ins, nodes, strict=True))
+        _result(i, x, found[node], unused_allowed, materialize_grads, create_graph)
+        for i, (x, node) in enumerate(zip(ins, nodes, strict=True))
     )
 
 
@@ -270,11 +284,12 @@ def _batched(outs: tuple[Any, ...], given: tuple[Any, ...], nodes: list[Node], k
     return dict(zip(nodes, [x.__operand__() if isinstance(x, Tensor) else x for x in found], strict=True))
 
 
-def _result(i: int, x: Any, ct: Any, unused_allowed: bool, materialize: bool) -> Any:
+def _result(i: int, x: Any, ct: Any, unused_allowed: bool, materialize: bool, create_graph: bool) -> Any:
     if ct is not None:
         return engine.to_user(engine.own(engine.dense(ct)))
     if materialize:
-        return make_tensor(np.zeros(node_of(x).shape, node_of(x).dtype))  # type: ignore[union-attr]
+        zeros = make_tensor(np.zeros(node_of(x).shape, node_of(x).dtype))  # type: ignore[union-attr]
+        return zeros.requires_grad_(create_graph)
     if not unused_allowed:
         raise RuntimeError(
             f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if "

@@ -9,7 +9,7 @@ from funcgrad.core.engine.sweep import Node as EngineNode
 from funcgrad.core.engine.sweep import make_node
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.tape import next_order
-from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
 
 class DeadEnd:
@@ -37,6 +37,33 @@ def dead_end(content: Any, node: EngineNode, how: str) -> Tensor:
     """A tensor that can be computed with, but not be differentiated through."""
     plan: Any = DeadEnd(how, node.plan.name, node.plan.slots)
     return make_tensor(content, make_node(next_order(), plan, None, node.parents, content.shape, content.dtype))
+
+
+class NotImplementedPlan:
+    """The plan of a function whose result depends on its operand, but whose derivative nobody has written."""
+
+    keeps, slots, masks = (), (0,), False
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        self.name = f"{function.rpartition('.')[2].title()}Backward0"
+
+    def pull(self, ct: Any, saved: Any) -> Any:
+        """Refuse."""
+        raise NotImplementedError(
+            f"the derivative for '{self.function}' is not implemented. Pick the elements by an index instead, such as "
+            "x[order] with the order taken from x.detach()."
+        )
+
+    pull_masked = pull
+
+
+def without_derivative(content: Any, source: Tensor, function: str) -> Tensor:
+    """What a function made of `source`: it requires grad where that does, and differentiating it is an error."""
+    if source.node is None or not recording():
+        return make_tensor(content)
+    plan: Any = NotImplementedPlan(function)
+    return make_tensor(content, make_node(next_order(), plan, None, (source.node,), content.shape, content.dtype))
 
 
 def once_differentiable(function: Any) -> Any:

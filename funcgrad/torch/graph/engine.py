@@ -19,6 +19,7 @@ from funcgrad.core.engine.sweep import Node, make_node, merged, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.hooks import EXTRAS
+from funcgrad.torch.graph.nodes import edge_slots, operand_count
 from funcgrad.torch.graph.tape import next_order, saved_values
 from funcgrad.torch.tensors.storage import TAINTED, tainted
 from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
@@ -116,7 +117,7 @@ class Visitor:
                 ct = self._hooked(node, hook, ct)
             tensor = extras.retain() if extras.retain is not None else None
             if tensor is not None:
-                accumulate(tensor, ct, self.create_graph, replace=True)
+                retain(tensor, ct, self.create_graph)
         if node in self.captures:
             self.captures[node] = ct
         return ct
@@ -179,20 +180,18 @@ class Visitor:
                 result = hook(self._edges(node, [None if p is None else to_user(p) for p in parts]), tuple(given))
             if result is not None:
                 result = result if isinstance(result, (tuple, list)) else (result,)
-                result = [result[i] for i in node.plan.slots] if len(result) != len(parts) else result
+                result = [result[i] for i in edge_slots(node.plan)] if len(result) != len(parts) else result
                 parts = [None if r is None else from_user(r, self.create_graph) for r in result]
         self.ct = None
         return parts
 
     def _edges(self, node: Node, gradients: list[Any]) -> tuple[Any, ...]:
         """The gradients for the edges that PyTorch shows: None for constants."""
-        from funcgrad.torch.graph.nodes import operand_count
-
-        count = operand_count(node)
-        if node.plan is None or count <= len(gradients) or len(node.plan.slots) != len(gradients):
+        count, slots = operand_count(node), edge_slots(node.plan)
+        if node.plan is None or count <= len(gradients) or len(slots) != len(gradients):
             return tuple(gradients)
         full = [None] * count
-        for slot, gradient in zip(node.plan.slots, gradients, strict=True):
+        for slot, gradient in zip(slots, gradients, strict=True):
             full[slot] = gradient
         return tuple(full)
 
@@ -213,7 +212,7 @@ class Visitor:
         """All of a leaf's gradient has come."""
         if EXTRAS or self.captures:
             ct = self.seen(leaf, ct)
-        self.finish(leaf, ct)
+        self.finish(leaf, self._before(leaf, ct) if EXTRAS and leaf not in self.captures else ct)
 
 
 # Nodes that save their result where PyTorch's save operands: the result may be overwritten, as the node has the old one.
@@ -251,16 +250,23 @@ def version_error(value: Any, found: Any, now: int) -> RuntimeError:
     )
 
 
-def accumulate(tensor: Tensor, ct: Any, create_graph: bool, *, replace: bool = False) -> None:
-    """Add a cotangent to a tensor's .grad: in place, unless the sum is to be differentiated."""
+def retain(tensor: Tensor, ct: Any, create_graph: bool) -> None:
+    """Add a cotangent to the .grad of an intermediate result: to a new tensor, as the old one may be part of a graph."""
+    gradient = to_user(own(dense(ct)))
+    with modes.set_grad_enabled(create_graph):
+        tensor.grad_ = gradient if tensor.grad_ is None else tensor.grad_ + gradient
+
+
+def accumulate(tensor: Tensor, ct: Any, create_graph: bool) -> None:
+    """Add a cotangent to a tensor's .grad: in place, or (with `create_graph`) to a new tensor that knows its graph."""
     held = tensor.grad_
     if held is None and type(ct) is np.ndarray and ct.dtype.kind == "f":
         tensor.grad_ = make_tensor(ct.copy())
         return
     ct = dense(ct)
-    if held is None or replace:
-        tensor.grad_ = copied(to_user(own(ct))) if create_graph and not replace else to_user(own(ct))
-    elif create_graph and isinstance(ct, Tracer):
+    if held is None:
+        tensor.grad_ = copied(to_user(own(ct))) if create_graph else to_user(own(ct))
+    elif create_graph:
         tensor.grad_ = held + to_user(ct)
     elif held.link is None and held.node is None:
         held.value = held.value + (ct.conj() if ct.dtype.kind == "c" else ct)

@@ -13,7 +13,7 @@ from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node as EngineNode
 from funcgrad.torch.graph.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
 from funcgrad.torch.graph.tape import NumberFirstPlan, Tape
-from funcgrad.torch.tensors.tensor import Leaf, Tensor, from_operand
+from funcgrad.torch.tensors.tensor import Leaf, Tensor, tensor_at
 
 
 class Node:
@@ -32,7 +32,7 @@ class Node:
         node = self.engine_node
         plan = node.plan
         edges = [(node_object(found), number) for found, number in map(edge_of, node.parents)]
-        slots = getattr(plan, "slots", ())
+        slots = edge_slots(plan)
         count = operand_count(node)
         if count <= len(edges) or len(slots) != len(edges) or title(node) in _NUMBERS_ONLY:
             return tuple(edges)
@@ -142,6 +142,11 @@ def operand_count(node: EngineNode) -> int:
     return sum(1 if length is None else length for _, length in layout)
 
 
+def edge_slots(plan: Any) -> tuple[int, ...]:
+    """Which of the edges that PyTorch shows lead to the parents of a node of this plan."""
+    return getattr(plan, "edges", None) or getattr(plan, "slots", ())
+
+
 def title(node: EngineNode) -> str:
     """The name of a node."""
     return "AccumulateGrad" if node.plan is None else node.plan.name
@@ -212,7 +217,7 @@ def saved_value(node: EngineNode, name: str) -> Any:
         return tuple(value.shape)
     if name == "dim" and title(node).startswith(("Sum", "Mean", "Amax", "Amin", "Logsumexp", "Std", "Var")):
         return value if isinstance(value, tuple) else (value,)
-    return from_operand(value) if hasattr(value, "dtype") and hasattr(value, "ndim") else value
+    return tensor_at(value) if hasattr(value, "dtype") and hasattr(value, "ndim") else value
 
 
 def _power_number(node: EngineNode, name: str) -> Any:

@@ -11,8 +11,8 @@ from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.modes import Mode, ModeManager
-from funcgrad.torch.graph.tape import NamedPlan, Tape
-from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.graph.tape import EAGER, NamedPlan, Tape
+from funcgrad.torch.tensors.tensor import Tensor, tensor_at
 
 
 class Packed:
@@ -69,16 +69,29 @@ def unpacked(saved: Any) -> Any:
     return mapped(saved, lambda x: x.value() if type(x) is Packed else x)
 
 
-def packer(pack: Callable[[Any], Any], unpack: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A function that packs what is an array."""
+def packer(pack: Callable[[Any], Any], unpack: Callable[[Any], Any], operands: Sequence[Any] = ()) -> Callable[[Any], Any]:
+    """A function that packs what is a tensor's: an array (or the tracer of one), or a NumPy scalar that is among `operands`."""
 
     def packed(x: Any) -> Any:
-        if not isinstance(x, (np.ndarray, np.generic)):
-            return x
+        value = x._value if isinstance(x, EAGER.tracer_type) else x
+        if isinstance(value, np.generic) and value is x and not any(value is given for given in operands):
+            return value  # a number of the user's
+        if not isinstance(value, (np.ndarray, np.generic)):
+            return value
         with modes.no_grad():
-            return Packed(pack(make_tensor(x)), unpack)
+            return Packed(pack(tensor_at(x)), unpack)
 
     return packed
+
+
+def _second_first(saved: Any, keeps: tuple[str, ...], change: Callable[[Any], Any]) -> Any:
+    """Saved values, each changed: of two operands the second comes first, as PyTorch packs them."""
+    if keeps[:2] != ("x", "y") or len(saved) != len(keeps):
+        return mapped(saved, change)
+    order = ("y", "x", *keeps[2:])
+    found = dict(zip(keeps, saved.values() if type(saved) is dict else saved, strict=True))
+    found.update({name: mapped(found[name], change) for name in order})
+    return {k: found[k] for k in saved} if type(saved) is dict else tuple(found[k] for k in keeps)
 
 
 def pack_node(node: Node, change: Callable[[Any], Any], only: str | None = None) -> None:
@@ -86,12 +99,14 @@ def pack_node(node: Node, change: Callable[[Any], Any], only: str | None = None)
     plan: Any = node.plan
     if not isinstance(plan, NamedPlan) or not plan.keeps:
         return
+    saved, raised = node.saved, plan.raised(node)  # whose tensors know their place in the graph
     if only is None:
-        node.saved = mapped(node.saved, change)
-    elif type(node.saved) is dict:
-        node.saved = {k: change(v) if k == only else v for k, v in node.saved.items()}
+        node.saved = _second_first(raised, plan.keeps, change)
+    elif type(saved) is dict:
+        node.saved = {k: change(raised[k]) if k == only else v for k, v in saved.items()}
     else:
-        node.saved = tuple(change(v) if k == only else v for k, v in zip(plan.keeps, node.saved, strict=True))
+        pairs = zip(plan.keeps, saved, raised, strict=True)
+        node.saved = tuple([change(r) if k == only else v for k, v, r in pairs])
     if not isinstance(plan, PackedPlan):
         node.plan = PackedPlan(plan)
 
@@ -115,7 +130,8 @@ def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
         if mode.anomaly is not None:
             mode.anomaly.note(node, t.value, operands)
         if mode.saved_hooks and not isinstance(node.plan, PackedPlan):
-            pack_node(node, packer(*hooks_of(mode)))
+            pack, unpack = hooks_of(mode)
+            pack_node(node, packer(pack, unpack, operands))
 
 
 class saved_tensors_hooks(ModeManager):

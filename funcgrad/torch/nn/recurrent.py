@@ -105,6 +105,7 @@ class RNNBase(Module):
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The outputs of the last layer, and the last states of all layers."""
+        hx = tuple(hx) if isinstance(hx, list) else hx
         if isinstance(input, PackedSequence):
             sizes = tuple(np.asarray(concrete(input.batch_sizes.value)).tolist())
             hx = self._states(input.data, sizes[0], hx, input.sorted_indices)

@@ -65,7 +65,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
     return _FORGET(input, make_tensor(found.astype(input.value.dtype)))
 
 
-@function("fm")
+@function("fm", out=True)
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
     """`num_samples` indices for each row of `input`, drawn with the (not normalised) probabilities that the row holds."""
     randomness.same_for_all("multinomial")

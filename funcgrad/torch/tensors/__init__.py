@@ -4,6 +4,7 @@
     size.py          Size and device: what `x.shape` and `x.device` are
     storage.py       memory that several tensors share: views, detach(), NumPy arrays
     tensor.py        `Tensor`: the cell
+    values.py        what a function's body asks of its operands
     data.py          what a user gives as data or as a shape
     inplace.py       writes: `add_`, `y[0] = v`, `out=`
     subclasses.py    `__torch_function__`

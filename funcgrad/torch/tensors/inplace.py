@@ -5,6 +5,7 @@ A write to a view is a write to its base: the base's history gets a CopySlices n
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,21 @@ from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.storage import del_slot, stepped
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
-COPY_SLICES = NamedPlan(WRITE, "torch::autograd::CopySlices")
+
+class _CopySlices(NamedPlan):
+    """The plan of a write: it keeps where it wrote, which is no value to be differentiated in."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(WRITE, "torch::autograd::CopySlices")
+        self.keeps = ("place",)
+
+    def raised(self, node: Node) -> Any:
+        return node.saved
+
+
+COPY_SLICES = _CopySlices()
 _KINDS = {
     "f2": "Half",
     "f4": "Float",
@@ -142,10 +157,18 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
         whole = _write_node(before, written, Place(link.base_steps, index), shape, dtype)
     root.node = whole
     if not isinstance(v, Tracer) or whole is not None:
-        _forget_nodes(root)
+        forget_nodes(root)
     if root is not t:
         del_slot(t, "node")
     move_retain(old, t)
+
+
+def rewrite_base(view: Tensor, written: Node) -> None:
+    """`view` has been written to as a whole, by the operation of this node: the history of its base tells of that."""
+    link = view.link
+    root = link.base
+    root.node = _write_node(root.node, written, Place(link.base_steps, ...), root.value.shape, root.value.dtype)
+    forget_nodes(root)
 
 
 def _write_node(before: Node | None, written: Node | None, place: Place, shape: Any, dtype: Any) -> Node:
@@ -154,7 +177,7 @@ def _write_node(before: Node | None, written: Node | None, place: Place, shape: 
     return make_node(next_order(), COPY_SLICES, (place, before is not None, written, winners), parents, shape, dtype)
 
 
-def _forget_nodes(root: Tensor) -> None:
+def forget_nodes(root: Tensor) -> None:
     """The views of `root` look up their nodes anew."""
     for reference in tuple(root.link.storage.members.values()):
         view = reference()
@@ -197,6 +220,8 @@ def content_index(index: Any) -> Any:
         )
     if type(index) is tuple:
         return tuple(map(content_index, index))
+    if type(index) is list and _stands_for_tuple(index):
+        return tuple(map(content_index, index))
     if type(index) is list:
         return np.asarray([content_index(i) for i in index], None if index else int)
     if isinstance(index, slice):
@@ -204,6 +229,20 @@ def content_index(index: Any) -> Any:
             raise ValueError("step must be greater than zero")
         return slice(*[x.item() if isinstance(x, Tensor) else x for x in (index.start, index.stop, index.step)])
     return index
+
+
+def _stands_for_tuple(index: list[Any]) -> bool:
+    """Does PyTorch take this list for a tuple of indices? (It does where something in it is no plain integer.)"""
+    kinds = (list, tuple, slice, Tensor, np.ndarray)
+    found = len(index) < 32 and any(i is None or i is ... or isinstance(i, kinds) for i in index)
+    if found:
+        warnings.warn(
+            "Using a non-tuple sequence for multidimensional indexing is deprecated: write x[tuple(index)] for an "
+            "index along each dim, or x[torch.tensor(index)] for a tensor of indices along the first.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return found
 
 
 def set_item(t: Tensor, index: Any, v: Any) -> None:

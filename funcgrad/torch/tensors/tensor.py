@@ -23,6 +23,7 @@ from funcgrad.torch.graph.modes import MODE, mode
 from funcgrad.torch.graph.tape import EAGER, next_order
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device, strided
+from funcgrad.torch.tensors.values import constant
 
 _new = object.__new__
 NON_LEAF_GRAD = (
@@ -254,6 +255,8 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """The same memory and version counter, outside the graph."""
+        if isinstance(self.value, Tracer):
+            return make_tensor(constant(self.value))
         made = storage.share(self, make_tensor(self.value))
         made.__class__ = Tensor if type(self) in PLAIN else type(self)
         return made
@@ -274,6 +277,8 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory, outside the graph, with a version counter of its own."""
+        if isinstance(self.value, Tracer):
+            return make_tensor(constant(self.value))
         return storage.share(self, make_tensor(self.value), own_version=True)
 
     @data.setter
@@ -342,11 +347,21 @@ def make_tensor(value: Any, node: Any = None) -> Tensor:
     return made
 
 
-def from_operand(x: Any) -> Tensor:
-    """A tensor around what the engine gave: an array, or a tracer."""
-    if isinstance(x, Tensor):
+def from_operand(x: Any) -> Any:
+    """A tensor around what the engine gave: an array, or a tracer. What a transform puts in a tensor's place stays: a
+    Jacobian has a whole tree of tensors there."""
+    if isinstance(x, (Tensor, tuple, list, dict)):
         return x
     return make_tensor(x._value, x._node) if type(x) is EAGER.tracer_type else make_tensor(x)
+
+
+def tensor_at(x: Any) -> Any:
+    """The same; of a leaf the leaf itself, as long as it holds that value."""
+    if type(x) is EAGER.tracer_type and x._node is not None and type(x._node.saved) is Leaf:
+        found = x._node.saved()
+        if found is not None and found.value is x._value:
+            return found
+    return from_operand(x)
 
 
 def traced(x: Any) -> bool:

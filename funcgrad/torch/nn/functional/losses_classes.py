@@ -13,6 +13,7 @@ from funcgrad.torch.nn.functional.reduction import chosen
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.inplace import kind_name
 from funcgrad.torch.tensors.tensor import Tensor
+from funcgrad.torch.tensors.values import item
 
 
 def _classes_last(x: Any) -> Any:
@@ -67,7 +68,7 @@ def _scaled_target(x: Any, target: Any, weight: Any, reduction: str, ignored: in
     _check_range(target, ignored, classes)
     valid = target != ignored
     target = np.where(valid, target, 0)
-    scale = valid.astype(x.dtype) if weight is None else np.where(valid, weight[target], 0).astype(x.dtype)
+    scale = valid.astype(x.dtype) if weight is None else np.where(valid, item(weight, target), 0).astype(x.dtype)
     if reduction == "mean":
         total = np.sum(scale)
         scale = scale / total
@@ -88,7 +89,9 @@ def _smoothed(input: Any, target: Any, weight: Any, reduction: str, ignored: int
     """The part 1 - smoothing of each target at its class, the rest on all classes."""
     x = _classes_last(input)
     target, scale = _scaled_target(input, target, weight, reduction, ignored)
-    valid = scale if weight is None else np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, weight[target]))
+    valid = scale
+    if weight is not None:
+        valid = np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, item(weight, target)))
     at_class = (np.arange(x.shape[-1]) == target[..., None]) * (scale * (1 - smoothing))[..., None]
     spread = (valid * (smoothing / x.shape[-1]))[..., None]
     q = at_class + (spread if weight is None else spread * weight)

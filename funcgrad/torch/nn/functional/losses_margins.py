@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.nn.kernels import losses as kernels
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.activations import logsigmoid
@@ -14,6 +15,7 @@ from funcgrad.torch.nn.functional.distances import pairwise_distance
 from funcgrad.torch.nn.functional.losses import _loss
 from funcgrad.torch.nn.functional.reduction import chosen, reduced
 from funcgrad.torch.tensors.tensor import Tensor, plain
+from funcgrad.torch.tensors.values import item
 
 # ---- of signs --------------------------------------------------------------------------------------------------------
 _SOFT_MARGIN = _loss("soft_margin_loss", kernels.SOFT_MARGIN, "SoftMarginLossBackward0")
@@ -154,12 +156,12 @@ def _multi_margin(input: Any, target: Any, weight: Any, p: int, margin: float, r
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
             f"Expected target size [{x.shape[0]}], but got {list(target.shape)}. Input has shape {list(input.shape)}."
         )
-    if t.size and (t.min() < 0 or t.max() >= x.shape[1]):
+    if not isinstance(t, Tracer) and t.size and (t.min() < 0 or t.max() >= x.shape[1]):
         raise RuntimeError("target out of range")
     rows = np.arange(len(t))
-    gap = np.maximum(margin - x[rows, t][:, None] + x, 0)
+    gap = np.maximum(margin - item(x, (rows, t))[:, None] + x, 0)
     loss = np.where(np.arange(x.shape[1]) == t[:, None], x.dtype.type(0), gap if p == 1 else gap * gap)
-    loss = loss if weight is None else loss * weight[t][:, None]
+    loss = loss if weight is None else loss * item(weight, t)[:, None]
     return _over_rows(np.sum(loss, axis=1) / x.shape[1], target.ndim > 0, reduction)
 
 

@@ -1,0 +1,51 @@
+"""What a function's body asks of its operands beside computing with them: values for indices, and memory to write to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.batch import BatchTracer, is_batched
+from funcgrad.core.engine.trace import Tracer, concrete, innermost
+from funcgrad.core.memory.indexing import GETITEM, holds_tracer_index
+from funcgrad.core.memory.mutation import for_each
+
+
+def constant(x: Any) -> Any:
+    """`x` without derivatives: an array, or under vmap a batch of arrays. Indices and masks are computed from it."""
+    if not isinstance(x, Tracer):
+        return x
+    inner = constant(x._value)
+    return x._trace.wrap(inner, None) if isinstance(x, BatchTracer) else inner
+
+
+def looked_at(x: Any, who: str) -> Any:
+    """The plain array beneath `x`, for a function whose result has a shape that depends on it.
+
+    Raises RuntimeError under vmap, where the examples would have results of different shapes.
+    """
+    if is_batched(x):
+        raise RuntimeError(
+            f"vmap: the shape of what {who} gives depends on the values, which differ between the examples. Call {who} outside "
+            "of vmap, or write torch.where(mask, x, 0) instead of picking elements."
+        )
+    return np.asarray(concrete(x))
+
+
+def as_array(x: Any) -> Any:
+    """A NumPy scalar as an array; a tracer stays."""
+    return x if isinstance(x, Tracer) else np.asarray(x)
+
+
+def item(x: Any, index: Any) -> Any:
+    """x[index], where the index may hold a batch of indices and `x` be an array."""
+    return x[index] if isinstance(x, Tracer) or not holds_tracer_index(index) else GETITEM(x, index)
+
+
+def cell(x: Any, *written: Any) -> Any:
+    """A copy of `x` that these may be written into: a tracer, if one of them is."""
+    trace = innermost(written)
+    if trace is None or isinstance(x, Tracer):
+        return np.copy(x)
+    return trace.wrap(for_each(trace, np.array(x)), None)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from funcgrad import numpy as numpy
     from funcgrad import optim as optim
     from funcgrad import testing as testing
+    from funcgrad.compiler import jit
     from funcgrad.drawing import draw, trace
     from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
     from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
@@ -66,6 +67,8 @@ __all__ = [
     # solutions of equations
     "fixed_point",
     "root",
+    # compiled functions
+    "jit",
     # pictures and tables
     "draw",
     "trace",
@@ -81,6 +84,7 @@ BEFOREHAND["scipy.fft"] = "funcgrad.scipy.fft.backend"
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
 _MODULES = ("cmath", "debug", "drawing", "extend", "math", "numpy", "optim", "testing")
 _LAZY = {
+    "jit": "compiler",
     "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",
     "custom_gradient": "transforms.custom", "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",
     "draw": "drawing", "trace": "drawing",

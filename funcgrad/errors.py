@@ -13,6 +13,7 @@
     ├── CotangentError (ValueError)                      a cotangent or tangent has the wrong shape, dtype or structure
     ├── RuleError (TypeError, ValueError)                a rule written by a user gave the wrong thing
     ├── ConvergenceError (ArithmeticError)               fixed_point or root found no solution
+    ├── ImpureFunctionError (RuntimeError)               jit: a function depends on more than its arguments
     ├── NumericalError (FloatingPointError)              debug.nans() found the first NaN or inf
     └── GradientCheckError (AssertionError)              funcgrad.testing found a wrong derivative
 
@@ -91,6 +92,14 @@ class ConvergenceError(FuncgradError, ArithmeticError):
     """An iteration did not come to a solution."""
 
 
+class ImpureFunctionError(FuncgradError, RuntimeError):
+    """A function that is compiled computes with what changes and is no argument: random numbers, the time, a counter."""
+
+
+class CompileWarning(UserWarning):
+    """A function runs without being compiled, because it took too many ways, or its surroundings keep changing."""
+
+
 class NumericalError(FuncgradError, FloatingPointError):
     """A NaN or inf appeared while `debug.nans()` was watching."""
 
@@ -102,13 +111,14 @@ class GradientCheckError(FuncgradError, AssertionError):
 def user_frame() -> FrameType | None:
     """The innermost running frame that is neither funcgrad's own nor that of NumPy, SciPy or the standard library (`heapq`)."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_library(frame.f_code.co_filename):
+    while frame is not None and is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
 
 @cache
-def _is_library(path: str) -> bool:
+def is_library(path: str) -> bool:
+    """Is this a file of funcgrad's own, of NumPy, SciPy or the standard library?"""
     return path.startswith(_OURS) or (path.startswith(_STANDARD_LIBRARY) and "-packages" not in path)
 
 

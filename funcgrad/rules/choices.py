@@ -21,7 +21,7 @@ from funcgrad.core.memory.orders import in_order
 from funcgrad.core.memory.views import FILLED
 from funcgrad.errors import BatchedControlFlowError, user_line
 from funcgrad.rules.indexing import as_positions
-from funcgrad.rules.slopes import phase, some
+from funcgrad.rules.slopes import found, phase, some
 
 BOOL = np.dtype(bool)
 
@@ -147,7 +147,7 @@ def _choose(a, choices, out=None, mode="raise"):
         raise out_refused("choose")
     a, choices = as_positions(as_array(a)), list(choices)
     n = len(choices)
-    if mode == "raise" and some((concrete(a) < 0) | (concrete(a) >= n)):
+    if mode == "raise" and found((concrete(a) < 0) | (concrete(a) >= n)):
         raise ValueError(f"np.choose: an index is outside 0...{n - 1}")
     a = a % n if mode == "wrap" else np.clip(a, 0, n - 1)
     chosen: Any = 0

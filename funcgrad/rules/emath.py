@@ -10,13 +10,13 @@ import numpy as np
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.declare import composite
 from funcgrad.core.engine.trace import concrete
-from funcgrad.rules.slopes import some
+from funcgrad.rules.slopes import found
 
 
 def _widened(x: Any, is_outside: Callable[[Any], Any]) -> Any:
     """`x`, as complex numbers if any element lies outside the real domain."""
     x = as_array(x)
-    if x.dtype.kind == "c" or not some(is_outside(concrete(x))):
+    if x.dtype.kind == "c" or not found(is_outside(concrete(x))):
         return x
     return x.astype(np.result_type(x.dtype, np.complex64))
 

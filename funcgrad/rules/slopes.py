@@ -49,6 +49,11 @@ def some(mask: Any) -> bool:
     return bool(mask) if isinstance(mask, np.generic) else True
 
 
+def found(mask: Any) -> bool:
+    """The same, where the answer decides what is computed: a value that jit records is asked, and notes it."""
+    return bool(np.any(mask)) if isinstance(mask, Tracer) and mask._is_recorded else some(mask)
+
+
 def _full(x: Any, shape: tuple[int, ...]) -> Any:
     return x if type(x) is np.ndarray and x.shape == shape else np.broadcast_to(x, shape)
 

@@ -12,7 +12,7 @@ from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import is_batched, one_by_one
 from funcgrad.core.engine.declare import composite, elementwise, linear
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.trace import bind, concrete
+from funcgrad.core.engine.trace import Tracer, bind, concrete
 from funcgrad.core.memory.indexing import GETITEM
 from funcgrad.errors import BatchedControlFlowError, user_line
 
@@ -146,6 +146,8 @@ def _bin_count(a: Any, bins: Any, range: Any, weights: Any) -> int:
                 "Give the number of bins or their edges instead."
             )
         return bins.shape[0] - 1 if np.ndim(bins) else bins
+    if np.ndim(bins) == 1 and isinstance(concrete(bins), Tracer):  # of edges that jit records there is only the number
+        return bins.shape[0] - 1
     range = None if range is None else [concrete(x) for x in range]
     weights = concrete(weights) if isinstance(bins, str) else None
     return len(np.histogram_bin_edges(concrete(a), concrete(bins), range, weights)) - 1

@@ -33,7 +33,7 @@ def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> An
         return _PROMOTED[kind](x)
     elif isinstance(x, Tracer):
         if x.dtype.kind in "fc" or allow_int:
-            return snapshot(x)
+            return x._trace.as_input(x)
     elif (
         not what_instead(x)
         and getattr(x, "dtype", None) is not None

@@ -214,6 +214,8 @@ def without_derivatives(x: Any, trace: Trace | None = None) -> Any:
         return x
     if x._trace is trace:
         return x._value
+    if x._is_recorded:  # it has no derivatives
+        return snapshot(x)
     value = without_derivatives(x._value)
     return x._trace.wrap(value, None) if isinstance(x._trace, BatchTrace) else value
 

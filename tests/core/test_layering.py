@@ -19,7 +19,7 @@ LAYERS = [
     {"rules"},
     {"transforms"},
     {"testing", "debug", "drawing", "extend"},
-    {"numpy", "scipy", "math", "cmath", "optim", "nn", "jit", "dask"},
+    {"numpy", "scipy", "math", "cmath", "optim", "nn", "compiler", "dask"},
     {"adapt", "compat"},
     {"torch"},
 ]

@@ -101,6 +101,10 @@ class Trace:
         tracer._alias = None
         return tracer
 
+    def as_input(self, x: Any) -> Any:
+        """What a transform inside this trace differentiates in, given the tracer `x`."""
+        return snapshot(x)
+
     def handed_out(self, x: Any) -> Any:
         """What a user gets of the tracer `x`, as a result of a transform inside this trace."""
         return snapshot(x)
@@ -158,6 +162,7 @@ class Tracer(ArrayMethods):
 
     __slots__ = ("__weakref__", "_alias", "_node", "_trace", "_value")
     _is_batch = False  # does the value hold many examples (vmap)?
+    _is_recorded = False  # is it a value of a program that jit records? Then its own questions are asked of it, and noted
     _trace: Trace
     _value: Any
     _node: Any
@@ -208,7 +213,17 @@ def is_foreign(x: Any) -> bool:
 
 
 def concrete(x: Any) -> Any:
-    """The plain value beneath all traces: for questions whose answer no derivative depends on."""
+    """The plain value beneath all traces: for questions whose answer no derivative depends on.
+
+    Beneath those of jit there is no plain value: what it records is asked as a tracer.
+    """
+    while isinstance(x, Tracer) and not x._is_recorded:
+        x = x._value
+    return x
+
+
+def memory_of(x: Any) -> Any:
+    """The plain value beneath all traces, for questions about shape, dtype and layout alone."""
     while isinstance(x, Tracer):
         x = x._value
     return x

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from funcgrad.core.engine.trace import concrete
+from funcgrad.core.engine.trace import memory_of
 
 
 def by_strides(x: np.ndarray) -> tuple[int, ...]:
@@ -118,7 +118,7 @@ def as_alone(x: Any, alone: np.ndarray) -> Any:
 
 def one_example(x: Any) -> Any:
     """The plain value beneath `x`, a tracer or array; under vmap, one example of it (zeros, if there is none)."""
-    value = concrete(x)
+    value = memory_of(x)
     extra = np.ndim(value) - x.ndim
     if not extra:
         return value

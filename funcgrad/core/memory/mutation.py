@@ -24,7 +24,7 @@ from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import make_node
-from funcgrad.core.engine.trace import Trace, Tracer, concrete, innermost, is_foreign, lower, snapshot
+from funcgrad.core.engine.trace import Trace, Tracer, innermost, is_foreign, lower, memory_of, snapshot
 from funcgrad.core.memory.batch_index import to_batch_index
 from funcgrad.core.memory.layout import copied, is_private
 from funcgrad.core.memory.places import Place
@@ -69,7 +69,7 @@ def _is_like(v: Tracer, x: Tracer) -> bool:
     """Has `v` the shape and the dtype of `x`, and does it lie in memory in the same way?"""
     if v.shape != x.shape:  # of a batch, one example may have what all of them together have
         return False
-    old, new = concrete(x), concrete(v)
+    old, new = memory_of(x), memory_of(v)
     if type(old) is not np.ndarray or type(new) is not np.ndarray:
         return False
     return old.dtype == new.dtype and old.shape == new.shape and old.strides == new.strides

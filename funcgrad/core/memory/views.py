@@ -13,7 +13,7 @@ from weakref import ref
 
 import numpy as np
 
-from funcgrad.core.engine.trace import Tracer, bind, concrete, snapshot
+from funcgrad.core.engine.trace import Tracer, bind, memory_of, snapshot
 from funcgrad.core.memory.layout import one_example, to_read
 from funcgrad.errors import BatchedControlFlowError, TracerWriteError, user_line
 
@@ -141,7 +141,7 @@ def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:
     is_scalar_of_each = base._is_batch and not base.shape  # may become a number, where the batch becomes a view
     is_as_it_lies = base._alias is None or base._alias.root is None or not base._alias.root._alias.written
     if type(base._value) is np.ndarray and is_as_it_lies and not is_scalar_of_each:
-        return base._value, concrete(view)
+        return base._value, memory_of(view)
     plain = plain_view(base)
     return plain, step(plain)
 

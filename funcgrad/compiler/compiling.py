@@ -1,0 +1,194 @@
+"""jit: a function that is recorded, compiled, and from then on runs without Python's part of the work.
+
+For each signature there is a `Compiled`: the first call runs the function and records it, the second records again and
+compares, the third runs the program. A call that comes to a guard with a new outcome is recorded, and becomes a path.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.compiler.constants import Constant
+from funcgrad.compiler.environment import Environment
+from funcgrad.compiler.paths import Paths, Recording, Returned, where
+from funcgrad.compiler.program import Program
+from funcgrad.compiler.recorder import ClosedOver, JitTrace, JitTracer
+from funcgrad.compiler.signature import Arguments, arguments
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.errors import CompileWarning
+from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of
+
+MOST_PATHS = 32
+MOST_CHANGES = 8
+
+
+class Jit(Transformed):
+    """See `jit`."""
+
+    transform = "jit"
+
+    def __init__(self, fun: Callable[..., Any], static: frozenset[Any], engine: str) -> None:
+        super().__init__(fun)
+        self.static, self.engine = static, engine
+        self.compiled: dict[Any, Compiled] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = arguments(args, kwargs, self.static)
+        if given is None:  # tracers of a transform around this one
+            return self.fun(*args, **kwargs)
+        compiled = self.compiled.get(given.key)
+        if compiled is None:
+            compiled = self.compiled.setdefault(given.key, Compiled(self.fun, self.engine))
+        return compiled(given)
+
+    def __reduce__(self) -> Any:
+        made = super().__reduce__()
+        if isinstance(made, str):
+            return made
+        rebuild, (cls, attributes) = made
+        return rebuild, (cls, {**attributes, "compiled": {}})
+
+
+class Compiled:
+    """All that is known of one function for one signature."""
+
+    def __init__(self, fun: Callable[..., Any], engine: str) -> None:
+        self.fun, self.engine = fun, engine
+        self.name = name_of(fun)
+        self.lock = threading.RLock()
+        self.paths: Paths | None = None
+        self.program: Any = None
+        self.environment: Environment | None = None
+        self.changes = 0
+        self.is_eager = False
+
+    def __call__(self, given: Arguments) -> Any:
+        program, environment = self.program, self.environment
+        if program is not None:
+            assert environment is not None
+            if environment.change() is None:
+                try:
+                    out = program(given.values)
+                except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
+                    return self.run_eagerly(given)
+                if out is not None:
+                    number, *results = out
+                    return program.ends[number].filled(results)
+        if self.is_eager:
+            return self.run_eagerly(given)
+        return self.record(given)
+
+    def run_eagerly(self, given: Arguments) -> Any:
+        """The function itself."""
+        args, kwargs = given.rebuilt(given.values)
+        return self.fun(*args, **kwargs)
+
+    # ---- recording ---------------------------------------------------------------------------------------------------
+    def record(self, given: Arguments) -> Any:
+        """Run the function, and write down what it does."""
+        environment = Environment(self.fun)
+        if environment.holds_tracers:
+            return self.run_eagerly(given)
+        with JitTrace() as trace:
+            args, kwargs = given.rebuilt([trace.input(x) for x in given.values])
+            try:
+                out = self.fun(*args, **kwargs)
+            except ClosedOver:
+                return self.run_eagerly(given)
+            leaves, structure = tree.flatten(out)
+            returned = Returned([_returned(trace, x) for x in leaves], structure)
+        if trace.has_raised:  # and the function has caught it: this way can't be written down
+            return tree.unflatten(structure, [_handed_out(x) for x in leaves])
+        recording = Recording(trace.tape, trace.outcomes, returned)
+        with self.lock:
+            self._add(trace, recording, environment.without_own_effects())
+        return tree.unflatten(structure, [_handed_out(x) for x in leaves])
+
+    def _add(self, trace: JitTrace, recording: Recording, environment: Environment) -> None:
+        changed = None if self.environment is None else self.environment.change()
+        if changed is not None:
+            self._note_change(changed)
+        self.environment = environment
+        paths = self.paths
+        if paths is None:
+            paths = self.paths = Paths(self.name, trace.inputs)
+        try:
+            paths.add(recording)
+        except Exception:
+            self.program = None
+            self.paths = Paths(self.name, trace.inputs)
+            self.paths.add(recording)
+            if changed is None:
+                self.paths = None
+                raise
+        assert self.paths is not None
+        if self.paths.count() > MOST_PATHS:
+            self._give_up(self._too_many())
+        elif not self.is_eager:
+            self._compile()
+
+    def _compile(self) -> None:
+        assert self.paths is not None
+        assert self.paths.root is not None
+        if any(block.returned is not None and block.seen > 1 for block in self.paths.root.blocks()):
+            self.program = Program(self.paths)
+
+    def _note_change(self, name: str) -> None:
+        self.changes += 1
+        if self.changes > MOST_CHANGES:
+            self._give_up(
+                f"jit: {self.name} closes over {name}, which has changed between calls {self.changes} times, and each "
+                f"time was recorded again. From now on it runs without being compiled. Pass {name} as an argument."
+            )
+
+    def _too_many(self) -> str:
+        assert self.paths is not None
+        assert self.paths.root is not None
+        lines: dict[Any, int] = {}
+        for block in self.paths.root.blocks():
+            if block.guard is not None and len(block.branches) > 1:
+                lines[block.guard.line] = lines.get(block.guard.line, 0) + len(block.branches) - 1
+        worst = max(lines, key=lambda line: lines[line])
+        return (
+            f"jit: {self.name} has gone {self.paths.count()} ways, most of which part at {where(worst)}: a value "
+            "decides there what is called next (`if`, `while`, int(x), float(x), the length of x[mask]). Further ways "
+            "run without being compiled. Write np.where(condition, a, b) for `if`, and NumPy's functions for those of "
+            "math; to write into an array, begin with np.zeros_like(x), or import funcgrad.numpy as np."
+        )
+
+    def _give_up(self, message: str) -> None:
+        if not self.is_eager:
+            self.is_eager = True
+            warnings.warn(message, CompileWarning, stacklevel=6)
+
+
+def _returned(trace: JitTrace, x: Any) -> Any:
+    """What stands for a leaf that the function returned."""
+    if isinstance(x, (Tracer, np.ndarray)):
+        return trace.operand(x)[0]
+    return x
+
+
+def _handed_out(x: Any) -> Any:
+    """A leaf of a recorded run, as the caller's own."""
+    if isinstance(x, (JitTracer, BlankTracer)):
+        x = x._value
+    return x.copy("K") if isinstance(x, np.ndarray) else x
+
+
+def static_names(static_argnums: Any, static_argnames: Any) -> frozenset[Any]:
+    """The positions and names of static arguments."""
+    if isinstance(static_argnames, str):
+        static_argnames = (static_argnames,)
+    numbers = checked_argnums(static_argnums, "jit") if static_argnums != () else ()
+    return frozenset([*(numbers if isinstance(numbers, tuple) else (numbers,)), *static_argnames])
+
+
+__all__ = ["Constant", "Jit", "static_names"]

@@ -1,0 +1,88 @@
+"""Which values are needed when: what nobody reads is not computed, what nobody needs any more may be overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from funcgrad.compiler.constants import Constant
+from funcgrad.compiler.paths import Block
+from funcgrad.compiler.steps import Spec, Step
+from funcgrad.transforms.programs import Ref
+
+
+class Families:
+    """Values that may lie in the same memory: a view, and what it looks into. The root of a family is where it began."""
+
+    def __init__(self, root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> None:
+        self.roots: dict[Ref, Ref] = {}
+        self.own: set[Ref] = set()  # the roots whose memory belongs to the program
+        self.members: dict[Ref, list[Ref]] = {ref: [ref] for ref, _ in inputs}
+        for block in root.blocks():
+            for step in block.steps:
+                self._note(step)
+
+    def _note(self, step: Step) -> None:
+        for ref, spec in zip(step.outs, step.specs):
+            arrays = [x for x in step.operands if type(x) is Ref or isinstance(x, (Constant, np.ndarray))] if spec.is_view else []
+            bases = [x for x in arrays if type(x) is Ref]
+            if not arrays:
+                self.own.add(ref)
+            if bases:  # of several, all have to be taken for one
+                first = self.of(bases[0])
+                for other in bases[1:]:
+                    self._join(first, self.of(other))
+                self.roots[ref] = first
+                self.members.setdefault(first, [first]).append(ref)
+                if len(bases) < len(arrays):
+                    self.own.discard(first)
+            else:
+                self.members.setdefault(ref, [ref])
+
+    def _join(self, first: Ref, other: Ref) -> None:
+        if first == other:
+            return
+        for ref in self.members.pop(other, [other]):
+            self.roots[ref] = first
+            self.members.setdefault(first, [first]).append(ref)
+        if other not in self.own:
+            self.own.discard(first)
+        self.own.discard(other)
+
+    def of(self, ref: Ref) -> Ref:
+        """The root of the family of `ref`."""
+        return self.roots.get(ref, ref)
+
+    def belongs(self, ref: Ref) -> bool:
+        """Does the memory of `ref` belong to the program?"""
+        return self.of(ref) in self.own
+
+
+def without_dead(root: Block) -> set[Ref]:
+    """Take the steps out of the blocks whose results nobody needs; what the tree needs from outside."""
+    order = list(root.blocks())
+    needed: dict[int, set[Ref]] = {}
+    for block in reversed(order):
+        live = set().union(*(needed[id(b)] for b in block.branches.values())) | set(block.needs())
+        kept = []
+        for step in reversed(block.steps):
+            if not live.isdisjoint(step.outs):
+                kept.append(step)
+                live.difference_update(step.outs)
+                live.update(step.refs())
+        block.steps = kept[::-1]
+        needed[id(block)] = live
+    return needed[id(root)]
+
+
+def live_in(root: Block) -> dict[int, set[Ref]]:
+    """For each block, by its id: what is needed of all that was computed before."""
+    needed: dict[int, set[Ref]] = {}
+    for block in reversed(list(root.blocks())):
+        live = set().union(*(needed[id(b)] for b in block.branches.values())) | set(block.needs())
+        for step in reversed(block.steps):
+            live.difference_update(step.outs)
+            live.update(step.refs())
+        needed[id(block)] = live
+    return needed

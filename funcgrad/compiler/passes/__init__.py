@@ -1,0 +1,22 @@
+"""What is made better of a program before it is printed. Each pass takes the tree of blocks and changes it in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from funcgrad.compiler.liveness import without_dead
+from funcgrad.compiler.paths import Block
+from funcgrad.compiler.steps import Spec
+from funcgrad.transforms.programs import Ref
+
+Pass = Callable[[Block, Sequence[tuple[Ref, Spec]]], Any]
+PASSES: list[Pass] = []
+
+
+def optimised(root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> Block:
+    """The tree after all passes."""
+    for improve in PASSES:
+        improve(root, inputs)
+    without_dead(root)
+    return root

@@ -1,0 +1,105 @@
+"""What programs are told apart by: the tree of the arguments, shapes and dtypes, and the values that are static."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad import tree
+from funcgrad.compiler.steps import order_of
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.errors import ArgumentError
+
+_NUMBERS = frozenset([float, int, complex])
+
+
+class Arguments:
+    """The arguments of one call, taken apart: `leaves` flow through the program, all else is in `key`."""
+
+    __slots__ = ("flows", "key", "leaves", "structure")
+
+    def __init__(self, leaves: list[Any], flows: tuple[int, ...] | None, key: Any, structure: tree.Structure | None) -> None:
+        self.leaves, self.flows, self.key, self.structure = leaves, flows, key, structure
+
+    def rebuilt(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """(args, kwargs) with these values for what flows."""
+        if self.flows is None:
+            return tuple(values), {}
+        leaves = list(self.leaves)
+        for i, value in zip(self.flows, values, strict=True):
+            leaves[i] = value
+        assert self.structure is not None
+        return tree.unflatten(self.structure, leaves)
+
+    @property
+    def values(self) -> list[Any]:
+        """What flows."""
+        return self.leaves if self.flows is None else [self.leaves[i] for i in self.flows]
+
+
+def key_of(x: Any) -> Any:
+    """What is fixed of a leaf that flows; None, if it does not."""
+    kind = type(x)
+    if kind is np.ndarray:
+        if x.dtype.kind not in "fciub":
+            return None
+        if x.flags.c_contiguous:
+            return x.dtype, x.shape
+        return x.dtype, x.shape, order_of(x)
+    if kind in _NUMBERS:
+        return kind
+    if isinstance(x, np.generic) and x.dtype.kind in "fciub":
+        return kind
+    return None
+
+
+def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any = ()) -> Arguments | None:
+    """The arguments of a call; None, if there are tracers among them. `static` names those that are taken as they are."""
+    if not kwargs and not static:
+        keys = tuple(map(key_of, args))
+        if None not in keys:
+            return Arguments(list(args), None, keys, None)
+    return _general(args, kwargs, static)
+
+
+class _Static:
+    """A static argument, as a leaf."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _general(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any) -> Arguments | None:
+    held_args = tuple(_Static(a) if i in static else a for i, a in enumerate(args))
+    held_kwargs = {k: _Static(v) if k in static else v for k, v in kwargs.items()}
+    leaves, structure = tree.flatten((held_args, held_kwargs))
+    flows, keys = [], []
+    for i, x in enumerate(leaves):
+        if type(x) is _Static:
+            leaves[i] = x = x.value
+            keys.append(("static", type(x), _hashable(x, "a static argument")))
+            continue
+        if isinstance(x, Tracer):
+            return None
+        key = key_of(x)
+        if key is None:
+            keys.append(("static", type(x), _hashable(x, "an argument")))
+        else:
+            flows.append(i)
+            keys.append(key)
+    return Arguments(leaves, tuple(flows), (structure, *keys), structure)
+
+
+def _hashable(x: Any, what: str) -> Any:
+    try:
+        hash(x)
+    except TypeError:
+        raise ArgumentError(
+            f"jit: {what} is a {type(x).__name__}, which is neither a number or an array of numbers nor can be hashed. Pass "
+            "arrays (np.asarray(x)), or a tuple in the place of a list, or register its class with funcgrad.tree.register_node."
+        ) from None
+    return x

@@ -1,0 +1,254 @@
+"""Prints the blocks of a program as one function in Python, that calls NumPy and nothing else.
+
+    def program(x1, x2):
+        v3 = x1 * x2
+        if v3.sum() > 0: ...
+        return 0, v3
+
+It returns the number of the end it came to and what the function returned there, or None where a guard came out otherwise
+than ever before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compiler.buffers import Buffers
+from funcgrad.compiler.constants import Constant
+from funcgrad.compiler.expressions import Expressions
+from funcgrad.compiler.guards import EXPRESSIONS, outcome_of
+from funcgrad.compiler.liveness import Families, live_in
+from funcgrad.compiler.names import Names, index_text
+from funcgrad.compiler.paths import Block, Returned
+from funcgrad.compiler.steps import HERE, Hole, Spec, Step
+from funcgrad.compiler.vocabulary import add_at, written, written_flat
+from funcgrad.transforms.programs import Ref
+
+
+class Writer:
+    """Writes one program."""
+
+    def __init__(self, root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> None:
+        self.names = Names()
+        self.expressions = Expressions(self.names)
+        self.families = Families(root, inputs)
+        self.live = live_in(root)
+        self.buffers = Buffers(self.families)
+        self.texts: dict[Ref, str] = {ref: f"x{i}" for i, (ref, _) in enumerate(inputs)}
+        self.specs: dict[Ref, Spec] = dict(inputs)
+        self.ends: list[Returned] = []
+        self.lines: list[str] = []
+        self.indent = 1
+        self.returned_refs = self._returned(root)
+        self._write(root)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the arguments."""
+        return [text for text in self.texts.values() if text.startswith("x")]
+
+    def source(self, name: str = "program") -> str:
+        """The function."""
+        head = f"def {name}({', '.join([*self.parameters, *self.buffers.parameters])}):"
+        return "\n".join([head, *self.lines, ""])
+
+    def _returned(self, root: Block) -> set[Ref]:
+        ends = [block.returned for block in root.blocks() if block.returned is not None]
+        return {x for end in ends for x in end.leaves if type(x) is Ref}
+
+    # ---- blocks ------------------------------------------------------------------------------------------------------
+    def _write(self, block: Block) -> None:
+        while True:
+            self._write_steps(block)
+            if block.guard is None:
+                if block.returned is None:
+                    self._line("return None")
+                else:
+                    self._write_return(block.returned)
+                return
+            known = [(outcome, b) for outcome, b in block.branches.items()]
+            if not known:
+                self._line("return None")
+                return
+            if len(known) == 1:
+                self._line(f"if {self._condition(block.guard, known[0][0], negated=True)}:")
+                self._line("    return None")
+                block = known[0][1]
+                continue
+            self._write_branches(block.guard, known)
+            return
+
+    def _write_branches(self, guard: Any, known: Sequence[tuple[Any, Block]]) -> None:
+        state = self.buffers.state()
+        texts = dict(self.texts)
+        for k, (outcome, block) in enumerate(known):
+            is_other = guard.kind == "bool" and k == 1
+            condition = "else:" if is_other else f"{'if' if k == 0 else 'elif'} {self._condition(guard, outcome)}:"
+            self._line(condition)
+            self.indent += 1
+            self._write(block)
+            self.indent -= 1
+            self.buffers.restore(state)
+            self.texts = dict(texts)
+        if guard.kind != "bool":
+            self._line("return None")
+
+    def _condition(self, guard: Any, outcome: Any, *, negated: bool = False) -> str:
+        x = self._operand(guard.ref)
+        if guard.kind == "bool":
+            return x if outcome is not negated else f"not {x}"
+        asked = EXPRESSIONS.get(guard.kind)
+        if asked is None:
+            function = self.names.of(outcome_of_kind(guard.kind), f"{guard.kind}_of")
+            asked = f"{function}({{}})"
+        return f"{asked.format(x)} {'!=' if negated else '=='} {self.names.text(outcome)}"
+
+    def _write_return(self, returned: Returned) -> None:
+        number = len(self.ends)
+        self.ends.append(returned)
+        parts, given = [], set()
+        for x in returned.leaves:
+            if type(x) is Ref:
+                parts.append(self._output(x, given))
+            elif isinstance(x, Constant):
+                parts.append(f"{self.names.text(x)}.copy()")
+        self._line(f"return {number}, {', '.join(parts)}" if parts else f"return {number},")
+
+    def _output(self, ref: Ref, given: set[Ref]) -> str:
+        spec, text, root = self.specs[ref], self._operand(ref), self.families.of(ref)
+        is_callers = self.families.belongs(ref) and not spec.is_view and root not in given and not self.buffers.holds(root)
+        given.add(root)
+        return text if not spec.is_array or is_callers else f'{text}.copy("K")'
+
+    # ---- steps -------------------------------------------------------------------------------------------------------
+    def _write_steps(self, block: Block) -> None:
+        after = self._live_after(block)
+        quiet: Any = None
+        for step, live in zip(block.steps, after):
+            if step.errstate != quiet:
+                if quiet is not None:
+                    self.indent -= 1
+                quiet = step.errstate
+                if quiet is not None:
+                    self._line(f"with np.errstate({', '.join(f'{k}={v!r}' for k, v in quiet.items())}):")
+                    self.indent += 1
+            self._write_step(step, live)
+        if quiet is not None:
+            self.indent -= 1
+
+    def _live_after(self, block: Block) -> list[set[Ref]]:
+        live = set().union(*(self.live[id(b)] for b in block.branches.values())) | set(block.needs())
+        found = []
+        for step in reversed(block.steps):
+            found.append(set(live))
+            live.difference_update(step.outs)
+            live.update(step.refs())
+        return found[::-1]
+
+    def _write_step(self, step: Step, live: set[Ref]) -> None:
+        for ref, spec in zip(step.outs, step.specs):
+            self.specs[ref] = spec
+        if step.function in (written, written_flat, add_at):
+            self._write_into(step, live)
+        elif step.many is not None:
+            names = [self._name(ref) if ref in live else "_" for ref in step.outs]
+            self._line(f"{', '.join(names)}{',' * (len(names) == 1)} = {self.expressions.of(step, self._operand)}")
+        else:
+            self._write_one(step, live)
+        self.buffers.free(step, live)
+
+    def _write_one(self, step: Step, live: set[Ref]) -> None:
+        (ref,) = step.outs
+        out = self.buffers.take(step, live, returned=self.returned_refs)
+        if out is None:
+            text = self.expressions.of(step, self._operand)
+        else:
+            write = self.expressions._writer(step, self._operand)
+            text = self.expressions.call(self.names.function(step.function), step.args, step.kwargs, write, out)
+        self._line(f"{self._name(ref)} = {text}")
+
+    def _write_into(self, step: Step, live: set[Ref]) -> None:
+        """A write: into the buffer itself, if nobody needs any more what was there before."""
+        (out,) = step.outs
+        before, write = step.operands[0], self.expressions._writer(step, self._operand)
+        text = self._operand(before)
+        is_like = type(before) is Ref and self.specs[before] == step.specs[0] or step.function is not add_at
+        if type(before) is Ref and is_like and self._is_free(before, step, live):
+            self.texts[out] = text
+            self.families.own.add(out)
+            self.buffers.handed_on(self.families.of(before), out)
+        elif step.function is add_at:
+            name = self._name(out)
+            self._line(f"{name} = np.array({text}, {self.names.text(step.specs[0].dtype)})")
+            text = name
+        else:
+            name = self._name(out)
+            self._line(f'{name} = np.array({text}, order="K")')
+            text = name
+        self._write_items(step, text, write)
+
+    def _write_items(self, step: Step, text: str, write: Any) -> None:
+        if step.function is written:
+            _, v, index, *views = step.args
+            for view in views[0] if views else ():
+                text = self.expressions.view(view, text, write)
+            self._line(f"{text}[{index_text(index, write)}] = {write(v)}")
+        elif step.function is written_flat:
+            _, v, positions, index, shape = step.args
+            self._line(f"{text}[np.unravel_index({write(positions)}[{index_text(index, write)}], {write(shape)})] = {write(v)}")
+        else:
+            _, part, index = step.args
+            if _repeats(step, index):
+                place = f"{text}[{index_text(index, write)}]"
+                self._line(f"np.add.at({text}, {write(index)}, np.broadcast_to({write(part)}, {place}.shape))")
+            else:
+                self._line(f"{text}[{index_text(index, write)}] += {write(part)}")
+
+    def _is_free(self, ref: Ref, step: Step, live: set[Ref]) -> bool:
+        """May the memory of `ref` be overwritten by this step?"""
+        root = self.families.of(ref)
+        if not self.families.belongs(ref) or self.specs[ref].is_view or not self.specs[ref].is_array:
+            return False
+        members = self.families.members.get(root, [root])
+        return (
+            not any(m in live for m in members)
+            and step.refs().count(ref) == 1
+            and not any(m in step.refs() for m in members if m != ref)
+        )
+
+    # ---- names -------------------------------------------------------------------------------------------------------
+    def _name(self, ref: Ref) -> str:
+        self.texts[ref] = name = f"v{int(ref)}"
+        return name
+
+    def _operand(self, x: Any) -> str:
+        if type(x) is Ref:
+            return self.texts[x]
+        text = self.names.text(x)
+        return f"({text})" if text.startswith("-") else text
+
+    def _line(self, text: str) -> None:
+        self.lines.append("    " * self.indent + text)
+
+
+_OUTCOMES: dict[str, Any] = {}
+
+
+def outcome_of_kind(kind: str) -> Any:
+    """The function that asks, one for each kind."""
+    return _OUTCOMES.setdefault(kind, outcome_of(kind))
+
+
+def _repeats(step: Step, index: Any) -> bool:
+    """May an index name a position twice?"""
+    if type(index) is tuple:
+        return any(_repeats(step, i) for i in index)
+    if type(index) is Hole:
+        return True
+    return isinstance(index, (list, np.ndarray)) and np.asarray(index).dtype.kind in "iu"
+
+
+__all__ = ["HERE", "Writer"]

@@ -1,0 +1,358 @@
+"""Compiled functions: branches, mutation, what they close over, what is refused, threads, transforms inside."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+import funcgrad.numpy as fnp
+from funcgrad import jit, tree
+from funcgrad.compiler.compiling import MOST_PATHS, Jit
+from funcgrad.errors import ArgumentError, CompileWarning, ImpureFunctionError
+from tests.compiler.agreement import assert_same, check, is_compiled, only
+
+
+def A(*shape: int, seed: int = 0, dtype: Any = float) -> np.ndarray:
+    return np.random.default_rng([seed, *shape]).normal(size=shape).astype(dtype)
+
+
+# ---- programs --------------------------------------------------------------------------------------------------------
+def branches(x: Any) -> Any:
+    if x.sum() > 0:
+        return x * 2
+    return x + 1 if x[0] > 0 else -x
+
+
+def halving(x: Any) -> Any:
+    steps = 0
+    while np.abs(x).max() > 0.1:
+        x, steps = x / 2, steps + 1
+    return x, steps
+
+
+def writing(x: Any) -> Any:
+    x[0] = 5
+    x[1:] *= 2
+    look = x[::2]
+    look += 1
+    return x, look.sum()
+
+
+def filling(x: Any) -> Any:
+    y = np.zeros(5, like=x)
+    for i in range(5):
+        y[i] = x[i] ** 2
+    y.reshape(5, 1).T[0, 2] = 7
+    return y
+
+
+def filling_blank(x: Any) -> Any:
+    y = fnp.zeros((5, 2))
+    for i in range(5):
+        y[i, 0] = x[i] ** 2
+        y[i] += x[i - 1]
+    return y
+
+
+def outs(x: Any) -> Any:
+    out = np.zeros_like(x)
+    np.multiply(x, 2, out=out)
+    np.add(out, 1, out=out, where=x > 0)
+    return out
+
+
+def caught(x: Any) -> Any:
+    try:
+        return np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        return x * 0
+
+
+def newton(c: Any) -> Any:
+    def f(x: Any) -> Any:
+        return x * x - c
+
+    x, slope = c, fg.grad(f)
+    while abs(f(x)) > 1e-10:
+        x = x - f(x) / slope(x)
+    return x
+
+
+def tree_of(p: Any) -> Any:
+    return {"a": p["w"] * 2, "b": [p["b"], None, "text"]}
+
+
+SPD = A(3, 3) @ A(3, 3).T + np.eye(3)
+PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "if": (branches, ((A(3),), (A(3, seed=1),), (-abs(A(3)),))),
+    "while": (halving, ((A(3),), (A(3) * 5,), (A(3) * 20,))),
+    "a mask": (lambda x: x[x > 0].sum(), ((A(5),), (A(5, seed=1),), (A(5, seed=2),))),
+    "an index": (lambda x: x[int(np.argmax(x))] + x[np.argmin(x)], ((A(5),), (A(5, seed=1),))),
+    "len": (lambda x: len(np.unique(x)) * x, ((A(3),), (np.ones(3),))),
+    "writes": (writing, ((A(5),), (A(5, seed=1),))),
+    "a filled array": (filling, ((A(5),), (A(5, seed=1),))),
+    "a filled array, blank": (filling_blank, ((A(5),), (A(5, seed=1),))),
+    "its gradient": (fg.grad(lambda x: np.sum(filling_blank(x) ** 2)), ((A(5),), (A(5, seed=1),))),
+    "out=": (outs, ((A(4),), (A(4, seed=1),))),
+    "an error that is caught": (caught, ((SPD,), (-SPD,), (SPD + np.eye(3),))),
+    "Newton's method": (newton, ((2.0,), (3.0,), (5.0,))),
+    "trees": (tree_of, (({"w": A(3), "b": 2.0},),)),
+    "arguments and views returned": (lambda x: (x, x, x.T, x[0]), ((A(3, 2),),)),
+    "Python's numbers": (lambda x, n: (x * 2 + n, -x, x / 3, x > 2, np.sin(x), n // 2, x**n), ((2.5, 3), (1.5, 4))),
+    "numbers beside single precision": (lambda x, a: (x * a, x * 2 * a), ((2.5, A(3, dtype=np.float32)),)),
+    "a range": (lambda x, n: sum([x * k for k in range(n)], x), ((A(3), 3), (A(3), 5))),
+    "hessian": (fg.hessian(lambda x: np.sum(x**3) * x[0]), ((A(4),), (A(4, seed=1),))),
+    "vmap of grad": (fg.vmap(fg.grad(lambda x: np.sum(np.sin(x) ** 2))), ((A(4, 3),),)),
+    "jacfwd": (fg.jacfwd(lambda x: np.cumsum(x) ** 2), ((A(4),),)),
+    "checkpoint": (fg.grad(lambda x: np.sum(fg.checkpoint(lambda y: np.sin(y) * y)(x) ** 2)), ((A(4),),)),
+    "an integer array": (lambda i, x: x[i] * (i % 2), ((np.array([2, 0, 1]), A(3)), (np.array([1, 1, 0]), A(3)))),
+    "Fortran's order": (lambda x: x.ravel("K"), ((np.asfortranarray(A(2, 3)),), (A(2, 3),))),
+    "large arrays": (lambda x: (np.tanh(x) * 2 + x @ x - np.sin(x * 3), x.sum(0)), ((A(150, 150),), (A(150, 150, seed=1),))),
+}
+
+
+@pytest.mark.parametrize(("fun", "calls"), PROGRAMS.values(), ids=PROGRAMS)
+def test_programs(fun: Any, calls: Any) -> None:
+    assert is_compiled(check(fun, *calls))
+
+
+def test_custom_rules_run_inside() -> None:
+    @fg.custom_vjp
+    def clipped(x: Any) -> Any:
+        return np.sin(x)
+
+    clipped.defvjp(lambda x: (np.sin(x), x), lambda x, ct: (np.clip(ct * np.cos(x), -0.5, 0.5),))
+    assert is_compiled(check(fg.grad(lambda x: np.sum(clipped(x) * 3)), (A(5),), (A(5, seed=1),)))
+
+
+# ---- what is closed over ---------------------------------------------------------------------------------------------
+def test_an_array_that_is_closed_over_is_read_anew() -> None:
+    a = np.arange(3.0)
+
+    def fun(x: Any) -> Any:
+        return a * x + (a * 2).sum()
+
+    compiled, x = jit(fun), A(3)
+    for k in range(12):
+        if k % 3 == 0:
+            a[k % 2] += 1
+        assert_same(compiled(x), fun(x))
+
+
+class Model:
+    def __init__(self) -> None:
+        self.w, self.options = A(3), {"scale": 2.0}
+
+    def loss(self, x: Any) -> Any:
+        return np.sum(self.w * x) * self.options["scale"]
+
+
+def test_attributes_and_globals_are_read_anew() -> None:
+    model = Model()
+    compiled, x = jit(model.loss), A(3)
+    for change in (None, None, None, "w", None, None, "scale", None, None):
+        if change == "w":
+            model.w = model.w * 2
+        elif change == "scale":
+            model.options["scale"] = 3.0
+        assert_same(compiled(x), model.loss(x))
+
+
+def test_what_keeps_changing_is_named_once() -> None:
+    a, x = np.arange(3.0), A(3)
+    compiled = jit(lambda x: a * x)
+
+    def change_and_compare(times: int) -> None:
+        for _ in range(times):
+            np.add(a, 1, out=a)
+            assert_same(compiled(x), a * x)
+
+    with pytest.warns(CompileWarning, match="closes over a, which has changed"):
+        change_and_compare(12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        change_and_compare(1)
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+COUNTER = [0]
+
+
+def counted(x: Any) -> Any:
+    COUNTER[0] += 1
+    return x * COUNTER[0]
+
+
+RNG = np.random.default_rng(0)
+IMPURE = {
+    "random numbers": lambda x: x + RNG.normal(),
+    "a random array": lambda x: x * RNG.normal(size=3),
+    "the time": lambda x: x + time.perf_counter(),
+    "a counter": counted,
+    "a random way": lambda x: x if RNG.normal() > 10 else np.sin(x) if COUNTER.append(0) or len(COUNTER) % 2 else x,
+    "a random result": lambda x: (x, RNG.normal()),
+}
+
+
+@pytest.mark.parametrize("fun", IMPURE.values(), ids=IMPURE)
+def test_impure_functions_are_caught(fun: Any) -> None:
+    compiled = jit(fun)
+    compiled(A(3))
+    with pytest.raises(ImpureFunctionError, match="Pass it as an argument"):
+        compiled(A(3))
+
+
+def test_the_line_is_named() -> None:
+    compiled = jit(IMPURE["random numbers"])
+    compiled(A(3))
+    with pytest.raises(ImpureFunctionError, match=r"in add at test_jit.py, line \d+"):
+        compiled(A(3))
+
+
+def test_too_many_ways_are_run_eagerly_with_one_warning() -> None:
+    def fun(x: Any) -> Any:
+        return math.sin(x) * 2
+
+    compiled = jit(fun)
+
+    def compare(times: int) -> None:
+        for k in range(times):
+            assert_same(compiled(k / 8), fun(k / 8))
+
+    with pytest.warns(CompileWarning, match=r"part at test_jit.py, line \d+, in fun") as warned:
+        compare(2 * MOST_PATHS)
+    assert len(warned) == 1
+    assert only(compiled).is_eager
+
+
+def test_what_can_be_no_argument_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="neither a number or an array"):
+        jit(lambda x: x)(np.array(["a"]))
+    with pytest.raises(ArgumentError, match="engine is 'torch'"):
+        jit(np.sin, engine="torch")
+
+
+# ---- signatures ------------------------------------------------------------------------------------------------------
+def test_there_is_a_program_for_each_signature() -> None:
+    seen: list[Any] = []
+
+    @jit
+    def fun(x: Any, y: Any = 1.0, how: str = "sum") -> Any:
+        seen.append(how)
+        return (x * y).sum() if how == "sum" else x * y
+
+    for _ in range(4):
+        for x in (A(3), A(4), A(3, dtype=np.float32), 2.0):
+            assert_same(fun(x), np.sum(x * 1.0) if np.ndim(x) else np.multiply(x, 1.0).sum())
+        assert_same(fun(A(3), y=2.0, how="none"), A(3) * 2.0)
+    assert len(fun.compiled) == 5
+    assert len(seen) == 10
+
+
+def test_static_arguments() -> None:
+    fun = lambda x, n, *, flip: sum([x * k for k in range(n)]) * (-1 if flip else 1)
+    compiled = jit(fun, static_argnums=1, static_argnames="flip")
+    for _ in range(3):
+        for n, flip in ((2, True), (3, False)):
+            assert_same(compiled(A(3), n, flip=flip), fun(A(3), n, flip=flip))
+    assert len(compiled.compiled) == 2
+
+
+def decorated_at_home(x: Any) -> Any:
+    return x * 2
+
+
+def test_names_and_pickles() -> None:
+    compiled = jit(decorated_at_home)
+    assert compiled.__name__ == "decorated_at_home"
+    assert_same(pickle.loads(pickle.dumps(compiled))(A(3)), A(3) * 2)
+
+
+# ---- composition -----------------------------------------------------------------------------------------------------
+def inner(x: Any) -> Any:
+    return np.sum(np.sin(x) * x) if x[0] < 10 else x[1]
+
+
+COMPOSED = {
+    "grad": lambda f: fg.grad(f),
+    "jvp": lambda f: lambda x: fg.jvp(f, (x,), (x,)),
+    "vmap": lambda f: lambda x: fg.vmap(lambda a: f(a * x) if f is not inner else np.sum(np.sin(a * x) * a * x))(A(2, 3)),
+    "hessian": lambda f: fg.hessian(f),
+    "jit of grad": lambda f: jit(fg.grad(f)),
+    "checkpoint": lambda f: fg.grad(fg.checkpoint(f)),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in COMPOSED if name != "vmap"])
+def test_transforms_of_compiled_functions(name: str) -> None:
+    transform = COMPOSED[name]
+    plain, compiled = transform(inner), transform(jit(inner))
+    for k in range(4):
+        assert_same(compiled(A(3, seed=k)), plain(A(3, seed=k)))
+
+
+def test_vmap_of_a_compiled_function() -> None:
+    fun = lambda x: np.sum(np.sin(x) * x)
+    compiled = jit(fun)
+    for k in range(4):
+        assert_same(fg.vmap(compiled)(A(4, 3, seed=k)), fg.vmap(fun)(A(4, 3, seed=k)))
+
+
+def test_a_tracer_that_is_closed_over() -> None:
+    def outer(x: Any) -> Any:
+        return np.sum(jit(lambda y: x * y)(np.ones(3)) ** 2)
+
+    assert_same(fg.grad(outer)(A(3)), 2 * A(3))
+
+
+# ---- results, threads, memory ----------------------------------------------------------------------------------------
+def test_results_are_the_callers_own() -> None:
+    compiled = jit(lambda x: (np.tanh(x) * 2, x))
+    x = A(200, 200)
+    for _ in range(3):
+        compiled(x)
+    first, same = compiled(x)
+    kept = first.copy()
+    assert same is not x
+    assert not np.may_share_memory(same, x)
+    compiled(x + 1)
+    np.testing.assert_array_equal(first, kept)
+
+
+def heavy(x: Any) -> Any:
+    y = np.tanh(x) * 2 + x
+    z = np.sin(y) * y
+    return z @ z, z
+
+
+def test_threads_don_t_share_buffers() -> None:
+    compiled: Jit = jit(heavy)
+    given = [A(120, 120, seed=k) for k in range(24)]
+    with ThreadPoolExecutor(4) as pool:
+        for x, out in zip(given, pool.map(compiled, given), strict=True):
+            assert_same(out, heavy(x))
+    assert only(compiled).program is not None
+
+
+def test_memory_stays_flat() -> None:
+    compiled = jit(fg.value_and_grad(lambda x: np.sum(np.tanh(x) * x)))
+    x = A(100, 100)
+    for _ in range(5):
+        compiled(x)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(50):
+        compiled(x)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < x.nbytes / 8
+    assert tree.leaves(compiled(x))[1].shape == x.shape

@@ -126,7 +126,7 @@ def foreign_call() -> str | None:
     """What the user has called of SciPy, as "scipy.linalg.solve", if it is running and knows nothing of tracers."""
     frame: FrameType | None = sys._getframe(1)
     names: list[tuple[str, str]] = []
-    while frame is not None and _is_library(frame.f_code.co_filename):
+    while frame is not None and is_library(frame.f_code.co_filename):
         module = frame.f_globals.get("__name__", "")
         if module.startswith("funcgrad.scipy"):
             return None

@@ -166,3 +166,34 @@ def _late(function: Function, instead: dict[str, Any]) -> Function:
         return made[0](*args, **kwargs)
 
     return body
+
+
+# ---- the hearts of functions, which have no name of SciPy's --------------------------------------------------------------
+
+
+def constant(operands: str) -> Callable[[Function], Any]:
+    """A function whose result is kept as a constant: a factorisation that is made once, a permutation, SciPy's own value."""
+
+    def made(function: Function) -> Any:
+        declare.piecewise_constant(function, operands=operands)
+        return CATALOGUE[function]
+
+    return made
+
+
+def step(operands: str, pull: Any = None, **options: Any) -> Callable[[Function], Any]:
+    """As `declare.custom`, as a decorator: a step with a derivative of its own. An operand without a pull gets no derivative."""
+
+    def made(function: Function) -> Any:
+        names = [name.removesuffix("*") for name in operands.split()]
+        given = pull if isinstance(pull, dict) else {names[-1]: pull}
+        if "joint" in options:
+            return declare.custom(function, {k: v for k, v in given.items() if v}, operands=operands, **options)
+        pulls = {name: given.get(name) or _no_cotangent for name in names}
+        return declare.custom(function, pulls, operands=operands, **options)
+
+    return made
+
+
+def _no_cotangent(ct: Any) -> None:
+    return None

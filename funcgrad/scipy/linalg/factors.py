@@ -156,8 +156,8 @@ def _ldl_order(a: Any, lower: bool, hermitian: bool) -> Any:
     _, d, order = sl.ldl(a, lower=lower, hermitian=hermitian)
     if np.count_nonzero(d - np.diag(np.diagonal(d))):
         raise NotImplementedError(
-            "scipy.linalg.ldl of a matrix with 2 x 2 blocks in d has no derivative rule. Write scipy.linalg.lu, or add a multiple "
-            "of the identity until the matrix is definite."
+            "scipy.linalg.ldl of a matrix with 2 x 2 blocks in d has no derivative rule. Write scipy.linalg.lu, or add a "
+            "multiple of the identity until the matrix is definite."
         )
     return order
 

@@ -1,8 +1,8 @@
 """Functions of matrices: exponential, logarithm, roots, powers, trigonometric functions; Sylvester's equation and its kin.
 
 For an analytic function, f([[a, e], [0, a]]) has the derivative of f along e in its upper right block (Higham, "Functions of
-Matrices", 2008, theorem 3.6): so every order follows from f. The transposed derivative is the derivative at a.T. The exponential has
-a cheaper first order (Al-Mohy and Higham, SIAM J. Matrix Anal. Appl. 30, 2009); a square root leads to Sylvester's equation.
+Matrices", 2008, theorem 3.6): so every order follows from f. The transposed derivative is the derivative at a.T. The exponential
+has a cheaper first order (Al-Mohy and Higham, SIAM J. Matrix Anal. Appl. 30, 2009); a square root leads to Sylvester's equation.
 """
 
 from __future__ import annotations
@@ -157,12 +157,6 @@ def _logarithm(a):
 @analytic
 def _power(a, power):
     return sl.fractional_matrix_power(a, power)
-
-
-def _principal(f: Any, a: Any) -> Any:
-    """f(a), real for a real matrix where SciPy gives a real one."""
-    out = f(a)
-    return out
 
 
 @linalg.composite("logm")

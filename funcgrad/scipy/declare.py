@@ -20,9 +20,14 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from funcgrad import tree
 from funcgrad.core.engine import declare
+from funcgrad.core.engine.batch import BatchTrace, stacked
 from funcgrad.core.engine.catalogue import CATALOGUE, Composite, register
-from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.core.engine.trace import Tracer, innermost, lower, rebuilt
+from funcgrad.errors import BatchedControlFlowError, TracerConversionError, UnsupportedFunctionError, user_line
 from funcgrad.scipy.mirror import FUNCTIONALS, REPLACED, scipy_module
 from funcgrad.scipy.rerun import rerun
 
@@ -38,7 +43,10 @@ IGNORED = frozenset(_HOW.split())
 
 
 class Body(Composite):
-    """A function of SciPy's in terms of others. SciPy's signature binds the arguments; `body` names those that it uses."""
+    """A function of SciPy's in terms of others. SciPy's signature binds the arguments; `body` names those that it uses.
+
+    A body that asks for values, which vmap can't answer, is run for each example.
+    """
 
     def __init__(self, function: Function, body: Function, name: str) -> None:
         super().__init__(function, body)
@@ -57,7 +65,12 @@ class Body(Composite):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         positional, named = self.bound(args, kwargs)
-        return self.body(*positional, **named)
+        try:
+            return self.body(*positional, **named)
+        except (BatchedControlFlowError, TracerConversionError):
+            if innermost_batch((positional, named)) is None:
+                raise
+        return for_each(self.body, positional, named)
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments for the body; one that it does not know may only have its default."""
@@ -79,6 +92,42 @@ class Body(Composite):
                     "is not meant to count."
                 )
         return positional, named
+
+
+def innermost_batch(arguments: Any) -> BatchTrace | None:
+    """The innermost trace of the arguments, if it is a vmap."""
+    trace = innermost(tree.leaves(arguments))
+    return trace if isinstance(trace, BatchTrace) else None
+
+
+def for_each(body: Function, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The body for one example after the other; the results are stacked."""
+    trace = innermost_batch((positional, named))
+    assert trace is not None
+    leaves, structure = tree.flatten((positional, named))
+    outs = []
+    for k in range(trace.size):
+        given = [lower(trace, x)[k] if is_of(trace, x) else x for x in leaves]
+        args, kwargs = tree.unflatten(structure, given)
+        outs.append(body(*args, **kwargs))
+    return rewrapped(trace, outs)
+
+
+def is_of(trace: BatchTrace, x: Any) -> bool:
+    """Is `x` a tracer of this trace?"""
+    return isinstance(x, Tracer) and innermost([x]) is trace
+
+
+def rewrapped(trace: BatchTrace, outs: list[Any]) -> Any:
+    """The results of all examples as tracers."""
+    if isinstance(outs[0], (tuple, list)):
+        return rebuilt(outs[0], [rewrapped(trace, list(parts)) for parts in zip(*outs, strict=True)])
+    if isinstance(outs[0], dict):
+        whole = {key: rewrapped(trace, [out[key] for out in outs]) for key in outs[0]}
+        return type(outs[0])(whole)
+    if not isinstance(outs[0], (Tracer, np.ndarray, np.generic, float, int, complex)):
+        return outs[0]
+    return trace.wrap(stacked(outs), None)
 
 
 def _is_equal(value: Any, default: Any) -> bool:

@@ -14,7 +14,7 @@ import scipy.linalg as sl
 from funcgrad.rules.matrices import conj, mH
 from funcgrad.scipy.declare import Chapter, constant
 from funcgrad.scipy.linalg.factors import cholesky_factor
-from funcgrad.scipy.linalg.stacks import matrix, over_stacks
+from funcgrad.scipy.linalg.stacks import matrix, over_stacks, squared
 from funcgrad.scipy.linalg.systems import from_triangle, triangular
 
 linalg = Chapter("linalg")
@@ -133,7 +133,7 @@ def eig_banded(a_band, lower=False, eigvals_only=False, select="a", select_range
 
     band = matrix(a_band)
     part = _dense(lower_from_band(band, bool(lower)))
-    w, v = np.linalg.eigh(part + mH(part * (1 - np.eye(band.shape[1]))))
+    w, v = np.linalg.eigh(part + mH(np.tril(part, -1)))
     if not eigvals_only:
         v = v * turned_like(v, _known_banded(band, bool(lower)))
     w, v = _selected(w, v, select, select_range)
@@ -194,7 +194,7 @@ def _eig(a, b=None, left=False, right=True):
     vl = v
     if left:
         vl = mH(np.linalg.inv(v if b is None else b @ v))
-        vl = vl / np.sqrt((abs(vl) ** 2).sum(axis=0))
+        vl = vl / np.sqrt(squared(vl).sum(axis=0))
         vl = vl.astype(np.result_type(vl.dtype, known_l.dtype)) * turned_like(vl, known_l)
     v = v.astype(np.result_type(v.dtype, known_r.dtype)) * turned_like(v, known_r)
     return w.astype(complex_dtype), vl, v
@@ -208,29 +208,21 @@ def eigvals(a, b=None, homogeneous_eigvals=False):
 @linalg.composite("cdf2rdf")
 def cdf2rdf(w, v):
     w, v = matrix(w), matrix(v)
-    pairs = np.asarray(_second_of_pair(w))
-    n = w.shape[-1]
-    real, imaginary, beside = np.eye(n), np.zeros((n, n)), np.eye(n, dtype=complex)
-    for k in np.flatnonzero(pairs):
-        imaginary[k - 1, k], imaginary[k, k - 1] = 1, -1
-        beside[k - 1, k - 1], beside[k, k - 1] = 0.5j, 0.5
-        beside[k - 1, k], beside[k, k] = -0.5j, 0.5
-    first = np.where(pairs, -1.0, 1.0)
-    wr = real * w.real + imaginary * (w.imag * first)[:, None] * np.where(pairs, -1.0, 1.0)[:, None]
-    return wr, (v @ _rotation(pairs)).real
+    turn = _pairing(w)
+    real = np.real(np.linalg.inv(turn) @ (w[:, None] * np.eye(w.shape[-1])) @ turn)
+    return real.astype(w.real.dtype), np.real(v @ turn)
 
 
 @constant("w")
-def _second_of_pair(w: Any) -> Any:
-    return np.array([k > 0 and w[k].imag < 0 for k in range(len(w))])
-
-
-def _rotation(pairs: Any) -> Any:
-    """Columns v, conj(v) become the real and the imaginary part of v."""
-    u = np.eye(len(pairs), dtype=complex)
-    for k in np.flatnonzero(pairs):
-        u[k - 1 : k + 1, k - 1 : k + 1] = [[0.5, -0.5j], [0.5, 0.5j]]
-    return u
+def _pairing(w: Any) -> Any:
+    """The matrix by which the columns v, conj(v) of a pair become the real and the imaginary part of v."""
+    turn, k = np.eye(len(w), dtype=complex), 0
+    while k < len(w):
+        if w[k].imag != 0:
+            turn[k : k + 2, k : k + 2] = [[0.5, -0.5j], [0.5, 0.5j]]
+            k += 1
+        k += 1
+    return turn
 
 
 @linalg.composite("matrix_balance")

@@ -210,7 +210,20 @@ def rq(a, mode="full"):
     if mode == "full" and m > n:
         raise NotImplementedError("scipy.linalg.rq of a matrix with more rows than columns has no derivative rule")
     r, q = mH(r0)[::-1, ::-1], mH(q0)[::-1]
+    sign = _row_signs(q, _known_rq(a, mode))
+    r, q = r * conj(sign), sign[:, None] * q
     return r if mode == "r" else (r, q)
+
+
+@constant("a")
+def _known_rq(a: Any, mode: str) -> Any:
+    return sl.rq(a, mode="economic" if mode == "economic" else "full", check_finite=False)[1]
+
+
+@constant("q known")
+def _row_signs(q: Any, known: Any) -> Any:
+    along = (known * q.conj()).sum(axis=1)
+    return (along / np.where(along == 0, 1, abs(along))).astype(q.dtype)
 
 
 @linalg.composite("qr_multiply")

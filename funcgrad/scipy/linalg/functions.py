@@ -102,6 +102,8 @@ def expm(A):
 @linalg.composite("expm_frechet")
 @over_stacks(A=2, E=2)
 def expm_frechet(A, E, method=None, compute_expm=True):
+    dtype = np.complex128 if "c" in (A.dtype.kind, E.dtype.kind) else np.float64  # as SciPy computes
+    A, E = A.astype(dtype), E.astype(dtype)
     out = _frechet(A, E)
     return (exponential(A), out) if compute_expm else out
 
@@ -254,7 +256,7 @@ def solve_discrete_lyapunov(a, q, method=None):
         return np.linalg.solve(lhs, q.reshape(-1)).reshape(n, n)
     if method != "bilinear":
         raise ValueError(f"Unknown solver {method}")
-    eye = np.eye(n, dtype=a.dtype)
+    eye = np.eye(n)
     back = np.linalg.inv(mH(a) + eye)
     b = (mH(a) - eye) @ back
     c = 2 * (np.linalg.inv(a + eye) @ q @ back)

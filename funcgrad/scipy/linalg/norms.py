@@ -17,7 +17,10 @@ linalg.piecewise_constant("bandwidth ishermitian issymmetric")
 
 @linalg.composite("norm")
 def norm(a, ord=None, axis=None, keepdims=False):
-    return np.linalg.norm(matrix(a), ord=ord, axis=axis, keepdims=keepdims)
+    a = matrix(a)
+    if axis is None and not keepdims and (a.ndim, ord) in ((1, None), (1, 2), (2, 1), (2, np.inf)):
+        a = a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)  # BLAS gives a number in double precision
+    return np.linalg.norm(a, ord=ord, axis=axis, keepdims=keepdims)
 
 
 @constant("a")

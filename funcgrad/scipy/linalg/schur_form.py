@@ -2,7 +2,7 @@
 
 With m = z.H da z and z.H dz = w, which is skew: dt = m - w t + t w. What lies below the diagonal (blocks) of dt is zero, which
 gives w there, one block column after the other: a small Sylvester equation each. A block of 2 rows has equal numbers on its
-diagonal, which gives its rotation. A complex form is determined up to phases: forward mode holds them, and a gradient that depends
+diagonal, which gives its rotation. A complex form is determined up to phases: forward mode holds them, a gradient that depends
 on one is NaN.
 """
 
@@ -19,7 +19,7 @@ from funcgrad.rules.matrices import conj, mH
 from funcgrad.scipy.declare import Chapter, constant, step
 from funcgrad.scipy.linalg.eigenvalues import turned_like
 from funcgrad.scipy.linalg.functions import sylvester
-from funcgrad.scipy.linalg.stacks import matrix, over_stacks
+from funcgrad.scipy.linalg.stacks import matrix, over_stacks, squared
 from funcgrad.transforms.linear import linear_transpose
 
 linalg = Chapter("linalg")
@@ -145,7 +145,7 @@ def _hessenberg(a: Any) -> Any:
         again = basis.conj() @ v  # once more, for the digits
         v, along = v - again @ basis, along + again
         if k + 1 < n:
-            length = np.sqrt((abs(v) ** 2).sum())
+            length = np.sqrt(squared(v).sum())
             phase = turned_like((v / length)[:, None], known[:, k + 1 : k + 2])[0]
             q.append(v / length * phase)
             column = [along, np.reshape(length * conj(phase), 1), np.zeros(n - k - 2, a.dtype)]
@@ -177,15 +177,14 @@ def cossin(X, p=None, q=None, separate=False, swap_sign=False, compute_u=True, c
     m = x.shape[0]
     if p != q or m != 2 * p or swap_sign:
         raise NotImplementedError(
-            f"scipy.linalg.cossin with p={p}, q={q} of {m} rows has a derivative rule only for blocks of equal size (p = q = m / 2), "
-            "without swap_sign"
+            f"scipy.linalg.cossin with p={p}, q={q} of {m} rows has a derivative rule only for p = q = m / 2, without swap_sign"
         )
     u1, c, v1h = np.linalg.svd(x[:p, :p], full_matrices=False)
     known_u, _ = _known_cossin(x, p, q)
     phase = turned_like(u1, known_u)
     u1, v1h = u1 * phase, conj(phase)[:, None] * v1h
     below = x[p:, :p] @ mH(v1h)
-    s = np.sqrt((abs(below) ** 2).sum(axis=0))
+    s = np.sqrt(squared(below).sum(axis=0))
     u2, v2h = below / s, -(mH(u1) @ x[:p, p:]) / s[:, None]
     if separate:
         return (u1, u2), np.arctan2(s, c), (v1h, v2h)

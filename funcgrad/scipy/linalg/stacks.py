@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.primitive import as_operand
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.trace import Tracer, concrete
 
 
 def matrix(x: Any) -> Any:
@@ -46,6 +47,18 @@ def _gathered(outs: list[Any], stack: tuple[int, ...]) -> Any:
         return tuple(_gathered([out[k] for out in outs], stack) for k in range(len(outs[0])))
     whole = np.stack(outs)
     return whole.reshape(stack + whole.shape[1:])
+
+
+def plain(x: Any) -> Any:
+    """The plain value of a constant; under vmap, where there are many, this makes the examples run one by one."""
+    if is_batched(x):
+        bool(x.sum() == 0)  # raises
+    return concrete(x)
+
+
+def squared(x: Any) -> Any:
+    """abs(x)**2, which is smooth at 0."""
+    return (x * x.conj()).real if x.dtype.kind == "c" else x * x
 
 
 def column(b: Any) -> Any:

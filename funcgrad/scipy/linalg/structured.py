@@ -336,17 +336,16 @@ def cholesky_banded(ab, lower=False):
     """Column by column: O(n u**2), as in LAPACK."""
     ab = matrix(ab)
     band = lower_from_band(ab, bool(lower))
-    band = _band_factor(_band_known(band), band)
-    return band if lower else _as_upper(band)
+    factor = _band_factor(_band_known(band), band)
+    count, n = ab.shape
+    k, j = np.indices(ab.shape)
+    inside = j + k < n if lower else j + k >= count - 1
+    return np.where(inside, factor if lower else _raised(factor), ab)  # SciPy leaves the corners as they are
 
 
 @constant("band")
 def _band_known(band: Any) -> Any:
     return sl.cholesky_banded(band, lower=True)
-
-
-def _as_upper(band: Any) -> Any:
-    return _raised(band)
 
 
 def _dense(band: Any) -> Any:
@@ -368,4 +367,4 @@ def _band_factor(known: Any, band: Any) -> Any:
 
     del known  # checks that the matrix is definite, with SciPy's error
     lower = _dense(band)
-    return _banded(cholesky_factor(lower + mH(lower * (1 - np.eye(band.shape[1]))), True), band.shape[0])
+    return _banded(cholesky_factor(lower + mH(np.tril(lower, -1)), True), band.shape[0])

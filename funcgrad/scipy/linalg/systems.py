@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from funcgrad.core.engine.trace import concrete
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised
 from funcgrad.scipy.declare import Chapter, constant, step
-from funcgrad.scipy.linalg.stacks import column, like_vector, matrix, over_stacks
+from funcgrad.scipy.linalg.stacks import column, like_vector, matrix, over_stacks, plain
 
 linalg = Chapter("linalg")
 
@@ -246,6 +245,6 @@ def _pinv(a: Any, atol: Any, rtol: Any, return_rank: bool, hermitian: bool) -> A
         raise ValueError("atol and rtol values must be positive.")
     rtol = max(a.shape) * np.finfo(a.dtype).eps if rtol is None else rtol
     if atol:
-        rtol += atol / float(concrete(_largest(a)))
+        rtol += atol / float(plain(_largest(a)))
     out = np.linalg.pinv(a, rcond=rtol, hermitian=hermitian)
     return (out, _rank(a, rtol)) if return_rank else out

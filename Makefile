@@ -52,6 +52,8 @@ lint: $(call has,dev)
 
 types: $(call has,dev test)
 	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright -p tests/types --pythonpath $(BIN)/python
+	cd tests/types && "$(CURDIR)/$(BIN)/python" -m mypy --strict --cache-dir ../../.mypy_cache .
 
 docs: $(call has,docs)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -68,4 +70,4 @@ array-api: $(call has,test)
 	cd "$(SUITE)" && ARRAY_API_TESTS_MODULE=funcgrad.numpy "$(CURDIR)/$(BIN)/python" -m pytest -q array_api_tests --xfails-file "$(CURDIR)/tests/array_api/xfails.txt" $(ARGS)
 
 clean:
-	rm -rf .venv .venv-numpy* docs/_build .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-numpy* docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from funcgrad import cmath as cmath
     from funcgrad import debug as debug
     from funcgrad import drawing as drawing
+    from funcgrad import errors as errors
     from funcgrad import extend as extend
     from funcgrad import math as math
     from funcgrad import numpy as numpy
     from funcgrad import optim as optim
+    from funcgrad import scipy as scipy
     from funcgrad import testing as testing
+    from funcgrad import torch as torch
     from funcgrad.compiler import jit
     from funcgrad.drawing import draw, trace
     from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
@@ -82,7 +85,7 @@ LATE["scipy.special"] = "funcgrad.scipy.special"
 BEFOREHAND["scipy.fft"] = "funcgrad.scipy.fft.backend"
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
-_MODULES = ("cmath", "debug", "drawing", "extend", "math", "numpy", "optim", "testing")
+_MODULES = ("cmath", "debug", "drawing", "errors", "extend", "math", "numpy", "optim", "scipy", "testing", "torch")
 _LAZY = {
     "jit": "compiler",
     "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",
@@ -105,4 +108,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_MODULES, *_LAZY])
+    """What is public, and what Python itself asks for."""
+    return sorted({*__all__, *_MODULES, *(name for name in globals() if name.startswith("__"))})

@@ -24,3 +24,10 @@ def test_numpy_is_the_only_array_library_required():
     required = [line for line in importlib.metadata.requires("funcgrad") or [] if "extra ==" not in line]
     names = {re.split(r"[<>=~! ;\[]", line, maxsplit=1)[0] for line in required}
     assert names == {"numpy", "typing-extensions"}
+
+
+def test_dir_shows_what_is_public() -> None:
+    names = [name for name in dir(funcgrad) if not name.startswith("__")]
+    assert set(funcgrad.__all__) < set(names)
+    assert not {"Any", "LATE", "TYPE_CHECKING", "importlib", "core", "rules", "transforms"} & set(names)
+    assert [name for name in names if not hasattr(funcgrad, name)] == []

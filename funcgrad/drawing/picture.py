@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.drawing.folding import folded
@@ -15,6 +15,9 @@ from funcgrad.drawing.recording import Recording, record, record_backward, recor
 from funcgrad.drawing.svg import to_svg
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.wrapping import check_function
+
+if TYPE_CHECKING:
+    from funcgrad.transforms.signatures import P
 
 LIMIT = 120
 
@@ -63,6 +66,14 @@ _WRITERS: dict[str, Callable[[Graph], str]] = {
 }  # fmt: skip
 
 
+@overload
+def draw(fun: Tracer, *, fold: bool = True, limit: int = LIMIT) -> Drawing: ...
+@overload
+def draw(
+    fun: Callable[P, Any], *, backward: bool = False, fold: bool = True, limit: int = LIMIT
+) -> Callable[P, Drawing]: ...
+@overload
+def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LIMIT) -> Any: ...
 def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LIMIT) -> Any:
     """Draw the computation that a function records.
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from funcgrad.drawing.recording import Recording, record
 from funcgrad.drawing.stack import Line
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.wrapping import check_function
+
+if TYPE_CHECKING:
+    from funcgrad.transforms.signatures import P
 
 SHOWN = 40
 _KEYS = ("operation", "kind", "line")
@@ -232,7 +235,7 @@ def rows_of(recording: Recording, known: Sequence[Any]) -> list[Row]:
     return rows
 
 
-def trace(fun: Callable[..., Any]) -> Callable[..., Table]:
+def trace(fun: Callable[P, Any]) -> Callable[P, Table]:
     """A table of the tape that a function records: where do time and memory go?
 
     Args:

@@ -6,7 +6,7 @@ Complex numbers follow JAX: for a real output, the gradient at z = x + iy is df/
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 
 import numpy as np
 
@@ -33,14 +33,15 @@ from funcgrad.transforms.leaves import (
     trace_arguments,
 )
 from funcgrad.transforms.recording import output_value, record
-from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, positions
+from funcgrad.transforms.wrapping import Differentiated, Transformed, check_function, name_of
 
-P = ParamSpec("P")
-X = TypeVar("X")
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from funcgrad.transforms.signatures import Aux, Decorator, Options, Out, P, X, Y
 
 
-class ValueAndGrad(Transformed):
+class ValueAndGrad(Differentiated):
     """See `value_and_grad`."""
 
     transform = "value_and_grad"
@@ -50,25 +51,25 @@ class ValueAndGrad(Transformed):
         fun: Callable[..., Any],
         argnums: Any = 0,
         *,
+        argnames: Any = None,
         has_aux: bool = False,
         holomorphic: bool = False,
         allow_int: bool = False,
     ) -> None:
-        super().__init__(fun)
-        self.argnums = checked_argnums(argnums, self.transform)
+        super().__init__(fun, argnums, argnames)
         self.has_aux, self.holomorphic, self.allow_int = has_aux, holomorphic, allow_int
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._value_and_gradient(args, kwargs)
 
     def _value_and_gradient(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        where = positions(self.argnums, args, self.transform, self.fun)
+        fun, args, kwargs, where = self.placed(args, kwargs)
         aux: Any = None
         with ReverseTrace() as trace:
             traced_args, arguments = trace_arguments(
                 trace, args, where, self.transform, allow_int=self.allow_int, holomorphic=self.holomorphic
             )
-            out = self.fun(*traced_args, **kwargs)
+            out = fun(*traced_args, **kwargs)
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
                 aux = lowered(trace, aux)
@@ -81,7 +82,7 @@ class ValueAndGrad(Transformed):
         del node
         cts = sweep(seeds)
         found = argument_gradients(cts, arguments)
-        result = tuple(found) if isinstance(self.argnums, tuple) else found[0]
+        result = tuple(found) if self.in_several else found[0]
         out = returned(out) if isinstance(out, Tracer) else out
         return ((out, aux), result) if self.has_aux else (out, result)
 
@@ -143,29 +144,55 @@ def decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> Any
 
 
 @overload
-def grad(fun: Callable[Concatenate[X, P], Any], /) -> Callable[Concatenate[X, P], X]: ...
+def grad(
+    fun: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0, *, has_aux: Literal[False] = False, **options: Unpack[Options]
+) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def grad(
-    fun: Callable[P, Any],
-    argnums: int | Sequence[int] = 0,
+    fun: Callable[Concatenate[X, P], tuple[Any, Aux]],
+    argnums: Literal[0] = 0,
     *,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, Y, P], Any], argnums: Literal[1], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+) -> Callable[Concatenate[X, Y, P], Y]: ...
+@overload
+def grad(
+    fun: Callable[Concatenate[X, Y, P], Any],
+    argnums: tuple[Literal[0], Literal[1]],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, Y, P], tuple[X, Y]]: ...
+@overload
+def grad(
+    fun: Callable[P, Any], argnums: tuple[int, ...], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+) -> Callable[P, tuple[Any, ...]]: ...
+@overload
+def grad(
+    fun: Callable[P, Any], argnums: int | Sequence[int], *, has_aux: bool = False, **options: Unpack[Options]
+) -> Callable[P, Any]: ...
+@overload
+def grad(
+    fun: Callable[P, Any], *, argnames: str | Sequence[str], has_aux: bool = False, **options: Unpack[Options]
 ) -> Callable[P, Any]: ...
 @overload
 def grad(
     fun: None = None,
     argnums: int | Sequence[int] = 0,
     *,
+    argnames: str | Sequence[str] | None = None,
     has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Decorator: ...
 def grad(
     fun: Any = None,
     argnums: int | Sequence[int] = 0,
     *,
+    argnames: str | Sequence[str] | None = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
@@ -176,6 +203,7 @@ def grad(
         fun: the function; its output has shape () and a floating dtype.
         argnums: the positional argument(s) to differentiate in: an int (negative counts from the end), or a tuple of ints for a
             tuple of gradients. Each is a number, an array or a pytree of them, of floating (or complex) dtype.
+        argnames: their names, in place of argnums: a name, or a tuple of names. Arguments may be passed by keyword.
         has_aux: `fun` returns (output, aux); the result is then (gradient, aux).
         holomorphic: inputs and output are complex, and `fun` is holomorphic.
         allow_int: integer leaves are allowed; their gradient is an empty placeholder of dtype float0.
@@ -184,8 +212,8 @@ def grad(
         A function with the arguments of `fun`, that returns the gradient: structure, shape and dtype of the argument.
 
     Raises:
-        ArgumentError: `argnums` is not usable. NonDifferentiableError: an integer (or other) input. OutputError: the output is
-        not one floating-point number.
+        ArgumentError: `argnums` or `argnames` is not usable. NonDifferentiableError: an integer (or other) input. OutputError:
+        the output is not one floating-point number.
 
     Also a decorator: `@grad`, `@grad(argnums=1)`. It may be nested to any order.
 
@@ -194,34 +222,63 @@ def grad(
     array([0.        , 0.84147098])
     >>> float(fg.grad(fg.grad(lambda x: x ** 3))(2.0))
     12.0
+    >>> fg.grad(lambda x, scale: scale * x ** 2, argnames=("scale", "x"))(3.0, scale=2.0)
+    (np.float64(9.0), np.float64(12.0))
     """
-    return decorating(Grad, fun, {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
+    places = {"argnums": argnums, "argnames": argnames}
+    return decorating(Grad, fun, {**places, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
 
 
-@overload
-def value_and_grad(fun: Callable[Concatenate[X, P], Any], /) -> Callable[Concatenate[X, P], tuple[Any, X]]: ...
 @overload
 def value_and_grad(
-    fun: Callable[P, Any],
-    argnums: int | Sequence[int] = 0,
+    fun: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0, *, has_aux: Literal[False] = False, **options: Unpack[Options]
+) -> Callable[Concatenate[X, P], tuple[Any, X]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, P], tuple[Any, Aux]],
+    argnums: Literal[0] = 0,
     *,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    has_aux: Literal[True],
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, P], tuple[tuple[Any, Aux], X]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, Y, P], Any], argnums: Literal[1], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+) -> Callable[Concatenate[X, Y, P], tuple[Any, Y]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[Concatenate[X, Y, P], Any],
+    argnums: tuple[Literal[0], Literal[1]],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
+) -> Callable[Concatenate[X, Y, P], tuple[Any, tuple[X, Y]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, Any], argnums: tuple[int, ...], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+) -> Callable[P, tuple[Any, tuple[Any, ...]]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, Any], argnums: int | Sequence[int], *, has_aux: bool = False, **options: Unpack[Options]
+) -> Callable[P, tuple[Any, Any]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, Any], *, argnames: str | Sequence[str], has_aux: bool = False, **options: Unpack[Options]
 ) -> Callable[P, tuple[Any, Any]]: ...
 @overload
 def value_and_grad(
     fun: None = None,
     argnums: int | Sequence[int] = 0,
     *,
+    argnames: str | Sequence[str] | None = None,
     has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
+    **options: Unpack[Options],
 ) -> Decorator: ...
 def value_and_grad(
     fun: Any = None,
     argnums: int | Sequence[int] = 0,
     *,
+    argnames: str | Sequence[str] | None = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
@@ -236,11 +293,28 @@ def value_and_grad(
     >>> float(value), gradient
     (5.0, array([2., 4.]))
     """
-    return decorating(
-        ValueAndGrad, fun, {"argnums": argnums, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int}
-    )
+    places = {"argnums": argnums, "argnames": argnames}
+    return decorating(ValueAndGrad, fun, {**places, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
 
 
+@overload
+def vjp(
+    fun: Callable[[X], Out], primal: X, /, *, has_aux: Literal[False] = False
+) -> tuple[Out, Callable[[Any], tuple[X]]]: ...
+@overload
+def vjp(
+    fun: Callable[[X, Y], Out], x: X, y: Y, /, *, has_aux: Literal[False] = False
+) -> tuple[Out, Callable[[Any], tuple[X, Y]]]: ...
+@overload
+def vjp(
+    fun: Callable[..., Out], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Out, Callable[[Any], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    fun: Callable[..., tuple[Out, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[Out, Callable[[Any], tuple[Any, ...]], Aux]: ...
+@overload
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The output of a function, and the map that pulls cotangents back.
 
@@ -265,6 +339,16 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (out, pullback, aux) if has_aux else (out, pullback)
 
 
+@overload
+def jvp(
+    fun: Callable[..., Out], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: Literal[False] = False
+) -> tuple[Out, Out]: ...
+@overload
+def jvp(
+    fun: Callable[..., tuple[Out, Aux]], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: Literal[True]
+) -> tuple[Out, Out, Aux]: ...
+@overload
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool) -> Any: ...
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
     """The output of a function, and its derivative along a direction, by forward mode.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 
 import numpy as np
 
@@ -13,32 +13,43 @@ from funcgrad.errors import OutputError
 from funcgrad.transforms.derivatives import decorating
 from funcgrad.transforms.leaves import argument_leaves
 from funcgrad.transforms.recording import record
-from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of, of_chosen, positions
+from funcgrad.transforms.wrapping import Differentiated, name_of, of_chosen
+
+if TYPE_CHECKING:
+    from funcgrad.transforms.signatures import Decorator, P, X
 
 
-class ElementwiseGrad(Transformed):
+class ElementwiseGrad(Differentiated):
     """See `elementwise_grad`."""
 
     transform = "elementwise_grad"
 
-    def __init__(self, fun: Callable[..., Any], argnums: Any = 0) -> None:
-        super().__init__(fun)
-        self.argnums = checked_argnums(argnums, self.transform)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        where = positions(self.argnums, args, self.transform, self.fun)
+        fun, args, kwargs, where = self.placed(args, kwargs)
         for i in where:
             argument_leaves(args[i], self.transform, i)  # refuses integers
-        fun = of_chosen(self.fun, args, where, kwargs)
+        fun = of_chosen(fun, args, where, kwargs)
         out, pullback, _ = record(fun, [args[i] for i in where], {}, transform=self.transform)
         for leaf in tree.leaves(out):
             if leaf.dtype.kind == "c":
                 raise OutputError(f"elementwise_grad: {name_of(self.fun)} returned complex numbers; use vjp or jacrev")
         cts = pullback(tree.map(lambda o: np.ones(o.shape, o.dtype)[()], out))
-        return cts if isinstance(self.argnums, tuple) else cts[0]
+        return cts if self.in_several else cts[0]
 
 
-def elementwise_grad(fun: Any = None, argnums: int | Sequence[int] = 0) -> Any:
+@overload
+def elementwise_grad(fun: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def elementwise_grad(fun: Callable[P, Any], argnums: int | Sequence[int]) -> Callable[P, Any]: ...
+@overload
+def elementwise_grad(fun: Callable[P, Any], *, argnames: str | Sequence[str]) -> Callable[P, Any]: ...
+@overload
+def elementwise_grad(
+    fun: None = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None
+) -> Decorator: ...
+def elementwise_grad(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None
+) -> Any:
     """The derivative of a function that acts on each element by itself, at every element.
 
     For any other function it is the sum of the Jacobian's rows, the gradient of `np.sum(fun(x))`.
@@ -47,10 +58,10 @@ def elementwise_grad(fun: Any = None, argnums: int | Sequence[int] = 0) -> Any:
     >>> fg.elementwise_grad(np.tanh)(np.array([0.0, 1.0]))
     array([1.        , 0.41997434])
     """
-    return decorating(ElementwiseGrad, fun, {"argnums": argnums})
+    return decorating(ElementwiseGrad, fun, {"argnums": argnums, "argnames": argnames})
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: X) -> X:
     """`x` (a pytree) with its derivative taken off, at every level: a constant from here on.
 
     >>> import numpy as np, funcgrad as fg

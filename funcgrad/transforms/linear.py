@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0
 from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.transposition import LinearTrace, Tape, input_like
 from funcgrad.transforms.wrapping import check_function, name_of
+
+if TYPE_CHECKING:
+    from funcgrad.transforms.signatures import Aux, Out
 
 
 class Template(NamedTuple):
@@ -60,6 +63,16 @@ class Pushforward:
         return self.out.filled(self.tape.pull(flat))
 
 
+@overload
+def linearize(
+    fun: Callable[..., Out], *primals: Any, has_aux: Literal[False] = False
+) -> tuple[Out, Callable[..., Out]]: ...
+@overload
+def linearize(
+    fun: Callable[..., tuple[Out, Aux]], *primals: Any, has_aux: Literal[True]
+) -> tuple[Out, Callable[..., Out], Aux]: ...
+@overload
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """The output of a function, and its derivative there: a linear function of tangents that does not run `fun` again.
 

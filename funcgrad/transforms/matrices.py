@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, overload
 
 import numpy as np
 
@@ -18,10 +18,16 @@ from funcgrad.transforms.derivatives import Grad, matched, pushed
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
 from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
 from funcgrad.transforms.recording import Pullback, output_value, record
-from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, of_chosen, positions
+from funcgrad.transforms.wrapping import Differentiated, check_function, name_of, of_chosen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from funcgrad.transforms.signatures import Chunks, Decorator, P, S, X, Y
 
 
-class Jacobian(Transformed):
+class Jacobian(Differentiated):
     """What jacrev and jacfwd share: the options, the chosen arguments, and the nesting of the result."""
 
     transform = "jacobian"
@@ -31,26 +37,26 @@ class Jacobian(Transformed):
         fun: Callable[..., Any],
         argnums: Any = 0,
         *,
+        argnames: Any = None,
         has_aux: bool = False,
         holomorphic: bool = False,
         allow_int: bool = False,
         chunk_size: int | None = None,
         progress: bool = False,
     ) -> None:
-        super().__init__(fun)
-        self.argnums = checked_argnums(argnums, self.transform)
+        super().__init__(fun, argnums, argnames)
         self.has_aux, self.holomorphic, self.allow_int = has_aux, holomorphic, allow_int
         self.chunk_size, self.progress = checked_chunk_size(chunk_size, self.transform), progress
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        where = positions(self.argnums, args, self.transform, self.fun)
+        fun, args, kwargs, where = self.placed(args, kwargs)
         chosen = [args[i] for i in where]
         for i, x in zip(where, chosen, strict=True):
             for value in argument_leaves(x, self.transform, i, allow_int=self.allow_int)[0]:
                 self._check_input(value)
-        blocks, out_structure, aux = self._blocks(of_chosen(self.fun, args, where, kwargs), chosen)
+        blocks, out_structure, aux = self._blocks(of_chosen(fun, args, where, kwargs), chosen)
         # blocks[k] holds, for output leaf k, one pytree for each chosen argument
-        pick = tuple if isinstance(self.argnums, tuple) else (lambda parts: parts[0])
+        pick = tuple if self.in_several else (lambda parts: parts[0])
         result = tree.unflatten(out_structure, [pick(parts) for parts in blocks])
         return (result, aux) if self.has_aux else result
 
@@ -106,7 +112,7 @@ class JacRev(Jacobian):
         for rows in shown(chunks(value.size, self.chunk_size), self.transform, progress=self.progress):
             parts.append(self._chunk(pullback, node, value, rows, masked=masked))
         return [
-            tree.map(lambda x, *more: joined([x, *more]).reshape(value.shape + x.shape[1:]), first, *rest)
+            tree.map(lambda x, *more: shaped(joined([x, *more]), value.shape + x.shape[1:]), first, *rest)
             for first, *rest in zip(*parts, strict=True)
         ]
 
@@ -132,6 +138,11 @@ class JacRev(Jacobian):
                     found.append(own(take(dense(ct))))
             results.append(tree.unflatten(structure, found))
         return results
+
+
+def shaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """`x` with that shape; one number is NumPy's scalar, as NumPy's functions give it, and as `grad` does."""
+    return x.reshape(shape)[()] if type(x) is np.ndarray and shape == () else x.reshape(shape)
 
 
 def joined(parts: Sequence[Any]) -> Any:
@@ -219,7 +230,7 @@ class JacFwd(Jacobian):
             found = []
             for v in values:
                 if v.dtype.kind in "fc":
-                    block = np.moveaxis(whole[at : at + sizes[k]], 0, -1).reshape(out.shape + v.shape)
+                    block = shaped(np.moveaxis(whole[at : at + sizes[k]], 0, -1), out.shape + v.shape)
                     found.append(own(block if block.dtype == v.dtype else block.astype(v.dtype)))
                 else:
                     found.append(np.zeros(out.shape + v.shape, float0))
@@ -229,15 +240,30 @@ class JacFwd(Jacobian):
         return blocks
 
 
+@overload
 def jacrev(
-    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
+    fun: Callable[Concatenate[NDArray[S], P], NDArray[Any]], **options: Unpack[Chunks]
+) -> Callable[Concatenate[NDArray[S], P], NDArray[S]]: ...
+@overload
+def jacrev(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, allow_int: bool = False, **options: Unpack[Chunks],
+) -> Callable[P, Any]: ...  # fmt: skip
+@overload
+def jacrev(
+    fun: None = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, allow_int: bool = False, **options: Unpack[Chunks],
+) -> Decorator: ...  # fmt: skip
+def jacrev(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, holomorphic: bool = False,
     allow_int: bool = False, chunk_size: int | None = None, progress: bool = False,
 ) -> Any:  # fmt: skip
     """The Jacobian by reverse mode: one batched sweep for all outputs. Best for few outputs and many inputs.
 
     Args:
         fun: the function; inputs and output are pytrees of arrays.
-        argnums: the argument(s) to differentiate in, as in `grad`.
+        argnums, argnames: the argument(s) to differentiate in, as in `grad`.
         has_aux: `fun` returns (output, aux); the result is then (jacobian, aux).
         holomorphic: complex in, complex out, and holomorphic.
         allow_int: integer leaves are allowed, and get float0.
@@ -260,6 +286,7 @@ def jacrev(
     """
     options = {
         "argnums": argnums,
+        "argnames": argnames,
         "has_aux": has_aux,
         "holomorphic": holomorphic,
         "allow_int": allow_int,
@@ -269,8 +296,23 @@ def jacrev(
     return (lambda f: JacRev(f, **options)) if fun is None else JacRev(fun, **options)
 
 
+@overload
 def jacfwd(
-    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
+    fun: Callable[Concatenate[NDArray[S], P], NDArray[Any]], **options: Unpack[Chunks]
+) -> Callable[Concatenate[NDArray[S], P], NDArray[S]]: ...
+@overload
+def jacfwd(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, **options: Unpack[Chunks],
+) -> Callable[P, Any]: ...  # fmt: skip
+@overload
+def jacfwd(
+    fun: None = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, **options: Unpack[Chunks],
+) -> Decorator: ...  # fmt: skip
+def jacfwd(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, holomorphic: bool = False,
     chunk_size: int | None = None, progress: bool = False,
 ) -> Any:  # fmt: skip
     """The Jacobian by forward mode: one batched push for all inputs. Best for few inputs and many outputs.
@@ -283,6 +325,7 @@ def jacfwd(
     """
     options = {
         "argnums": argnums,
+        "argnames": argnames,
         "has_aux": has_aux,
         "holomorphic": holomorphic,
         "chunk_size": chunk_size,
@@ -300,15 +343,30 @@ class Hessian(Jacobian):
     transform = "hessian"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        options = {"has_aux": self.has_aux, "holomorphic": self.holomorphic}
+        options = {"argnames": self.argnames, "has_aux": self.has_aux, "holomorphic": self.holomorphic}
         inner = JacRev(self.fun, self.argnums, **options)
         outer = JacFwd(inner, self.argnums, chunk_size=self.chunk_size, progress=self.progress, **options)
         inner.transform = outer.transform = self.transform  # in messages, and on the bar
         return outer(*args, **kwargs)
 
 
+@overload
 def hessian(
-    fun: Any = None, argnums: int | Sequence[int] = 0, *, has_aux: bool = False, holomorphic: bool = False,
+    fun: Callable[Concatenate[NDArray[S], P], Any], **options: Unpack[Chunks]
+) -> Callable[Concatenate[NDArray[S], P], NDArray[S]]: ...
+@overload
+def hessian(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, **options: Unpack[Chunks],
+) -> Callable[P, Any]: ...  # fmt: skip
+@overload
+def hessian(
+    fun: None = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, **options: Unpack[Chunks],
+) -> Decorator: ...  # fmt: skip
+def hessian(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    has_aux: bool = False, holomorphic: bool = False,
     chunk_size: int | None = None, progress: bool = False,
 ) -> Any:  # fmt: skip
     """The matrix of second derivatives, forward over reverse: `jacfwd(jacrev(fun))`, batched.
@@ -326,6 +384,7 @@ def hessian(
     """
     options = {
         "argnums": argnums,
+        "argnames": argnames,
         "has_aux": has_aux,
         "holomorphic": holomorphic,
         "chunk_size": chunk_size,
@@ -334,6 +393,12 @@ def hessian(
     return (lambda f: Hessian(f, **options)) if fun is None else Hessian(fun, **options)
 
 
+@overload
+def hvp(fun: Callable[..., Any], primals: tuple[X], tangents: Sequence[Any]) -> X: ...
+@overload
+def hvp(fun: Callable[..., Any], primals: tuple[X, Y], tangents: Sequence[Any]) -> tuple[X, Y]: ...
+@overload
+def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any: ...
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """The Hessian of a scalar function times a vector, forward over reverse: the cost of a few gradients, and no matrix.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, overload
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from funcgrad.transforms.matrices import joined, slope_of
 from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
 from funcgrad.transforms.recording import record
 from funcgrad.transforms.vectorize import vmap
-from funcgrad.transforms.wrapping import Transformed, check_function, checked_argnums, name_of, of_chosen, positions
+from funcgrad.transforms.wrapping import Differentiated, check_function, name_of, of_chosen
+
+if TYPE_CHECKING:
+    from funcgrad.transforms.signatures import Decorator, P, X
 
 
 def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
@@ -71,27 +74,32 @@ def gnvp(model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[
     return products[0] if len(primals) == 1 else products
 
 
-class HessianDiagonal(Transformed):
+class HessianDiagonal(Differentiated):
     """See `hessian_diagonal`."""
 
     transform = "hessian_diagonal"
 
     def __init__(
-        self, fun: Callable[..., Any], argnums: Any = 0, *, chunk_size: int | None = None, progress: bool = False
+        self,
+        fun: Callable[..., Any],
+        argnums: Any = 0,
+        *,
+        argnames: Any = None,
+        chunk_size: int | None = None,
+        progress: bool = False,
     ) -> None:
-        super().__init__(fun)
-        self.argnums = checked_argnums(argnums, self.transform)
+        super().__init__(fun, argnums, argnames)
         self.chunk_size, self.progress = checked_chunk_size(chunk_size, self.transform), progress
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        where = positions(self.argnums, args, self.transform, self.fun)
+        fun, args, kwargs, where = self.placed(args, kwargs)
         x, unravel = tree.ravel(tuple(args[i] for i in where))
         if x.dtype.kind != "f":
             raise NonDifferentiableError(
                 f"hessian_diagonal: the arguments must be real floating numbers, not {x.dtype}; use hessian for complex ones"
             )
 
-        fun = of_chosen(self.fun, args, where, kwargs)
+        fun = of_chosen(fun, args, where, kwargs)
 
         def flat(x: Any) -> Any:
             return fun(*unravel(x))
@@ -101,22 +109,38 @@ class HessianDiagonal(Transformed):
         parts = []
         for rows in shown(chunks(x.size, self.chunk_size), self.transform, progress=self.progress):
             directions = np.eye(x.size, dtype=x.dtype)[rows]
-            entry = vmap(lambda t, i: jvp(slope, (x,), (t,))[1][i])
-            parts.append(entry(directions, np.arange(rows.start, rows.stop)))
+            # The gradient may be a plain array, which no index of each example can be asked for: so a choice, not an index.
+            entry = vmap(lambda t: np.sum(np.where(t != 0, jvp(slope, (x,), (t,))[1], 0)))
+            parts.append(entry(directions))
         found = unravel(joined(parts))
-        return found if isinstance(self.argnums, tuple) else found[0]
+        return found if self.in_several else found[0]
 
 
+@overload
 def hessian_diagonal(
-    fun: Any = None, argnums: int | Sequence[int] = 0, *, chunk_size: int | None = None, progress: bool = False
-) -> Any:
+    fun: Callable[Concatenate[X, P], Any], *, chunk_size: int | None = None, progress: bool = False
+) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def hessian_diagonal(
+    fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    chunk_size: int | None = None, progress: bool = False,
+) -> Callable[P, Any]: ...  # fmt: skip
+@overload
+def hessian_diagonal(
+    fun: None = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    chunk_size: int | None = None, progress: bool = False,
+) -> Decorator: ...  # fmt: skip
+def hessian_diagonal(
+    fun: Any = None, argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
+    chunk_size: int | None = None, progress: bool = False,
+) -> Any:  # fmt: skip
     """The diagonal of the Hessian of a scalar function: its second derivative in each element.
 
     One batched push through the gradient for all elements; only the diagonal is kept of each product.
 
     Args:
         fun: the function, with one number as output.
-        argnums: the argument(s) to differentiate in, as in `grad`: real numbers and arrays, or pytrees of them.
+        argnums, argnames: the argument(s) to differentiate in, as in `grad`: real numbers and arrays, or pytrees of them.
         chunk_size: how many elements to compute at a time, to bound memory; all of them by default.
         progress: show a bar that counts the chunks (it needs tqdm).
 
@@ -130,5 +154,5 @@ def hessian_diagonal(
     >>> fg.hessian_diagonal(lambda x: np.sum(x) ** 2 + np.sum(x ** 3))(np.array([1.0, 2.0]))
     array([ 8., 14.])
     """
-    options = {"argnums": argnums, "chunk_size": chunk_size, "progress": progress}
+    options = {"argnums": argnums, "argnames": argnames, "chunk_size": chunk_size, "progress": progress}
     return (lambda f: HessianDiagonal(f, **options)) if fun is None else HessianDiagonal(fun, **options)

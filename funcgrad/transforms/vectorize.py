@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from funcgrad.core.memory.layout import together
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.leaves import lower_leaf, returned
 from funcgrad.transforms.wrapping import Transformed, name_of
+
+if TYPE_CHECKING:
+    from funcgrad.transforms.signatures import Decorator, Out, P
 
 
 class Vmap(Transformed):
@@ -164,6 +167,10 @@ def _batched_leaves(
             yield f"{keyword}argument {text}{tree.keystr(path)}", x, axis
 
 
+@overload
+def vmap(fun: Callable[P, Out], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Callable[P, Out]: ...
+@overload
+def vmap(fun: None = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Decorator: ...
 def vmap(fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Any:
     """Vectorise a function of one example over a batch axis of its arguments.
 

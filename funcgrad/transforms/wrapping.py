@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import sys
 import types
@@ -38,6 +39,78 @@ class Transformed:
         if _found_by_name(self.__module__, name) is self:  # a decorated function has taken the name of the original
             return name
         return _rebuild, (type(self), {k: v for k, v in self.__dict__.items() if k != "__wrapped__"})
+
+
+class Differentiated(Transformed):
+    """A transform that differentiates in some arguments: in those at the positions `argnums`, or in those named `argnames`."""
+
+    def __init__(self, fun: Callable[..., Any], argnums: Any = 0, argnames: Any = None) -> None:
+        super().__init__(fun)
+        if argnames is not None and not (_is_int(argnums) and argnums == 0):
+            raise ArgumentError(f"{self.transform} was given argnums={argnums!r} and argnames={argnames!r}; give one of them")
+        self.argnums, self.argnames = checked_argnums(argnums, self.transform), checked_argnames(argnames, self.transform)
+        self.in_several = isinstance(self.argnums if argnames is None else self.argnames, tuple)
+
+    def placed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], tuple[int, ...]]:
+        """The function, its arguments, and the positions of those to differentiate in: all of them are positional ones."""
+        if self.argnames is None:
+            where = _counted(self.argnums, len(args))
+            if isinstance(where, tuple):
+                return self.fun, args, kwargs, where
+            if where is None:
+                raise ArgumentError(f"{self.transform}: argnums={self.argnums!r} names an argument twice")
+        return self._moved(args, kwargs)
+
+    def _moved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The same, where arguments to differentiate in are keywords, or named: keywords move behind the others."""
+        wanted = self.argnums if self.argnames is None else self.argnames
+        keys = [self._place(w, args, kwargs) for w in (wanted if isinstance(wanted, tuple) else (wanted,))]
+        moved, count, fun = [k for k in keys if isinstance(k, str)], len(args), self.fun
+
+        def of_all(*full: Any, **others: Any) -> Any:
+            return fun(*full[:count], **dict(zip(moved, full[count:], strict=True)), **others)
+
+        of_all.__name__ = name_of(fun)
+        where = tuple(count + moved.index(k) if isinstance(k, str) else k for k in keys)
+        others = {name: x for name, x in kwargs.items() if name not in moved}
+        return of_all, (*args, *(kwargs[name] for name in moved)), others, where
+
+    def _place(self, wanted: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | str:
+        """Where the call has the argument: its position, or its keyword."""
+        if isinstance(wanted, int):
+            if -len(args) <= wanted < len(args):
+                return wanted % len(args)
+            name = dict(enumerate(_parameters(self.fun))).get(wanted)
+        else:
+            name = wanted
+            parameters = _parameters(self.fun)
+            if name not in kwargs and name in parameters and parameters.index(name) < len(args):
+                return parameters.index(name)
+        if name in kwargs:
+            return name
+        raise ArgumentError(self._without(wanted, args, kwargs))
+
+    def _without(self, wanted: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        called = f"but {name_of(self.fun)} was called with {len(args)} positional argument{'s' * (len(args) != 1)}"
+        if kwargs:
+            called += f" and the keyword{'s' * (len(kwargs) != 1)} {', '.join(kwargs)}"
+        if isinstance(wanted, str):
+            return f"{self.transform}: argnames={self.argnames!r} asks for the argument {wanted!r}, {called}; pass it"
+        return (
+            f"{self.transform}: argnums={self.argnums!r} asks for positional argument {wanted}, {called}; "
+            "pass what is differentiated, or name it by argnames="
+        )
+
+
+def _parameters(fun: Any) -> list[str]:
+    """The names of the arguments that may be positional, in order."""
+    try:
+        parameters = inspect.signature(fun).parameters.values()
+    except (TypeError, ValueError):  # one written in C
+        return []
+    return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 
 
 def _found_by_name(module: str, name: str) -> Any:
@@ -82,17 +155,15 @@ def _is_int(a: Any) -> bool:
     return isinstance(a, (int, np.integer)) and not isinstance(a, bool)
 
 
-def positions(argnums: int | tuple[int, ...], args: Sequence[Any], transform: str, fun: Any) -> tuple[int, ...]:
-    """The positions that `argnums` names among `args`, counted from 0."""
-    found = _counted(argnums, len(args))
-    if isinstance(found, tuple):
-        return found
-    if found is None:
-        raise ArgumentError(f"{transform}: argnums={argnums!r} names an argument twice")
-    raise ArgumentError(
-        f"{transform}: argnums={argnums!r} asks for positional argument {found}, but {name_of(fun)} was called "
-        f"with {len(args)} positional argument{'s' * (len(args) != 1)}; pass what is differentiated by position"
-    )
+def checked_argnames(argnames: Any, transform: str) -> str | tuple[str, ...] | None:
+    """`argnames` as None, a name or a tuple of different names, or an error that says what it should be."""
+    if argnames is None or isinstance(argnames, str):
+        return argnames
+    if isinstance(argnames, (tuple, list)) and argnames and all(isinstance(name, str) for name in argnames):
+        if len(set(argnames)) == len(argnames):
+            return tuple(argnames)
+        raise ArgumentError(f"{transform}: argnames={argnames!r} names an argument twice")
+    raise ArgumentError(f"{transform}: argnames must be a name or a tuple of names, not {argnames!r} ({type(argnames).__name__})")
 
 
 @functools.lru_cache

@@ -10,7 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import elementwise_grad, grad, hessian, jacfwd, jacrev, jvp, stop_gradient, tree, value_and_grad, vjp
+from funcgrad import (
+    elementwise_grad,
+    grad,
+    hessian,
+    hessian_diagonal,
+    jacfwd,
+    jacrev,
+    jvp,
+    stop_gradient,
+    tree,
+    value_and_grad,
+    vjp,
+)
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.leaves import float0
 
@@ -229,11 +241,6 @@ def test_argnums_of_the_wrong_kind(transform: Any, argnums: Any) -> None:
 def test_argnums_that_do_not_fit_the_call(transform: Any, argnums: Any) -> None:
     with pytest.raises(ArgumentError, match=r"(grad|value_and_grad|jacrev|jacfwd|hessian): argnums="):
         transform(lambda x, y: x * y, argnums)(2.0, 3.0)
-
-
-def test_what_is_differentiated_is_passed_by_position() -> None:
-    with pytest.raises(ArgumentError, match=r"0 positional arguments; pass what is differentiated by position"):
-        grad(lambda x: x)(x=1.0)
 
 
 # ---- aux -------------------------------------------------------------------------------------------------------------
@@ -555,3 +562,62 @@ def test_integers_have_no_tangent_but_zero() -> None:
             jvp(lambda n: n * 2.0, (primal,), (t,))
     with pytest.raises(NonDifferentiableError, match="elementwise_grad: argument 0 is of integer dtype int64"):
         elementwise_grad(np.sin)(n)
+
+
+# ---- arguments by keyword, and by name -------------------------------------------------------------------------------
+
+TRANSFORMS = {
+    "grad": (grad, lambda x, y: (2 * x * y, x**2)),
+    "value_and_grad": (value_and_grad, lambda x, y: (2 * x * y, x**2)),
+    "elementwise_grad": (elementwise_grad, lambda x, y: (2 * x * y, x**2)),
+    "jacrev": (jacrev, lambda x, y: (2 * x * y, x**2)),
+    "jacfwd": (jacfwd, lambda x, y: (2 * x * y, x**2)),
+    "hessian": (hessian, lambda x, y: ((2 * y, 2 * x), (2 * x, 0))),
+    "hessian_diagonal": (hessian_diagonal, lambda x, y: (2 * y, 0)),
+}
+
+
+def _product(x: Any, y: Any = 2.0, *, power: Any = 1.0) -> Any:
+    return x**2 * y * power
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_arguments_by_keyword_and_by_name(name: str) -> None:
+    transform, expected = TRANSFORMS[name]
+    derivative: Any = lambda found: found[1] if name == "value_and_grad" else found
+    of_x, of_y = expected(3.0, 5.0)
+    first = of_x[0] if name == "hessian" else of_x  # with one argument, the entry of that argument
+    second = of_y[1] if name == "hessian" else of_y
+    for found in (
+        transform(_product)(x=3.0, y=5.0),
+        transform(_product, argnames="x")(3.0, 5.0),
+        transform(_product, argnames="x")(3.0, y=5.0),
+    ):
+        np.testing.assert_allclose(derivative(found), first)
+        assert type(tree.leaves(derivative(found))[0]) is np.float64
+    for found in (transform(_product, 1)(3.0, y=5.0), transform(_product, argnames="y")(y=5.0, x=3.0)):
+        np.testing.assert_allclose(derivative(found), second)
+    both = derivative(transform(_product, argnames=("y", "x"))(3.0, y=5.0))
+    flipped = tuple(row[::-1] for row in (of_y, of_x)) if name == "hessian" else (of_y, of_x)
+    assert isinstance(both, tuple)
+    np.testing.assert_allclose(both, flipped)
+
+
+def test_a_keyword_only_argument_is_differentiated_by_its_name() -> None:
+    assert grad(_product, argnames="power")(3.0, power=2.0) == 18.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: grad(_product, argnames="z")(1.0), r"grad: argnames='z' asks for the argument 'z', but _product was called"),
+        (lambda: grad(_product, 1, argnames="x"), r"grad was given argnums=1 and argnames='x'; give one of them"),
+        (lambda: jacrev(_product, argnames=("x", "x")), r"jacrev: argnames=\('x', 'x'\) names an argument twice"),
+        (lambda: hessian(_product, argnames=0), r"hessian: argnames must be a name or a tuple of names, not 0 \(int\)"),
+        (lambda: grad(_product)(), r"asks for positional argument 0, but _product was called with 0 positional arguments"),
+        (lambda: grad(np.sin, 1)(1.0), r"pass what is differentiated, or name it by argnames="),
+    ],
+)
+def test_names_that_cannot_be(call: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        call()

@@ -1,0 +1,38 @@
+"""The type variables of public signatures, and the options that several transforms share.
+
+A gradient has the type of its argument, so `grad` of `(float) -> float` is `(float) -> float`. The type variables are
+bound to Any, not to object: of a lambda's argument nothing is known, and anything may be done with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from typing_extensions import ParamSpec, TypedDict, TypeVar
+
+X = TypeVar("X", bound=Any)
+Y = TypeVar("Y", bound=Any)
+S = TypeVar("S", bound=np.generic)  # of an array: what it holds
+Out = TypeVar("Out", bound=Any)
+Aux = TypeVar("Aux", bound=Any)
+P = ParamSpec("P")
+
+
+class Options(TypedDict, total=False):
+    """What `grad` and `value_and_grad` take beside the function, its arguments and has_aux."""
+
+    holomorphic: bool
+    allow_int: bool
+
+
+class Chunks(TypedDict, total=False):
+    """How Jacobians and Hessians are computed."""
+
+    holomorphic: bool
+    chunk_size: int | None
+    progress: bool
+
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -135,6 +135,67 @@ pack tensor([2., 2.], grad_fn=<MulBackward0>)
 pack tensor([1., 1.], requires_grad=True)
 pack tensor([2.7183, 2.7183], grad_fn=<ExpBackward0>)
 
+## the gradient of a dual number
+fwAD = torch.autograd.forward_ad
+a, t = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([1.0, 3.0])
+with fwAD.dual_level():
+    d = fwAD.make_dual(a, t)
+    for x in (a, d): print(fwAD.unpack_dual(torch.autograd.grad((d ** 3).sum(), x)[0]))
+    w = torch.tensor([2.0, 5.0], requires_grad=True); d = fwAD.make_dual(a, w * a); out = (d ** 3).sum()
+    print([g.detach() for g in torch.autograd.grad(fwAD.unpack_dual(out).tangent, [w], retain_graph=True)])
+    g = fwAD.unpack_dual(torch.autograd.grad(out, a, create_graph=True)[0])
+    print(g.primal.detach(), g.tangent.detach())
+    d = fwAD.make_dual(torch.ones(2), t); g, = torch.autograd.grad((d * a).sum(), a)
+    print(fwAD.unpack_dual(g), g.requires_grad)
+=>
+UnpackedDualTensor(primal=tensor([ 3., 12.]), tangent=tensor([ 6., 36.]))
+UnpackedDualTensor(primal=tensor([ 3., 12.]), tangent=tensor([ 6., 36.]))
+[tensor([ 3., 24.])]
+tensor([ 3., 12.]) tensor([ 12., 120.])
+UnpackedDualTensor(primal=tensor([1., 1.]), tangent=tensor([1., 3.])) False
+
+## dual numbers share memory
+fwAD = torch.autograd.forward_ad
+with fwAD.dual_level():
+    p, t = torch.zeros(2), torch.ones(2); d = fwAD.make_dual(p, t)
+    d += 1; d[0] *= 2
+    print(p, t, fwAD.unpack_dual(d).tangent is t, fwAD.unpack_dual(d.detach()).tangent)
+    fwAD.make_dual(p.requires_grad_(), t).mul_(2)
+=>
+tensor([2., 1.]) tensor([2., 1.]) True None
+RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation.
+
+## a checkpoint stops as soon as it can
+checkpoint, n = torch.utils.checkpoint.checkpoint, []
+def f(x): y = x.sin(); n.append("f"); y = y * 2; n.append("g"); return y
+x = torch.ones(2, requires_grad=True)
+y = checkpoint(f, x, use_reentrant=False); y.sum().backward(); print(n, y.grad_fn.name(), x.grad)
+with torch.utils.checkpoint.set_checkpoint_early_stop(False): y = checkpoint(f, x, use_reentrant=False)
+y.sum().backward(); print(n)
+=>
+['f', 'g'] MulBackward0 tensor([1.0806, 1.0806])
+['f', 'g', 'f', 'g', 'f', 'g']
+
+## checkpoints in checkpoints, with random numbers, differentiated twice
+checkpoint, drop = torch.utils.checkpoint.checkpoint, torch.nn.Dropout(0.5)
+x = torch.linspace(0, 1, 4, requires_grad=True)
+f = lambda x, k: drop((x * k).exp()).sin()
+def found(run):
+    torch.manual_seed(0)
+    g, = torch.autograd.grad(run(x).sum(), x, create_graph=True)
+    return g.detach(), torch.autograd.grad(g.sum(), x)[0], torch.rand(1)
+def nested(x): return checkpoint(lambda x: checkpoint(f, x, k=2.0, use_reentrant=False) * x, x, use_reentrant=False)
+print([torch.equal(a, b) for a, b in zip(found(nested), found(lambda x: f(x, 2.0) * x))])
+=>
+[True, True, True]
+
+## a checkpoint of what changes
+n = []
+def f(x): n.append(1); return x.sin().exp() if len(n) == 1 else x * 2
+torch.utils.checkpoint.checkpoint(f, torch.ones(2, requires_grad=True), use_reentrant=False).sum().backward()
+=>
+CheckpointError: torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.
+
 ## gradcheck moves the tensors themselves
 x = torch.tensor([0.5, 2.0], dtype=torch.double, requires_grad=True)
 print(torch.autograd.gradcheck(lambda _: x * x, (x,)), x.tolist())

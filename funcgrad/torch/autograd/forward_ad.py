@@ -1,4 +1,7 @@
-"""torch.autograd.forward_ad: dual numbers, on a forward trace that is open while the level is."""
+"""torch.autograd.forward_ad: dual numbers, on a forward trace that is open while the level is.
+
+A dual number made by `make_dual` shares the memory of the two tensors it was made of: a write to it reaches them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,11 @@ import numpy as np
 
 from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
+from funcgrad.core.engine.reverse import make_node
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.torch.tensors.tensor import Tensor, from_operand
+from funcgrad.torch.graph import duals
+from funcgrad.torch.graph.tape import next_order
+from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
 
 _LEVEL: ContextVar[ForwardTrace | None] = ContextVar("dual_level", default=None)
 
@@ -52,7 +58,7 @@ def exit_dual_level(*, level: Any = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
-    """A tensor that carries a tangent."""
+    """A tensor that carries a tangent. A write to it writes to `tensor` and to `tangent`, whose memory it shares."""
     trace = _LEVEL.get()
     if trace is None:
         raise RuntimeError(
@@ -64,9 +70,18 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
         )
     if tensor.shape != tangent.shape:
         raise RuntimeError(f"Expected primal and tangent of one size, but got {list(tensor.shape)} and {list(tangent.shape)}")
-    return from_operand(
-        trace.wrap(np.asarray(tensor.__operand__()) if tensor.node is None else tensor.__operand__(), tangent.__operand__())
-    )
+    primal = np.asarray(tensor.__operand__()) if tensor.node is None else tensor.__operand__()
+    made = from_operand(trace.wrap(primal, _given(tangent).__operand__()))
+    made.__dict__[duals.PARTS] = (tensor, tangent)
+    return made
+
+
+def _given(tangent: Tensor) -> Tensor:
+    """The tangent behind a node: a gradient that is itself dual is taken with the tangent held fixed."""
+    node = tangent.node
+    if node is None:
+        return tangent
+    return make_tensor(tangent.value, make_node(next_order(), duals.GIVEN, None, (node,), node.shape, node.dtype))
 
 
 def is_dual(tensor: Tensor) -> bool:
@@ -78,10 +93,12 @@ def is_dual(tensor: Tensor) -> bool:
 def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:
     """(primal, tangent)."""
     value = tensor.value
-    if isinstance(value, ForwardTracer):
-        trace = _LEVEL.get()
-        primal = from_operand(value._value)
-        return UnpackedDualTensor(
-            primal, from_operand(dense(value._node)) if value._trace is trace and value._node is not None else None
-        )
-    return UnpackedDualTensor(tensor, None)
+    if not isinstance(value, ForwardTracer):
+        return UnpackedDualTensor(tensor, None)
+    primal = from_operand(value._value)
+    if value._trace is not _LEVEL.get() or value._node is None:
+        return UnpackedDualTensor(primal, None)
+    parts = tensor.__dict__.get(duals.PARTS)
+    if parts is None:
+        parts = tensor.__dict__[duals.PARTS] = (None, from_operand(dense(value._node)))
+    return UnpackedDualTensor(primal, parts[1])

@@ -9,6 +9,7 @@
     saved.py         what happens to the values that nodes save
     engine.py        the sweep
     backward.py      backward and grad: from tensors to the seeds of a sweep, from cotangents to gradients
+    duals.py         dual tensors whose parts lie in the graph
     dead_ends.py     tensors without a known history: an error, not a zero
     anomaly.py       which operation made the NaN
     captured.py      writes inside a transform to tensors from outside it

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.sweep import Node, merged
-from funcgrad.torch.graph import engine, modes
+from funcgrad.torch.graph import duals, engine, modes
 from funcgrad.torch.graph.nodes import GradientEdge
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
@@ -190,21 +190,25 @@ def _needs_grad(x: Any) -> Node:
     return node
 
 
-def _captured(seeds: list[tuple[Node, Any]], nodes: list[Node], keep: bool, create_graph: bool) -> dict[Node, Any]:
-    """The cotangents that reach `nodes`; None where nothing does."""
+def _captured(
+    seeds: list[tuple[Node, Any]], nodes: list[Node], keep: bool, create_graph: bool, fixed: Any = None
+) -> dict[Node, Any]:
+    """The cotangents that reach `nodes`, not through nodes of the plan `fixed`; None where nothing does."""
     captures: dict[Node, Any] = dict.fromkeys(nodes)
-    wanted = _leading_to(set(nodes), [node for node, _ in seeds])
+    wanted = _leading_to(set(nodes), [node for node, _ in seeds], fixed)
     engine.run(seeds, keep=keep, create_graph=create_graph, captures=captures, wanted=wanted, finish=lambda leaf, ct: None)
     return captures
 
 
-def _leading_to(targets: set[Node], roots: list[Node]) -> set[Node]:
+def _leading_to(targets: set[Node], roots: list[Node], fixed: Any = None) -> set[Node]:
     """The nodes from which some target is reached."""
     order: list[Node] = []
     seen = set(roots)
     stack = list(roots)
     while stack:
         node = stack.pop()
+        if fixed is not None and node.plan is fixed:
+            continue
         order.append(node)
         for parent in node.parents:
             if parent not in seen:
@@ -258,6 +262,8 @@ def grad(
     if not ins:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = given_gradients(grad_outputs, outs)
+    if any(map(duals.is_pair, outs)):
+        return _of_duals(outs, ins, given, create_graph, allow_unused, materialize_grads)
     keep = create_graph if retain_graph is None else retain_graph
     nodes = [_needs_grad(x) for x in ins]
     if is_grads_batched:
@@ -269,6 +275,24 @@ def grad(
         _result(i, x, found[node], unused_allowed, materialize_grads, create_graph)
         for i, (x, node) in enumerate(zip(ins, nodes, strict=True))
     )
+
+
+def _of_duals(outs: Any, ins: Any, given: Any, create_graph: bool, allow_unused: Any, materialize: bool) -> tuple[Any, ...]:
+    """The gradients of dual outputs: dual themselves."""
+    like = next(x for x in outs if duals.is_pair(x))
+    sources = [duals.source_of(x) for x in ins]
+    primals, tangents = zip(*map(duals.parts_of, outs), strict=True)
+    cts, changes = zip(*map(duals.parts_of, given), strict=True)
+    gradients = grad(primals, sources, cts, True, create_graph, allow_unused, False, materialize)
+    pairs = [(t, ct) for t, ct in zip(tangents, cts, strict=True) if t is not None and t.node is not None]
+    pairs += [(x, ct) for x, ct in zip(primals, changes, strict=True) if ct is not None]
+    if not pairs:
+        return gradients
+    seeds = seeds_of(*zip(*pairs, strict=True), create_graph)
+    found = _captured(seeds, [_needs_grad(x) for x in sources], True, create_graph, fixed=duals.GIVEN)
+    slopes = [found[node_of(x)] for x in sources]  # type: ignore[index]
+    changed = [None if ct is None else engine.to_user(engine.own(engine.dense(ct))) for ct in slopes]
+    return tuple(duals.joined(like, g, t) for g, t in zip(gradients, changed, strict=True))
 
 
 def _batched(outs: tuple[Any, ...], given: tuple[Any, ...], nodes: list[Node], keep: bool, create_graph: bool) -> dict[Node, Any]:

@@ -15,7 +15,7 @@ from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.mutation import WRITE, Place
 from funcgrad.torch.functions.ops import recorded
-from funcgrad.torch.graph import captured
+from funcgrad.torch.graph import captured, duals
 from funcgrad.torch.graph.hooks import move_retain
 from funcgrad.torch.graph.modes import mode
 from funcgrad.torch.graph.tape import NamedPlan, next_order
@@ -38,6 +38,7 @@ class _CopySlices(NamedPlan):
 
 
 COPY_SLICES = _CopySlices()
+VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
 _KINDS = {
     "f2": "Half",
     "f4": "Float",
@@ -88,6 +89,9 @@ def check_writable(t: Tensor) -> None:
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if t.link is not None and t.link.base is not None:
         _check_view(t)
+    primal = t.__dict__[duals.PARTS][0] if duals.PARTS in t.__dict__ else None
+    if primal is not None and primal.node is not None and primal.is_leaf:
+        raise RuntimeError(VIEW_OF_LEAF)
 
 
 def _overlaps_itself(x: np.ndarray) -> bool:
@@ -103,7 +107,7 @@ def _overlaps_itself(x: np.ndarray) -> bool:
 def _check_view(t: Tensor) -> None:
     base, origin = t.link.base, t.link.origin
     if base.node is not None and base.node.plan is None:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise RuntimeError(VIEW_OF_LEAF)
     if origin == "multiple" and (base.node is not None or t.requires_grad):
         name = "" if t.grad_fn is None else t.grad_fn.name()
         raise RuntimeError(
@@ -147,6 +151,9 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
         captured.note(t if t._base is None else t._base, v)
     if not recording():
         storage.write(t, index, v)
+        root = t if t._base is None else t._base
+        if duals.PARTS in root.__dict__:
+            duals.write_parts(root)
         return
     link = storage.link_of(t)
     root = t if link.base is None else link.base
@@ -161,6 +168,8 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
     if root is not t:
         del_slot(t, "node")
     move_retain(old, t)
+    if duals.PARTS in root.__dict__:
+        duals.write_parts(root)
 
 
 def rewrite_base(view: Tensor, written: Node) -> None:

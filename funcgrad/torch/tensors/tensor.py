@@ -15,6 +15,7 @@ from weakref import ref
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import spec
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node, make_node
@@ -365,9 +366,9 @@ def tensor_at(x: Any) -> Any:
 
 
 def traced(x: Any) -> bool:
-    """Does a derivative flow into this tracer?"""
+    """Is this tracer part of a graph? (A tangent alone makes no graph.)"""
     while isinstance(x, Tracer):
-        if x._node is not None:
+        if x._node is not None and (not isinstance(x, ForwardTracer) or traced(x._node)):
             return True
         x = x._value
     return False

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from funcgrad.torch.autograd.function import Function
 from funcgrad.torch.graph import engine, modes
-from funcgrad.torch.graph.backward import backward, grad
+from funcgrad.torch.graph.backward import backward
 from funcgrad.torch.tensors.tensor import Tensor, recording
+from funcgrad.torch.utils.recomputation import EARLY_STOP, CheckpointError, Recomputation, no_contexts  # noqa: F401
 
 
-def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None, **kwargs: Any) -> Any:
-    """function(*args), without keeping what it computes on the way: backward runs it a second time."""
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Any] = no_contexts,
+    **kwargs: Any,
+) -> Any:
+    """function(*args), without keeping what it computes on the way: backward runs it a second time.
+
+    With use_reentrant=False other keywords go to the function, but for preserve_rng_state (True: the second run draws the same
+    random numbers), determinism_check ("default": shapes and dtypes must be the same again, or "none"), early_stop (True: the
+    second run ends when all is there) and context_fn (it gives the contexts of the first and of the second run).
+    Raises CheckpointError in backward, where the second run saves other tensors.
+
+    >>> import funcgrad.torch as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False).sum().backward()
+    >>> x.grad
+    tensor([0.5403, 0.5403])
+    """
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
@@ -22,15 +42,17 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
             stacklevel=2,
         )
         use_reentrant = True
-    for name in ("preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"):
-        kwargs.pop(name, None)
-    if use_reentrant and kwargs:
+    names = ("preserve_rng_state", "determinism_check", "debug", "early_stop")
+    options = {name: kwargs.pop(name) for name in names if name in kwargs}
+    if not use_reentrant:
+        return Recomputation(lambda: function(*args, **kwargs), context_fn, options).first()
+    if kwargs:
         raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
-    if use_reentrant and not any(isinstance(x, Tensor) and x.requires_grad for x in args):
+    if context_fn is not no_contexts:
+        raise ValueError("Passing `context_fn` is only supported when use_reentrant=False.")
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
-    if not recording():
-        return function(*args, **kwargs)
-    return _Reentrant.apply(function, *args) if use_reentrant else _recomputed(function, args, kwargs)
+    return _Reentrant.apply(function, *args) if recording() else function(*args)
 
 
 class _Reentrant(Function):
@@ -67,57 +89,47 @@ class _Held:
         self.items = items
 
 
-def _recomputed(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The variant that is right under autograd.grad and create_graph: parameters that the function closes over count too."""
-    outer: list[Tensor] = []
+class set_checkpoint_early_stop:
+    """Whether the second run of checkpoints made in this block ends as soon as all that backward needs is there.
 
-    def find_leaves() -> Any:
-        with modes.enable_grad():
-            return function(*args, **kwargs)
+    >>> from funcgrad.torch.utils.checkpoint import set_checkpoint_early_stop
+    >>> with set_checkpoint_early_stop(False):
+    ...     pass
+    """
 
-    out = find_leaves()
-    outs = out if isinstance(out, tuple) else (out,)
-    nodes = [o.node for o in outs if isinstance(o, Tensor) and o.node is not None]
-    if not nodes:
-        return out
-    leaves, inputs = _sources(nodes, args)
-    outer = [*inputs, *leaves]
+    def __init__(self, enable: bool) -> None:
+        self.enable = enable
 
-    class CheckpointFunction(Function):
-        @staticmethod
-        def forward(ctx: Any, *sources: Any) -> Any:
-            ctx.save_for_backward(*sources)
-            return tuple(o.detach() if isinstance(o, Tensor) else o for o in outs)
+    def __enter__(self) -> None:
+        self._token = EARLY_STOP.set(self.enable)
 
-        @staticmethod
-        def backward(ctx: Any, *gradients: Any) -> Any:
-            ctx.saved_tensors  # noqa: B018 (refuses a second time)
-            create_graph = modes.is_grad_enabled()
-            with modes.enable_grad():
-                again = function(*args, **kwargs)
-            again = again if isinstance(again, tuple) else (again,)
-            pairs = [(o, g) for o, g in zip(again, gradients, strict=True) if isinstance(o, Tensor) and o.requires_grad]
-            return grad([o for o, _ in pairs], outer, [g for _, g in pairs], create_graph=create_graph, allow_unused=True)
-
-    found = CheckpointFunction.apply(*outer)
-    return found if isinstance(out, tuple) else found[0]
+    def __exit__(self, *exception: object) -> None:
+        EARLY_STOP.reset(self._token)
 
 
-def _sources(nodes: list[Any], args: tuple[Any, ...]) -> tuple[list[Tensor], list[Tensor]]:
-    """What the outputs depend on: tensors among the arguments, and leaves that are no arguments."""
-    inputs = [x for x in args if isinstance(x, Tensor) and x.node is not None]
-    stops = {x.node for x in inputs}
-    seen, stack, leaves = set(nodes), [n for n in nodes if n not in stops], []
-    while stack:
-        for parent in stack.pop().parents:
-            if parent in seen or parent in stops:
-                continue
-            seen.add(parent)
-            if parent.plan is None:
-                leaves.append(parent.saved())
-            else:
-                stack.append(parent)
-    return [leaf for leaf in leaves if leaf is not None], inputs
+# ---- what to keep ------------------------------------------------------------------------------------------------------
+class CheckpointPolicy(Enum):
+    """What a policy says of the result of an operation: keep it, or compute it again."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told: is this the second run?"""
+
+    def __init__(self, *, is_recompute: bool) -> None:
+        self.is_recompute = is_recompute
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False) -> tuple[Any, Any]:
+    """The contexts of a checkpoint that keeps some results: here all are computed again, which gives the same numbers."""
+    if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    return no_contexts()
 
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any) -> Any:

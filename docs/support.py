@@ -121,6 +121,8 @@ def methods() -> Iterator[str]:
         function = METHODS.get(name)
         if name in refused:
             yield f"| `{name}` | refused | {refused[name]} |"
+        elif name in ("fill", "sort", "partition", "put"):
+            yield f"| `{name}` | changes the array | |"
         elif function is not None:
             yield f"| `{name}` | as `np.{function.__name__}` | |"
         elif hasattr(ArrayMethods, name):
@@ -132,7 +134,7 @@ def methods() -> Iterator[str]:
 def _of_methods(name: str) -> str:
     if name in ("shape", "dtype", "ndim", "size", "itemsize", "nbytes", "device"):
         return "query"
-    return "changes the array" if name in ("fill", "sort", "partition", "put") else "yes"
+    return "yes"
 
 
 def counts(functions: list[Function]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
-from funcgrad.core.engine.catalogue import BEFOREHAND, LATE
+from funcgrad.core.engine.catalogue import late
 from funcgrad.rules.at import at
 from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
 from funcgrad.transforms.elementwise import elementwise_grad, stop_gradient
@@ -81,8 +81,8 @@ __all__ = [
 ]
 
 # The rules for SciPy are loaded when a tracer first meets one of its functions.
-LATE["scipy.special"] = "funcgrad.scipy.special"
-BEFOREHAND["scipy.fft"] = "funcgrad.scipy.fft.backend"
+late("scipy.special", "funcgrad.scipy.special")
+late("scipy.fft", "funcgrad.scipy.fft.backend", beforehand=True)
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
 _MODULES = ("cmath", "debug", "drawing", "errors", "extend", "math", "numpy", "optim", "scipy", "testing", "torch")

@@ -3,4 +3,8 @@
     engine     traces, primitives, rule kinds, the sweep: how a call is recorded, pushed, pulled and batched
     arrays     what makes a tracer look like an ndarray: protocols, methods, ufuncs, and what is refused
     memory     what tracers share as arrays do: x[index], views, item assignment, buffers
+
+wiring.py puts them together.
 """
+
+from funcgrad.core import wiring as wiring

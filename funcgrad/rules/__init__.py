@@ -4,10 +4,7 @@ What nearly every program needs is imported here; the chapters of late.py, which
 which there is no rule yet: so `import funcgrad` takes a tenth less.
 """
 
-from funcgrad.core.arrays.methods import install_operators
-from funcgrad.core.engine.catalogue import LATE
-from funcgrad.core.memory import indexing as _x_at_index  # noqa: F401  (x[index] is declared in the core)
-from funcgrad.core.memory.inplace import install_mutation
+from funcgrad.core.engine.catalogue import late
 from funcgrad.rules import (  # noqa: F401
     assignment,
     at,
@@ -25,7 +22,5 @@ from funcgrad.rules import (  # noqa: F401
     sorting,
 )
 
-LATE["numpy"] = "funcgrad.rules.late"
-LATE["numpy.fft"] = "funcgrad.rules.fft"  # which NumPy, too, imports when it is asked for
-install_operators()
-install_mutation()
+late("numpy", "funcgrad.rules.late")
+late("numpy.fft", "funcgrad.rules.fft")  # which NumPy, too, imports when it is asked for

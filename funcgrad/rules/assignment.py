@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.casts import cast
-from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.engine.batch import is_batched
-from funcgrad.core.engine.declare import composite
+from funcgrad.core.engine.declare import composite, unsupported
 from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.core.memory.views import check_writeable
-from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, user_line
 from funcgrad.rules.indexing import along_axis, as_positions
 
 
@@ -142,13 +141,11 @@ def _partition(self: Any, kth: Any, axis: int = -1, kind: Any = "introselect", o
     self[...] = np.partition(self, kth, axis=axis, kind=kind)
 
 
-def _resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
-    """Refused: it changes the shape under everybody who holds the array."""
-    raise UnsupportedFunctionError(
-        f"x.resize(...) at {user_line()} changes an array's shape in place, which a tracer can't do. "
-        "Write x = np.resize(x, new_shape)."
-    )
-
-
-for _name, _method in {"fill": _fill, "sort": _sort, "partition": _partition, "resize": _resize, "put": _put}.items():
-    setattr(ArrayMethods, _name, _method)
+composite(np.ndarray.fill, _fill)
+composite(np.ndarray.sort, _sort)
+composite(np.ndarray.partition, _partition)
+unsupported(
+    np.ndarray.resize,
+    "it changes an array's shape in place, which a tracer can't do",
+    "Write x = np.resize(x, new_shape).",
+)

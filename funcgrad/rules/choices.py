@@ -14,6 +14,7 @@ from numpy._core import umath
 from funcgrad.core.arrays.casts import cast
 from funcgrad.core.arrays.ufunc import as_array, as_result
 from funcgrad.core.engine.batch import STRATEGIES, BatchTrace, BatchTracer, is_batched, stacked
+from funcgrad.core.engine.catalogue import ANY_CAST, Out
 from funcgrad.core.engine.declare import composite, custom, elementwise, selection
 from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused
 from funcgrad.core.engine.trace import concrete, innermost
@@ -107,7 +108,7 @@ def _clip(a, a_min=_ABSENT, a_max=_ABSENT, out=None, *, min=_ABSENT, max=_ABSENT
     return np.maximum(a, low, **kwargs) if high is None else UFUNC_CLIP(a, low, high, **kwargs)
 
 
-composite(np.clip, _clip)
+composite(np.clip, _clip, out=Out(repeats=True))
 
 
 # ---- absolute values and signs ---------------------------------------------------------------------------------------
@@ -253,6 +254,6 @@ def _value_for(x, value):
 
 
 composite(np.select, _select)
-composite(np.choose, _choose)
+composite(np.choose, _choose, out=ANY_CAST)
 composite(np.piecewise, _piecewise)
 composite(np.nan_to_num, _nan_to_num)

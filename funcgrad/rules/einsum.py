@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.core.engine.batch import ndim_of
+from funcgrad.core.engine.catalogue import Out
 from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite, query
 from funcgrad.core.engine.kinds import Formula
@@ -110,9 +111,8 @@ def contraction(n: int) -> Primitive:
 
     rule = Multilinear({name: _transpose(i, names) for i, name in enumerate(names)})
     signature = f"{', '.join(names)}, *, subscripts, optimize=False"
-    made = Primitive(einsum, rule, operands=" ".join(names), signature=signature, batch=_batched)
-    made.may_view = n == 1  # "ij->ji" and "ii->i" sum nothing: NumPy returns a view
-    return made
+    # "ij->ji" and "ii->i" sum nothing: NumPy returns a view.
+    return Primitive(einsum, rule, operands=" ".join(names), signature=signature, batch=_batched, may_view=n == 1)
 
 
 def _transpose(i: int, names: Sequence[str]) -> Formula:
@@ -192,5 +192,5 @@ def _batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: in
     return bind(primitive, Call(call.operands, call.layout, params))
 
 
-composite(np.einsum, _einsum)
+composite(np.einsum, _einsum, out=Out(repeats=True))
 query(np.einsum_path)

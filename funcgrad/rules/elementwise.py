@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from funcgrad.core.arrays.methods import LANES, astype
+from funcgrad.core.arrays.methods import astype
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import composite, custom, elementwise, linear, piecewise_constant
 from funcgrad.core.engine.trace import is_foreign
@@ -105,9 +105,13 @@ def _turned(x):
 
 linear(np.conjugate, lambda ct: np.conjugate(ct), moves=True, batch="aligned")
 linear(np.real, lambda ct: ct, moves=True, batch="aligned")
-IMAG = linear(np.imag, lambda ct, val: CATALOGUE[_turned](ct) if val.dtype.kind == "c" else None, batch="aligned")
-IMAG.may_view = True
-LANES[np.imag] = IMAG  # no lane: of a real array NumPy gives a read-only one, which has to be noted
+linear(  # (Of a real array NumPy gives a read-only one, which has to be noted: so it has no lane.)
+    np.imag,
+    lambda ct, val: CATALOGUE[_turned](ct) if val.dtype.kind == "c" else None,
+    batch="aligned",
+    may_view=True,
+    lane=False,
+)
 linear(_turned, lambda ct: np.imag(ct), batch="aligned")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.engine.batch import is_batched
+from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.cotangent import Masked, Read, make_read
 from funcgrad.core.engine.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.engine.primitive import as_operand, holds_tracer, out_refused
@@ -133,10 +134,10 @@ def _windows_back(ct: Any, x: Any, size: int, axis: int) -> Read:
 
 
 WINDOWS = linear(_windows, {"x": _windows_back}, operands="x", axis="as is", moves=True, batch=shifted("axis"))
-composite(np.take, _take)
+composite(np.take, _take, out=ANY_CAST)
 composite(np.lib.stride_tricks.sliding_window_view, _sliding_window_view)
 composite(np.take_along_axis, lambda arr, indices, axis=-1: GETITEM(as_operand(arr), along_axis(arr, indices, axis)))
-composite(np.compress, _compress)
+composite(np.compress, _compress, out=ANY_CAST)
 composite(np.extract, _extract)
 composite(np.trim_zeros, _trim_zeros)
 
@@ -192,7 +193,7 @@ def _triu(m: Any, k: int = 0) -> Any:
 linear(np.diagonal, _diagonal_back, moves=True, batch=shifted("axis1", "axis2"))
 composite(np.diag, _diag)
 composite(np.diagflat, lambda v, k=0: np.diag(np.reshape(as_operand(v), -1), k))
-composite(np.trace, _trace)
+composite(np.trace, _trace, out=ANY_CAST)
 composite(np.tril, _tril)
 composite(np.triu, _triu)
 query(np.tril_indices_from, np.triu_indices_from, np.diag_indices_from)

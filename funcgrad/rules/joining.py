@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from funcgrad.core.arrays.flat import check_parts_apart
+from funcgrad.core.engine.catalogue import Out
 from funcgrad.core.engine.declare import composite, linear
 from funcgrad.core.engine.primitive import Call, Primitive, as_operand, holds_tracer
 from funcgrad.core.engine.trace import bind, is_foreign
@@ -51,11 +53,12 @@ def _unstacked(ct: Any, arrays: Any, axis: int = 0) -> list[Any]:
     return [ct[(*before, k)] for k in range(len(arrays))]
 
 
+_PARTS = Out(check=check_parts_apart)
 linear(
     np.concatenate, _cut, moves=True, batch=batched_concatenate,
-    operands="arrays*", signature="arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind'",
+    operands="arrays*", signature="arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind'", out=_PARTS,
 )  # fmt: skip
-linear(np.stack, _unstacked, operands="arrays*", axis="out", moves=True, batch=batched_concatenate)
+linear(np.stack, _unstacked, operands="arrays*", axis="out", moves=True, batch=batched_concatenate, out=_PARTS)
 
 
 def _joined(tup: Any, at_least: Any, axis: int, **options: Any) -> Any:

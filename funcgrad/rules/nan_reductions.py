@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.declare import composite
 from funcgrad.rules.reductions import declare_extreme, declare_spread, std_slope, var_slope
 
@@ -27,11 +28,11 @@ def _nanmean(
     return (total / count).astype(total.dtype)
 
 
-composite(np.nansum, lambda a, *args, **kwargs: np.sum(_filled(a, 0), *args, **kwargs))
-composite(np.nanprod, lambda a, *args, **kwargs: np.prod(_filled(a, 1), *args, **kwargs))
-composite(np.nancumsum, lambda a, *args, **kwargs: np.cumsum(_filled(a, 0), *args, **kwargs))
-composite(np.nancumprod, lambda a, *args, **kwargs: np.cumprod(_filled(a, 1), *args, **kwargs))
-composite(np.nanmean, _nanmean)
+composite(np.nansum, lambda a, *args, **kwargs: np.sum(_filled(a, 0), *args, **kwargs), out=ANY_CAST)
+composite(np.nanprod, lambda a, *args, **kwargs: np.prod(_filled(a, 1), *args, **kwargs), out=ANY_CAST)
+composite(np.nancumsum, lambda a, *args, **kwargs: np.cumsum(_filled(a, 0), *args, **kwargs), out=ANY_CAST)
+composite(np.nancumprod, lambda a, *args, **kwargs: np.cumprod(_filled(a, 1), *args, **kwargs), out=ANY_CAST)
+composite(np.nanmean, _nanmean, out=ANY_CAST)
 
 
 def _ignoring_nan(formula: Any) -> Any:

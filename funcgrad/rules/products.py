@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import custom
 from funcgrad.core.engine.trace import Tracer
@@ -75,7 +76,7 @@ def _prod_push(t, a, out, axis=None, keepdims=False, where=None, initial=None):
 
 
 _prod_pulls = {"a": _prod_pull, "initial": _prod_pull_initial}
-custom(np.prod, _prod_pulls, push=_prod_push, reach=sum_pull, operands="a where initial", batch="axis")
+custom(np.prod, _prod_pulls, push=_prod_push, reach=sum_pull, operands="a where initial", batch="axis", out=ANY_CAST)
 
 # ---- running products ------------------------------------------------------------------------------------------------
 
@@ -115,5 +116,5 @@ def _cumprod_pull(ct, a, out, axis=None):
     return np.moveaxis(before * after, -1, axis)
 
 
-custom(np.cumprod, _cumprod_pull, reach=cumsum_pull, batch="axis", flattens=True)
+custom(np.cumprod, _cumprod_pull, reach=cumsum_pull, batch="axis", flattens=True, out=ANY_CAST)
 declare_cumulative("cumulative_prod", np.cumprod, 1)

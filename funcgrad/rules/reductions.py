@@ -13,6 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import is_batched
+from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite, custom, linear
 from funcgrad.core.engine.primitive import out_refused
@@ -52,12 +53,11 @@ def _taken(where: Any, shape: tuple[int, ...], axis: Axis) -> Any:
 
 _initial_pull = lambda ct, initial: ct
 
-for _made in (
-    linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", moves=True, batch="axis"),
-    linear(np.mean, {"a": _mean_pull}, operands="a where", moves=True, batch="axis"),
-    linear(np.cumsum, cumsum_pull, moves=True, batch="axis", flattens=True),
-):
-    _made.may_view = False  # what they move, they add up
+# What these move, they add up: so the result is no view.
+_SUMS: dict[str, Any] = {"moves": True, "may_view": False, "batch": "axis", "out": ANY_CAST}
+linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", **_SUMS)
+linear(np.mean, {"a": _mean_pull}, operands="a where", **_SUMS)
+linear(np.cumsum, cumsum_pull, flattens=True, **_SUMS)
 
 
 def declare_cumulative(name: str, accumulate: Any, initial: float) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import Strategy, ndim_of, one_by_one
+from funcgrad.core.engine.catalogue import Out
 from funcgrad.core.engine.cotangent import fit_shape
 from funcgrad.core.engine.declare import composite, multilinear
 from funcgrad.core.engine.primitive import Call, Primitive
@@ -47,6 +48,7 @@ multilinear(
     lambda ct, a, b: (_flat(a) @ ct).reshape(b.shape),
     operands="a b",
     batch=_batched_flat(lambda a, b: a[..., None] * b[..., None, :]),
+    out=Out(repeats=True),
 )
 
 

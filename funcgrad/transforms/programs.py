@@ -17,7 +17,7 @@ from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost, rebuilt, snapshot
 from funcgrad.core.memory.guard import Copies, Guard
-from funcgrad.core.memory.mutation import Place, overwrite, put, register_trace
+from funcgrad.core.memory.mutation import Place, overwrite, put
 from funcgrad.errors import RuleError, UnsupportedFunctionError, user_line
 
 Keep = Callable[[str], bool]
@@ -201,6 +201,22 @@ class ProgramTrace(Trace):
             if made is not None and len(made.outs) == 1 and isinstance(made.primitive, Primitive):
                 self.kept[source] = out
 
+    def write(self, x: Any, place: Place, v: Any) -> None:
+        indices = place.index if isinstance(place.index, tuple) else (place.index,)
+        if any(isinstance(i, Tracer) for i in indices):
+            raise UnsupportedFunctionError(
+                f"x[index] = v at {user_line()}: under vmap, an index that differs between the examples can't be assigned "
+                "at in a checkpointed (or solved) function. Write x = funcgrad.at(x)[index].set(v)."
+            )
+        before = self.ref_of(x)
+        if type(before) is np.ndarray:
+            before = before.copy()
+        written = self.ref_of(v)
+        overwrite(x, "_value", place, without_derivatives(v, self))
+        if type(before) is Ref or type(written) is Ref:
+            x._node = self.ref()
+            self.steps.append(WriteStep(place, [before, written], x._node))
+
 
 _OBJECT = np.dtype(object)
 
@@ -218,27 +234,6 @@ def without_derivatives(x: Any, trace: Trace | None = None) -> Any:
         return snapshot(x)
     value = without_derivatives(x._value)
     return x._trace.wrap(value, None) if isinstance(x._trace, BatchTrace) else value
-
-
-def write_program(trace: ProgramTrace, x: Any, place: Place, v: Any) -> None:
-    """Item assignment on a program trace."""
-    indices = place.index if isinstance(place.index, tuple) else (place.index,)
-    if any(isinstance(i, Tracer) for i in indices):
-        raise UnsupportedFunctionError(
-            f"x[index] = v at {user_line()}: under vmap, an index that differs between the examples can't be assigned "
-            "at in a checkpointed (or solved) function. Write x = funcgrad.at(x)[index].set(v)."
-        )
-    before = trace.ref_of(x)
-    if type(before) is np.ndarray:
-        before = before.copy()
-    written = trace.ref_of(v)
-    overwrite(x, "_value", place, without_derivatives(v, trace))
-    if type(before) is Ref or type(written) is Ref:
-        x._node = trace.ref()
-        trace.steps.append(WriteStep(place, [before, written], x._node))
-
-
-register_trace(ProgramTrace, write_program)
 
 
 class Recording:

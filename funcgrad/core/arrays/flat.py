@@ -60,6 +60,11 @@ class Flat:
         return np.unravel_index(positions, self.x.shape)
 
 
+def set_flat(x: Any, v: Any) -> None:
+    """x.flat = v."""
+    Flat(x)[:] = v
+
+
 for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
     setattr(Flat, _name, lambda self, y, name=_name: getattr(self.x.ravel(), name)(_as_arrays(y)))
 

@@ -45,10 +45,11 @@ class ArrayMethods:
     __slots__ = ()
     value: Any
     node: Any
-    if TYPE_CHECKING:  # put in their places by METHODS and by inplace.py
+    if TYPE_CHECKING:  # put in their places by METHODS and by wiring.py
         flat: Any
         ravel: Any
         copy: Any
+        astype: Any
 
         def __getitem__(self, index: Any) -> Any: ...
         def __setitem__(self, index: Any, v: Any) -> None: ...
@@ -195,17 +196,6 @@ class ArrayMethods:
     def transpose(self, *axes: Any) -> Any:
         return CATALOGUE[np.transpose](self, (axes[0] if len(axes) == 1 else axes) if axes else None)
 
-    def astype(self, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True) -> Any:
-        if not np.can_cast(self.dtype, np.dtype(dtype), casting=casting):
-            to = np.dtype(dtype)
-            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
-        if np.dtype(dtype).kind == "O":
-            raise conversion_error(self, "x.astype(object)", "Keep the dtype, or use a list of traced elements: x.tolist().")
-        if not copy and self.dtype == dtype and order == "K":
-            return self
-        out = CATALOGUE[astype](self, np.dtype(dtype))
-        return out if order == "K" else out.copy(order)
-
     def conj(self) -> Any:
         return CATALOGUE[np.conjugate](self) if self.dtype.kind == "c" else self  # itself, as ndarray.conj does
 
@@ -303,6 +293,8 @@ METHODS = {
     "diagonal": np.diagonal, "ravel": np.ravel, "squeeze": np.squeeze, "swapaxes": np.swapaxes, "repeat": np.repeat,
     "take": np.take, "compress": None, "choose": np.choose, "nonzero": np.nonzero, "round": np.round,
     "searchsorted": np.searchsorted,
+    "fill": np.ndarray.fill, "put": np.put, "sort": np.ndarray.sort, "partition": np.ndarray.partition,
+    "resize": np.ndarray.resize,
 }  # fmt: skip
 
 
@@ -335,15 +327,9 @@ UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": n
 COMPARE = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
 
 
-def install_operators() -> None:
-    """Give tracers the operators: each is the lane of its ufunc itself, put in its place when it is first used."""
-    for name, ufunc in (*BINARY.items(), *UNARY.items(), *COMPARE.items()):
-        setattr(ArrayMethods, f"__{name}__", _at_first_use(name, f"__{name}__", ufunc))
-        if name in BINARY:
-            setattr(ArrayMethods, f"__r{name}__", _at_first_use(name, f"__r{name}__", ufunc))
-
-
 def _at_first_use(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
+    """An operator, which is the lane of its ufunc itself: that takes its place when it is first used."""
+
     def install(x: Any, *others: Any) -> Any:
         lane = LANES[ufunc]
         operator = lane if isinstance(lane, FunctionType) else _as_function(lane)
@@ -369,6 +355,12 @@ def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     return lambda y, x: lane(x, y)
 
 
+for _name, _ufunc in (*BINARY.items(), *UNARY.items(), *COMPARE.items()):
+    setattr(ArrayMethods, f"__{_name}__", _at_first_use(_name, f"__{_name}__", _ufunc))
+    if _name in BINARY:
+        setattr(ArrayMethods, f"__r{_name}__", _at_first_use(_name, f"__r{_name}__", _ufunc))
+
+
 def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
     if len(args) == 1 and not kwargs:
@@ -379,7 +371,7 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     out = kwargs.get("out")
     if not isinstance(out, ArrayMethods):
         return made(*args, **kwargs)
-    return written(function, args, made(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out)
+    return written(made, args, made(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out)
 
 
 def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:

@@ -9,11 +9,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from funcgrad.errors import UnsupportedFunctionError, user_line
+
+
+class Out(NamedTuple):
+    """How a function writes its result into `out=`."""
+
+    casting: str = "same_kind"  # some functions let NumPy cast as it likes, with a ComplexWarning
+    repeats: bool = False  # may `out=` be larger than the result?
+    check: Callable[..., None] | None = None  # (out, *args): refuses an `out=` that lies in the memory of what is read
+
+
+ANY_CAST = Out("unsafe")
 
 
 class Function:
@@ -22,6 +33,7 @@ class Function:
     status = "function"
     kind = ""
     note = ""
+    out = Out()
     takes_like = False  # is it called for the sake of like=? NumPy takes that argument away
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
@@ -50,6 +62,8 @@ BEFOREHAND: dict[str, str] = {}
 def name_of(function: Callable[..., Any]) -> str:
     """The name under which users know a NumPy function, such as 'linalg.norm'."""
     name = getattr(function, "__name__", repr(function))
+    if getattr(function, "__objclass__", None) is np.ndarray:  # a method of arrays
+        return f"ndarray.{name}"
     module = (getattr(function, "__module__", "") or "").split(".")
     return f"{module[1]}.{name}" if len(module) > 1 and module[1] in ("linalg", "fft") else name
 
@@ -79,6 +93,11 @@ def known(function: Any) -> Function | None:
         return known(function) if load_late() else None
     except TypeError:  # what has no hash is no function
         return None
+
+
+def late(library: str, module: str, *, beforehand: bool = False) -> None:
+    """Import `module`, which has rules for a library, only when one is asked for (`beforehand`: when a transform begins)."""
+    (BEFOREHAND if beforehand else LATE)[library] = module
 
 
 def load_late() -> bool:
@@ -112,9 +131,9 @@ class Composite(Function):
     status = "composite"
     kind = "composite"
 
-    def __init__(self, function: Callable[..., Any], body: Callable[..., Any], note: str = "") -> None:
+    def __init__(self, function: Callable[..., Any], body: Callable[..., Any], note: str = "", out: Out = Function.out) -> None:
         super().__init__(function)
-        self.body, self.note = body, note
+        self.body, self.note, self.out = body, note, out
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.body(*args, **kwargs)

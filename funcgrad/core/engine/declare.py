@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.ufunc import Ufunc
-from funcgrad.core.engine.catalogue import Composite, Constructor, Function, Unsupported, register
+from funcgrad.core.engine.catalogue import Composite, Constructor, Function, Out, Unsupported, register
 from funcgrad.core.engine.kinds import Elementwise, Formula, Partial, PiecewiseConstant, Rule, Selection
 from funcgrad.core.engine.named import Custom, Linear, Multilinear, Pulls
 from funcgrad.core.engine.primitive import Primitive
@@ -101,9 +101,9 @@ def piecewise_constant(*functions: Callable[..., Any], **options: Any) -> None:
         _primitive(function, PiecewiseConstant(), {"batch": batch, **options})
 
 
-def composite(function: Callable[..., Any], body: Callable[..., Any], note: str = "") -> Function:
+def composite(function: Callable[..., Any], body: Callable[..., Any], note: str = "", out: Out = Function.out) -> Function:
     """A function written in terms of others: `body` has NumPy's signature and calls NumPy."""
-    return register(function, Composite(function, body, note))
+    return register(function, Composite(function, body, note, out))
 
 
 def constructor(function: Callable[..., Any], body: Callable[..., Any], note: str = "") -> Function:

@@ -194,7 +194,7 @@ def {name}(x):
 
 def _function_lane(primitive: Primitive) -> Callable[..., Any]:
     """The lane of np.f(x) for a function of one array; what gives views, several outputs or tracers takes the general lane."""
-    if primitive.rule.is_constant or not primitive.is_plain:
+    if primitive.rule.is_constant or not primitive.has_lane or not primitive.is_plain:
         return primitive
     layout = ((primitive.operand_names[0], None),)
     try:
@@ -279,5 +279,3 @@ def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space
     exec(compile(template.format(name=name, **fields), f"<funcgrad lane of {name}>", "exec"), space)
     return space[name]
 
-
-LANES.make = make_lane

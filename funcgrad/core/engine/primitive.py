@@ -16,7 +16,7 @@ import numpy as np
 
 from funcgrad.core.arrays.subclasses import check_operand
 from funcgrad.core.engine.axis_argument import AxisArgument
-from funcgrad.core.engine.catalogue import CATALOGUE, Function
+from funcgrad.core.engine.catalogue import CATALOGUE, Function, Out
 from funcgrad.core.engine.trace import Tracer, bind
 from funcgrad.core.memory.orders import example
 from funcgrad.core.memory.views import Step, note_view
@@ -115,7 +115,9 @@ class Primitive(Function):
     `signature` replaces NumPy's own where Python can't see it. `axis` says in what an `axis` parameter counts: the first
     operand ("x"), the output ("out"), or that it is to be left as it is ("as is"). `batch` is the strategy of batch.py for vmap;
     `flattens` says that axis=None means the flattened array there (as in cumsum), not all axes (as in sum). `gives_array`: the
-    result is an array also where it has no axes, not a scalar ("as x": where x is one).
+    result is an array also where it has no axes, not a scalar ("as x": where x is one). `may_view`: may NumPy's result be a view
+    of the first operand? (By default it may, if the rule only moves elements.) `out` says how it writes into out=, and `lane`
+    whether a fast lane may be made for calls of one array.
     """
 
     status = "differentiable"
@@ -133,11 +135,14 @@ class Primitive(Function):
         name: str | None = None,
         note: str = "",
         gives_array: bool | str = False,
+        may_view: bool | None = None,
+        out: Out = Function.out,
+        lane: bool = True,
     ) -> None:
         super().__init__(function, name)
-        self.gives_array = gives_array
+        self.gives_array, self.out, self.has_lane = gives_array, out, lane
         self.rule, self.batch, self.note, self.axis_of, self.flattens = rule, batch, note, axis, flattens
-        self.may_view = getattr(rule, "moves", False)
+        self.may_view = getattr(rule, "moves", False) if may_view is None else may_view
         self.kind = rule.kind
         self.plans: dict[Any, Any] = {}
         self.splits: dict[Any, Call] = {}  # calls of one tracer, by all that is beside it

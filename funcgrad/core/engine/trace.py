@@ -32,6 +32,7 @@ from funcgrad.errors import (
 
 if TYPE_CHECKING:
     from funcgrad.core.engine.primitive import Call, Opaque, Primitive
+    from funcgrad.core.memory.places import Place
 
 _levels = count(1)
 # For an observer: in its context each new trace becomes one of a subclass, and elsewhere nothing is paid for that.
@@ -90,6 +91,10 @@ class Trace:
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""
+        raise NotImplementedError
+
+    def write(self, x: Tracer, place: Place, v: Any) -> None:
+        """Item assignment: put `v` at `place` of `x`, a tracer of this trace."""
         raise NotImplementedError
 
     def wrap(self, value: Any, node: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from funcgrad.core.engine.catalogue import Unsupported, known
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, bind, lower, rebuilt, snapshot
-from funcgrad.core.memory.mutation import overwrite, register_trace
+from funcgrad.core.memory.mutation import overwrite
 from funcgrad.core.memory.places import Place
 
 
@@ -101,6 +101,9 @@ class BlankTrace(Trace):
         """What other traces keep of a blank array is its plain value: a buffer that two hold is copied before a write."""
         return value
 
+    def write(self, x: Any, place: Place, v: Any) -> None:
+        overwrite(x, "_value", place, lower(self, v))
+
     def constant(self, value: Any) -> Any:
         if isinstance(value, (tuple, list)):
             return rebuilt(value, [self.constant(v) for v in value])
@@ -122,10 +125,3 @@ def plain(x: Any) -> Any:
     if isinstance(x, (tuple, list)):
         return rebuilt(x, [plain(v) for v in x])
     return snapshot(x) if isinstance(x, BlankTracer) else x
-
-
-def _write_blank(trace: BlankTrace, x: Any, place: Place, v: Any) -> None:
-    overwrite(x, "_value", place, lower(trace, v))
-
-
-register_trace(BlankTrace, _write_blank)

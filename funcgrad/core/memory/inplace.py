@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.arrays.flat import Flat, check_parts_apart
-from funcgrad.core.arrays.methods import LANES, ArrayMethods
-from funcgrad.core.arrays.out_argument import PIECE_BY_PIECE
+from funcgrad.core.arrays.conversions import conversion_error
+from funcgrad.core.arrays.methods import BINARY, LANES
+from funcgrad.core.arrays.methods import astype as cast_to
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.primitive import spec
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.core.memory.indexing import read_item
 from funcgrad.core.memory.loops import assign, assign_kept
 from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_scalar
 
@@ -45,14 +44,8 @@ def _written(x: Tracer, result: Any) -> Tracer:
     return x
 
 
-INPLACE = {
-    "iadd": np.add, "isub": np.subtract, "imul": np.multiply, "itruediv": np.divide, "ifloordiv": np.floor_divide,
-    "imod": np.remainder, "ipow": np.power, "imatmul": np.matmul,
-}  # fmt: skip
-
-
 def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
-    def operator(x: Tracer, y: Any) -> Any:
+    def operate(x: Tracer, y: Any) -> Any:
         result = LANES[ufunc](x, y)
         value = x._value
         if type(value) is np.float64 or not x.shape and is_scalar(x):
@@ -64,32 +57,30 @@ def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
                 return _written(x, result)
         return adopt(x, result, ufunc.__name__)
 
-    return operator
+    return operate
 
 
-def _copy(self: Tracer, order: Any = "C") -> Any:
+OPERATORS = {
+    f"__i{name}__": _inplace(BINARY[name]) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+}
+
+
+def copy(self: Tracer, order: Any = "C") -> Any:
     """A copy; a scalar, which can't change, is its own."""
     return self if not self.shape and is_scalar(self) else CATALOGUE[np.copy](self, order)
 
 
-_cast = ArrayMethods.astype
-
-
-def _astype(self: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+def astype(self: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True) -> Any:
     """x.astype(dtype). Of an array without axes, which can change, it makes another one; of a scalar, a scalar."""
-    out: Any = _cast(self, dtype, order, casting, subok, copy)
+    to = np.dtype(dtype)
+    if not np.can_cast(self.dtype, to, casting=casting):
+        raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
+    if to.kind == "O":
+        raise conversion_error(self, "x.astype(object)", "Keep the dtype, or use a list of traced elements: x.tolist().")
+    if not copy and self.dtype == to and order == "K":
+        return self
+    out = CATALOGUE[cast_to](self, to)
+    out = out if order == "K" else out.copy(order)
     if isinstance(out, Tracer) and not out.shape and out._alias is None and not is_scalar(self):
         out._alias = FILLED
     return out
-
-
-def install_mutation() -> None:
-    """Give tracers items, item assignment and the in-place operators (the rules must be declared)."""
-    ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
-    ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
-    ArrayMethods.copy = _copy
-    ArrayMethods.astype = _astype
-    ArrayMethods.flat = property(Flat, lambda x, v: Flat(x).__setitem__(slice(None), v))
-    PIECE_BY_PIECE.update({np.concatenate: check_parts_apart, np.stack: check_parts_apart})
-    for name, ufunc in INPLACE.items():
-        setattr(ArrayMethods, f"__{name}__", _inplace(ufunc))

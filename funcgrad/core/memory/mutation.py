@@ -92,8 +92,7 @@ def write(root: Tracer, place: Place, v: Any) -> None:
     if trace is not root._trace:
         raise_to(trace, root)
     note_write(root)
-    writer = next(WRITERS[cls] for cls in type(trace).__mro__ if cls in WRITERS)
-    writer(trace, root, place, v)
+    trace.write(root, place, v)
 
 
 def raise_to(trace: Trace, x: Tracer) -> None:
@@ -233,18 +232,6 @@ def each_step(step: Callable[[Any], Any], size: int) -> Any:
     if isinstance(step, Step):
         return EachStep(step, size)
     return lambda x: step(BatchTrace(size).wrap(x, None))._value
-
-
-WRITERS: dict[type, Callable[[Any, Any, Place, Any], None]] = {
-    ReverseTrace: write_reverse,
-    ForwardTrace: write_forward,
-    BatchTrace: write_batch,
-}
-
-
-def register_trace(trace: type[Trace], writer: Callable[[Any, Any, Place, Any], None]) -> None:
-    """Let tracers of one more kind be written into; `writer` is as those above."""
-    WRITERS[trace] = writer
 
 
 # ---- pulling back ----------------------------------------------------------------------------------------------------

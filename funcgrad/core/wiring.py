@@ -1,0 +1,35 @@
+"""The parts of the core, put together: the one place where something is handed to what it is built on.
+
+A tracer is an array that can be read, written and changed in place. How that is done is built on traces and tracers, which
+therefore can't import it.
+"""
+
+from __future__ import annotations
+
+from funcgrad.core.arrays.flat import Flat, set_flat
+from funcgrad.core.arrays.methods import LANES, ArrayMethods
+from funcgrad.core.engine.batch import BatchTrace
+from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.lanes import make_lane
+from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.memory.indexing import read_item
+from funcgrad.core.memory.inplace import OPERATORS, astype, copy
+from funcgrad.core.memory.loops import assign
+from funcgrad.core.memory.mutation import write_batch, write_forward, write_reverse
+
+# What tracers can do that needs more than a function of the catalogue.
+ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
+ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
+ArrayMethods.flat = property(Flat, set_flat)
+ArrayMethods.astype = astype
+ArrayMethods.copy = copy
+for name, operator in OPERATORS.items():
+    setattr(ArrayMethods, name, operator)
+
+# What a write means on each trace.
+ReverseTrace.write = write_reverse
+ForwardTrace.write = write_forward
+BatchTrace.write = write_batch
+
+# How the lane of a function is made when it is first called.
+LANES.make = make_lane

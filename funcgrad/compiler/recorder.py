@@ -23,7 +23,7 @@ from funcgrad.core.engine.declare import Query
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import Trace, Tracer, rebuilt
 from funcgrad.core.memory.blank import BlankTracer
-from funcgrad.core.memory.mutation import overwrite, register_trace
+from funcgrad.core.memory.mutation import overwrite
 from funcgrad.core.memory.places import Place
 from funcgrad.core.memory.views import IndexStep
 from funcgrad.core.memory.views import Step as ViewStep
@@ -167,6 +167,9 @@ class JitTrace(Trace):
         return made
 
     # ---- calls -------------------------------------------------------------------------------------------------------
+    def write(self, x: Any, place: Place, v: Any) -> None:
+        _write(self, x, place, v)
+
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         if isinstance(primitive, Opaque):
             return primitive.run(call)  # what it calls is recorded
@@ -382,6 +385,3 @@ def _plain(place: Place) -> Place:
         for step in place.steps
     )  # fmt: skip
     return Place(steps, shown(place.index))
-
-
-register_trace(JitTrace, _write)

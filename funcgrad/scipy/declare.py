@@ -20,16 +20,12 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
-from funcgrad import tree
 from funcgrad.core.engine import declare
-from funcgrad.core.engine.batch import BatchTrace, stacked
 from funcgrad.core.engine.catalogue import CATALOGUE, Composite, register
-from funcgrad.core.engine.trace import Tracer, innermost, lower, rebuilt
-from funcgrad.errors import BatchedControlFlowError, TracerConversionError, UnsupportedFunctionError, user_line
+from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.scipy.examples import by_examples
 from funcgrad.scipy.mirror import FUNCTIONALS, REPLACED, scipy_module
-from funcgrad.scipy.rerun import rerun
+from funcgrad.scipy.rerun import rerun, substitute
 
 Function = Callable[..., Any]
 
@@ -65,12 +61,7 @@ class Body(Composite):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         positional, named = self.bound(args, kwargs)
-        try:
-            return self.body(*positional, **named)
-        except (BatchedControlFlowError, TracerConversionError):
-            if innermost_batch((positional, named)) is None:
-                raise
-        return for_each(self.body, positional, named)
+        return by_examples(self.body, positional, named, self.name)
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments for the body; one that it does not know may only have its default."""
@@ -92,42 +83,6 @@ class Body(Composite):
                     "is not meant to count."
                 )
         return positional, named
-
-
-def innermost_batch(arguments: Any) -> BatchTrace | None:
-    """The innermost trace of the arguments, if it is a vmap."""
-    trace = innermost(tree.leaves(arguments))
-    return trace if isinstance(trace, BatchTrace) else None
-
-
-def for_each(body: Function, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """The body for one example after the other; the results are stacked."""
-    trace = innermost_batch((positional, named))
-    assert trace is not None
-    leaves, structure = tree.flatten((positional, named))
-    outs = []
-    for k in range(trace.size):
-        given = [lower(trace, x)[k] if is_of(trace, x) else x for x in leaves]
-        args, kwargs = tree.unflatten(structure, given)
-        outs.append(body(*args, **kwargs))
-    return rewrapped(trace, outs)
-
-
-def is_of(trace: BatchTrace, x: Any) -> bool:
-    """Is `x` a tracer of this trace?"""
-    return isinstance(x, Tracer) and innermost([x]) is trace
-
-
-def rewrapped(trace: BatchTrace, outs: list[Any]) -> Any:
-    """The results of all examples as tracers."""
-    if isinstance(outs[0], (tuple, list)):
-        return rebuilt(outs[0], [rewrapped(trace, list(parts)) for parts in zip(*outs, strict=True)])
-    if isinstance(outs[0], dict):
-        whole = {key: rewrapped(trace, [out[key] for out in outs]) for key in outs[0]}
-        return type(outs[0])(whole)
-    if not isinstance(outs[0], (Tracer, np.ndarray, np.generic, float, int, complex)):
-        return outs[0]
-    return trace.wrap(stacked(outs), None)
 
 
 def _is_equal(value: Any, default: Any) -> bool:
@@ -173,6 +128,13 @@ class Chapter:
         if hasattr(self.module, name):
             REPLACED[f"{self.part}.{name}"] = made
         return made
+
+    def classes(self, names: str) -> None:
+        """Classes of SciPy's that are written in Python: their methods are rerun where tracers are about."""
+        for name in names.split():
+            found = getattr(self.module, name, None)
+            if isinstance(found, type) and f"{self.part}.{name}" not in REPLACED:
+                REPLACED[f"{self.part}.{name}"] = substitute("", found)
 
     def custom(self, names: str, *args: Any, **options: Any) -> None:
         """As `funcgrad.core.engine.declare.custom`."""

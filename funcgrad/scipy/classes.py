@@ -1,0 +1,82 @@
+"""Classes of SciPy's, whose objects may be made of tracers, and whose methods may be called on them.
+
+Such a class is a subclass of SciPy's. A method of it is SciPy's own on plain arrays, and is rerun (`rerun.py`) as soon as there
+is a tracer among its arguments or in the object.
+"""
+
+from __future__ import annotations
+
+import enum
+from types import FunctionType, MethodType
+from typing import Any
+
+from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.scipy.examples import by_examples
+from funcgrad.scipy.rerun import rerun, stands_for, substitute
+
+
+def is_rerun(c: type) -> bool:
+    """Is this a class of SciPy's that is written in Python, and of which objects hold arrays?"""
+    is_theirs = c.__module__.partition(".")[0] == "scipy" and bool(c.__flags__ & (1 << 9))  # made by a class statement
+    return is_theirs and not issubclass(c, (BaseException, tuple, dict, list, str, int, enum.Enum))
+
+
+def rerun_class(c: type) -> type:
+    """The subclass of `c`, and of those of its bases."""
+    bases = [substitute("", b) for b in c.__bases__ if b is not object]
+    bases = [b for b in bases if isinstance(b, type) and not issubclass(c, b)]
+    given = {"__doc__": c.__doc__, "__module__": c.__module__, "__qualname__": c.__qualname__}
+    made = type(c)(c.__name__, (c, *bases), given)  # so that super() in the code of `c` goes on to these bases
+    stands_for(c, made)
+    for name, value in vars(c).items():
+        member = _member(value)
+        if member is not None:
+            setattr(made, name, member)
+    made.__carries_tracer__ = carries_tracer
+    return made
+
+
+def _member(value: Any) -> Any:
+    """A member of a class which is rerun where it has to be; None, if it is as it is."""
+    if isinstance(value, FunctionType):
+        return either(value)
+    if isinstance(value, (staticmethod, classmethod)) and isinstance(value.__func__, FunctionType):
+        return type(value)(either(value.__func__))
+    if isinstance(value, property):
+        return property(_either(value.fget), _either(value.fset), _either(value.fdel), value.__doc__)
+    return None
+
+
+def _either(f: Any) -> Any:
+    return None if f is None else either(f)
+
+
+def either(f: Any) -> Any:
+    """`f` itself on plain arguments; rerun, if there is a tracer among them or in the object that it is a method of."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if RUNNING.get() is None or not any(carries_tracer(x) for x in (*args, *kwargs.values())):
+            return f(*args, **kwargs)
+        return by_examples(rerun(f), args, kwargs, f.__qualname__)
+
+    call.__name__, call.__qualname__, call.__module__, call.__doc__ = f.__name__, f.__qualname__, f.__module__, f.__doc__
+    call.__wrapped__ = f
+    return call
+
+
+def carries_tracer(x: Any, depth: int = 5) -> bool:
+    """Is a tracer in `x`: an array, a container of arrays, or an object that was made of arrays?"""
+    if isinstance(x, Tracer):
+        return not isinstance(x, BlankTracer)
+    if depth == 0:
+        return False
+    if isinstance(x, (list, tuple)):
+        return any(carries_tracer(v, depth - 1) for v in x)
+    if isinstance(x, dict):
+        return any(carries_tracer(v, depth - 1) for v in x.values())
+    if isinstance(x, MethodType):
+        return carries_tracer(x.__self__, depth - 1)
+    if type(x).__module__.partition(".")[0] in ("scipy", "funcgrad") and hasattr(x, "__dict__") and not isinstance(x, type):
+        return any(carries_tracer(v, depth - 1) for v in vars(x).values())
+    return False

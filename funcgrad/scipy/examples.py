@@ -1,0 +1,214 @@
+"""Code that asks what an array's values are can't be run on a whole batch: it is run on the examples, one after the other.
+
+`by_examples(f, args, kwargs)` is `f(*args, **kwargs)`. Where `f` asks for a value that differs between the examples of a vmap,
+its call becomes one step for the engine, whose derivative is that of the code, and which a batch runs for each example.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.batch import BatchTrace, is_batched, stacked
+from funcgrad.core.engine.primitive import Call, spec
+from funcgrad.core.engine.trace import Trace, Tracer, bind
+from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.errors import FuncgradError
+from funcgrad.transforms.opaque import OpaqueCall, Outputs, flat_call
+
+Flat = Callable[..., list[Any]]
+
+
+# Is code of SciPy's running already? Its inner calls may write into what outer ones have made, so only a whole call is one step.
+INSIDE: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+def by_examples(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+    """f(*args, **kwargs), example by example if it can't be run on a whole batch."""
+    if INSIDE.get():
+        return f(*args, **kwargs)
+    token = INSIDE.set(True)
+    try:
+        return f(*args, **kwargs)
+    except (FuncgradError, TypeError):
+        inputs, _ = apart((args, kwargs))
+        if not any(map(is_batched, inputs)) or _writes(args, kwargs):
+            raise
+        run = _made if name.endswith("__init__") else _run
+        return run(f, args, kwargs, name)
+    finally:
+        INSIDE.reset(token)
+
+
+def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Is there an array that the call may write into?"""
+    return any(isinstance(x, BlankTracer) for x in (*args, *kwargs.values())) or any(
+        isinstance(kwargs.get(name), (np.ndarray, Tracer)) for name in ("out", "output")
+    )
+
+
+def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+    inputs, rebuilt = apart((args, kwargs))
+
+    def run(leaves: list[Any]) -> Any:
+        given, named = rebuilt(leaves)
+        return f(*given, **named)
+
+    return _as_step(name, run, inputs)
+
+
+def _made(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> None:
+    """An object made example by example: its attributes are those of all examples."""
+    inputs, rebuilt = apart((args[1:], kwargs))
+
+    def run(leaves: list[Any]) -> Any:
+        given, named = rebuilt(leaves)
+        made = object.__new__(type(args[0]))
+        f(made, *given, **named)
+        return vars(made)
+
+    vars(args[0]).update(_as_step(name, run, inputs))
+
+
+def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> Any:
+    """The result of `run`, whose numbers are those of all examples; Python's numbers stay, where they are all the same."""
+    rebuild: list[Any] = []
+    numbers: list[list[Any]] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        outs, made = _apart(run(list(leaves)), _is_number)
+        rebuild[:] = [made]
+        numbers.append([o if isinstance(o, (int, float, complex)) else None for o in outs])
+        return [o if hasattr(o, "dtype") else np.asarray(o)[()] for o in outs]
+
+    outs = bind(Step(name, flat), flat_call(inputs))
+    same = [column[0] if column[0] is not None and len(set(column)) == 1 else None for column in zip(*numbers, strict=True)]
+    return rebuild[0]([o if number is None else number for o, number in zip(outs, same, strict=True)])
+
+
+def _is_tracer(x: Any) -> bool:
+    return isinstance(x, Tracer) and not isinstance(x, BlankTracer)
+
+
+def _is_number(x: Any) -> bool:
+    return (
+        isinstance(x, (int, float, complex)) or isinstance(x, (Tracer, np.ndarray, np.generic)) and spec(x).dtype.kind in "fcbiu"
+    )
+
+
+def apart(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """The tracers in `x`, and the function that puts others in their places."""
+    return _apart(x, _is_tracer)
+
+
+def _apart(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    if is_leaf(x):
+        return [x], lambda leaves: leaves.pop(0)
+    if isinstance(x, (list, tuple)):
+        parts = [_apart(v, is_leaf) for v in x]
+        make = getattr(x, "_make", None) or _tuple_maker(x)
+        return [v for leaves, _ in parts for v in leaves], lambda leaves: make([build(leaves) for _, build in parts])
+    if isinstance(x, dict):
+        parts = [_apart(v, is_leaf) for v in x.values()]
+        make = lambda values: _like(x, zip(list(x), values))
+        return [v for leaves, _ in parts for v in leaves], lambda leaves: make([build(leaves) for _, build in parts])
+    if type(x).__module__.partition(".")[0] in ("scipy", "funcgrad") and getattr(x, "__dict__", None) and not callable_only(x):
+        leaves, build = _apart(dict(vars(x)), is_leaf)
+        return leaves, lambda leaves: _with(x, build(leaves))
+    return [], lambda leaves: x
+
+
+def callable_only(x: Any) -> bool:
+    """Is `x` a function or a class, of which the attributes don't count?"""
+    return isinstance(x, type) or hasattr(x, "__code__")
+
+
+def _tuple_maker(x: Any) -> Callable[[list[Any]], Any]:
+    """What makes a list or tuple like `x`; SciPy's results may have attributes beside their items."""
+    extra = dict(getattr(x, "__dict__", {}))
+
+    def make(items: list[Any]) -> Any:
+        return type(x)(*items, **extra) if hasattr(x, "_fields") else type(x)(items)
+
+    return make
+
+
+def _like(x: dict[Any, Any], items: Any) -> dict[Any, Any]:
+    made = copy.copy(x)
+    made.update(items)
+    return made
+
+
+def _with(x: Any, attributes: dict[str, Any]) -> Any:
+    made = copy.copy(x)
+    vars(made).update(attributes)
+    return made
+
+
+class Step(OpaqueCall):
+    """A function of flat arrays as one step; its derivative is that of its code, and a batch runs it for each example."""
+
+    def __init__(self, name: str, function: Flat) -> None:
+        super().__init__(name)
+        self.flat = function
+
+    def run(self, call: Call) -> list[Any]:
+        """The function itself."""
+        return self.flat(*call.operands)
+
+    def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
+        """The outputs, and the operands for the sweep."""
+        return bind(self, flat_call(operands)), list(operands)
+
+    def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
+        """The pull of the code itself, as a step in its turn."""
+        places = [k for k, ct in enumerate(cts) if ct is not None]
+
+        def pulled(*values: Any) -> list[Any]:
+            from funcgrad.transforms.derivatives import vjp
+
+            chosen = self._chosen(values[: len(residuals)], slots, places)
+            return list(vjp(chosen, *(values[i] for i in slots))[1](tuple(values[len(residuals) :])))
+
+        return bind(Step(self.name, pulled), flat_call([*residuals, *(cts[k] for k in places)]))
+
+    def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
+        """The push of the code itself, as a step in its turn."""
+        outs = bind(self, flat_call(operands))
+        places = [k for k, out in enumerate(outs) if spec(out).dtype.kind in "fc"]
+        slots, count = tuple(tangents), len(operands)
+
+        def pushed(*values: Any) -> list[Any]:
+            from funcgrad.transforms.derivatives import jvp
+
+            chosen = self._chosen(values[:count], slots, places)
+            return list(jvp(chosen, tuple(values[i] for i in slots), tuple(values[count:]))[1])
+
+        found = bind(Step(self.name, pushed), flat_call([*operands, *tangents.values()]))
+        ts: list[Any] = [None] * len(outs)
+        for k, t in zip(places, found, strict=True):
+            ts[k] = t
+        return outs, ts
+
+    def _chosen(self, operands: Sequence[Any], slots: Sequence[int], places: Sequence[int]) -> Callable[..., Any]:
+        """The function of the operands at `slots` alone, with the outputs at `places` alone."""
+
+        def call(*varied: Any) -> Any:
+            values = list(operands)
+            for i, v in zip(slots, varied, strict=True):
+                values[i] = v
+            outs = bind(self, flat_call(values))
+            return tuple(outs[k] for k in places)
+
+        return call
+
+    def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
+        rows = []
+        for k in range(trace.size):
+            operands = [x[k] if is_batched else x for x, is_batched in zip(call.operands, batched, strict=True)]
+            rows.append(bind(self, call.with_operands(operands)))
+        return [trace.wrap(stacked(list(parts)), None) for parts in zip(*rows, strict=True)]

@@ -1,0 +1,27 @@
+"""Design of filters and their frequency responses: SciPy's own code, in closed form."""
+
+from __future__ import annotations
+
+from funcgrad.scipy.declare import Chapter
+
+signal = Chapter("signal")
+signal.rerun(
+    "butter cheby1 cheby2 ellip bessel iirfilter iirnotch iirpeak iircomb buttap cheb1ap cheb2ap ellipap besselap gammatone "
+    "firwin firwin2 firwin_2d firls minimum_phase kaiser_atten kaiser_beta"
+)
+signal.rerun("freqz freqz_zpk freqz_sos sosfreqz freqs freqs_zpk group_delay bilinear bilinear_zpk normalize")
+signal.rerun("lp2lp lp2hp lp2bp lp2bs lp2lp_zpk lp2hp_zpk lp2bp_zpk lp2bs_zpk")
+signal.rerun("tf2zpk zpk2tf tf2sos zpk2sos sos2tf sos2zpk tf2ss ss2tf zpk2ss ss2zpk residue residuez invres invresz")
+signal.unsupported(
+    "remez iirdesign buttord cheb1ord cheb2ord ellipord kaiserord",
+    "it searches for an order, or exchanges the extremal frequencies one by one",
+    "Design the filter from plain numbers, or with butter, cheby1, firwin, ..., which have derivatives in their frequencies.",
+)
+
+windows = Chapter("signal.windows")
+windows.rerun(
+    "barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential flattop gaussian general_cosine "
+    "general_gaussian general_hamming hamming hann kaiser kaiser_bessel_derived lanczos nuttall parzen taylor triang tukey "
+    "get_window"
+)
+signal.rerun("get_window")

@@ -13,7 +13,7 @@ from typing import Any
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.scipy.examples import by_examples
-from funcgrad.scipy.rerun import rerun, stands_for, substitute
+from funcgrad.scipy.rerun import CLASSES, rerun, stands_for, substitute
 
 
 def is_rerun(c: type) -> bool:
@@ -23,7 +23,9 @@ def is_rerun(c: type) -> bool:
 
 
 def rerun_class(c: type) -> type:
-    """The subclass of `c`, and of those of its bases."""
+    """The subclass of `c`, and of those of its bases; `c` itself, if it holds no arrays."""
+    if not is_rerun(c):
+        return c
     bases = [substitute("", b) for b in c.__bases__ if b is not object]
     bases = [b for b in bases if isinstance(b, type) and not issubclass(c, b)]
     given = {"__doc__": c.__doc__, "__module__": c.__module__, "__qualname__": c.__qualname__}
@@ -80,3 +82,6 @@ def carries_tracer(x: Any, depth: int = 5) -> bool:
     if type(x).__module__.partition(".")[0] in ("scipy", "funcgrad") and hasattr(x, "__dict__") and not isinstance(x, type):
         return any(carries_tracer(v, depth - 1) for v in vars(x).values())
     return False
+
+
+CLASSES.append(rerun_class)

@@ -23,6 +23,7 @@ from typing import Any
 from funcgrad.core.engine import declare
 from funcgrad.core.engine.catalogue import CATALOGUE, Composite, register
 from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.scipy import classes  # noqa: F401  (tells rerun how classes are made)
 from funcgrad.scipy.examples import by_examples
 from funcgrad.scipy.mirror import FUNCTIONALS, REPLACED, scipy_module
 from funcgrad.scipy.rerun import rerun, substitute

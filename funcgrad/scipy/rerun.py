@@ -30,6 +30,10 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 _STANDING: dict[Any, Any] = {}
 
 
+# What makes a class of SciPy's one that may hold tracers (`classes.py` puts it here).
+CLASSES: list[Callable[[type], type]] = []
+
+
 def stands_for(original: Any, made: Any) -> Any:
     """`made` is called where SciPy's code, rerun, names `original` (a compiled function, most often)."""
     _STANDING[original] = made
@@ -155,9 +159,7 @@ def _substituted(value: Any, space: Space) -> Any:
             return rerun(value) if space is EVERYWHERE else _rebound(value, space)
         return _of_numpy(value)
     if isinstance(value, type):
-        from funcgrad.scipy.classes import is_rerun, rerun_class
-
-        return rerun_class(value) if is_rerun(value) else value
+        return CLASSES[0](value) if CLASSES else value
     if isinstance(value, functools.partial):
         return functools.partial(substitute("", value.func, space), *value.args, **value.keywords)
     if type(value).__name__ in _COMPILED:

@@ -29,10 +29,16 @@ from types import FrameType
 
 import numpy as np
 
-# Frames of these are not the user's: NumPy calls back into funcgrad from its own Python code.
+# Frames of these are not the user's: NumPy calls back into funcgrad from its own Python code, and so do those that stand on it.
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__))
-_SCIPY = os.path.join(os.path.dirname(_NUMPY), "scipy")  # if it is there
-_OURS = ("<funcgrad", *(path + os.sep for path in (os.path.dirname(os.path.abspath(__file__)), _NUMPY, _SCIPY)))
+_OTHERS = [  # if they are there
+    "scipy", "astropy", "awkward", "cloudpickle", "dask", "distributed", "h5py", "jax", "joblib", "matplotlib", "numba",
+    "numexpr", "pandas", "pint", "polars", "pyarrow", "sklearn", "sparse", "statsmodels", "sympy", "toolz", "torch", "unyt",
+    "xarray", "zarr",
+]  # fmt: skip
+_PACKAGES = os.path.dirname(_NUMPY)
+_FOLDERS = [os.path.dirname(os.path.abspath(__file__)), _NUMPY, *(os.path.join(_PACKAGES, name) for name in _OTHERS)]
+_OURS = ("<funcgrad", *(path + os.sep for path in _FOLDERS))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
@@ -109,16 +115,21 @@ class GradientCheckError(FuncgradError, AssertionError):
 
 
 def user_frame() -> FrameType | None:
-    """The innermost running frame that is neither funcgrad's own nor that of NumPy, SciPy or the standard library (`heapq`)."""
+    """The innermost running frame that is of no library (see `is_library`)."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 
 
+def is_numpy(path: str) -> bool:
+    """Is this a file of NumPy?"""
+    return path.startswith(_NUMPY + os.sep)
+
+
 @cache
 def is_library(path: str) -> bool:
-    """Is this a file of funcgrad's own, of NumPy, SciPy or the standard library?"""
+    """Is this a file of funcgrad, NumPy, another well-known library or the standard library?"""
     return path.startswith(_OURS) or (path.startswith(_STANDARD_LIBRARY) and "-packages" not in path)
 
 
@@ -148,8 +159,11 @@ def _public(module: str) -> str:
 def user_line() -> str:
     """Where the user's code stands now, as 'file.py, line 12, in f'."""
     frame = user_frame()
-    if frame is None:
-        return "an unknown line"
+    return "an unknown line" if frame is None else line_of(frame)
+
+
+def line_of(frame: FrameType) -> str:
+    """Where a frame stands."""
     return f"{short_name(frame.f_code.co_filename)}, line {frame.f_lineno}, in {frame.f_code.co_name}"
 
 

@@ -56,12 +56,12 @@ composite(np.ediff1d, _ediff1d)
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y = as_array(y)
-    axis = normalize_axis_index(axis, y.ndim)
+    in_y = normalize_axis_index(axis, y.ndim)
     if x is not None:
         x = as_array(x)
-        dx = _column(_steps(x, 0), axis, y.ndim) if x.ndim == 1 else np.diff(x, axis=axis - y.ndim)
-    pairs = y[along(axis, slice(1, None))] + y[along(axis, slice(None, -1))]
-    return (dx * pairs / 2.0).sum(axis=axis)
+        dx = _column(_steps(x, 0), in_y, y.ndim) if x.ndim == 1 else np.diff(x, axis=axis)
+    pairs = y[along(in_y, slice(1, None))] + y[along(in_y, slice(None, -1))]
+    return (dx * pairs / 2.0).sum(axis=axis)  # NumPy counts `axis` in each of them: x may have more axes than y, or fewer
 
 
 def _column(x: Any, axis: int, ndim: int) -> Any:

@@ -29,7 +29,7 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
     if out is not None:
         raise out_refused("take")
     a, indices = as_operand(a), as_positions(indices)
-    if axis is None:
+    if axis is None or not np.ndim(a) and axis in (0, -1):  # a number counts as an array of one axis
         a, axis = np.reshape(a, -1), 0
     axis = normalize_axis_index(axis, np.ndim(a))
     if mode == "wrap":

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import Strategy, along_axis, ndim_of, one_by_one
 from funcgrad.core.engine.catalogue import register
 from funcgrad.core.engine.declare import composite, linear
@@ -230,7 +231,7 @@ composite(np.flipud, lambda m: np.flip(as_operand(m), 0))
 
 
 def _broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
-    operands = [as_operand(x) for x in args]
+    operands = [as_array(x) for x in args]
     shape = np.broadcast_shapes(*map(np.shape, operands))
     if all(np.shape(x) == shape for x in operands):
         return tuple(operands)  # as NumPy does: these can be written into
@@ -259,7 +260,7 @@ def _repeated(x: Any, shape: Sequence[int], counts: Sequence[int], *, in_front: 
 
 def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     a = as_operand(a)
-    if axis is None:
+    if axis is None or not np.ndim(a) and axis in (0, -1):  # a number counts as an array of one axis
         a, axis = np.reshape(a, -1), 0
     axis = normalize_axis_index(axis, a.ndim)
     if isinstance(repeats, Tracer):

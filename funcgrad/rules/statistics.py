@@ -15,6 +15,7 @@ from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import Tracer, bind, concrete
 from funcgrad.core.memory.indexing import GETITEM
 from funcgrad.errors import BatchedControlFlowError, user_line
+from funcgrad.rules.indexing import as_positions
 
 # ---- correlations ----------------------------------------------------------------------------------------------------
 
@@ -56,7 +57,8 @@ def _cov(
 ) -> Any:  # fmt: skip
     x = _variables(m, rowvar, dtype)
     if y is not None:
-        x = np.concatenate([x, _variables(y, rowvar, dtype)])
+        y = as_array(y)
+        x = np.concatenate([x, _variables(y, rowvar or y.ndim == 2 and y.shape[0] == 1, dtype)])  # a row is never turned
     ddof = ddof if ddof is not None else 0 if bias else 1
     if ddof != int(ddof):
         raise ValueError(f"np.cov: ddof must be an integer, not {ddof}")
@@ -114,7 +116,7 @@ def _batched_bincount(primitive: Primitive, call: Call, batched: Sequence[bool],
 
 linear(
     np.bincount,
-    {"weights": lambda ct, x: GETITEM(ct, x)},
+    {"weights": lambda ct, x: GETITEM(ct, as_positions(x))},
     operands="x weights",
     signature="x, /, weights=None, minlength=0",
     moves=True,

@@ -15,9 +15,10 @@ from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.lanes import SCALARS
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.directions import check_tangent, direction_leaves
+from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import (
     argument_gradients,
     argument_leaves,
@@ -72,13 +73,13 @@ class ValueAndGrad(Differentiated):
             out = fun(*traced_args, **kwargs)
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
-                aux = lowered(trace, aux)
+                aux = lowered(trace, aux, self.transform)
             if type(out) is ReverseTracer and out._trace is trace and type(out._value) in SCALARS and not self.holomorphic:
                 node, out = out._node, out._value  # the common case
             else:
                 node, out = self._end(trace, out)
         # The sweep gets the only reference to the tape, whose nodes then go as it passes.
-        seeds = iter([] if node is None else [(node, out.dtype.type(1))])
+        seeds = iter([] if node is None else [(node, np.ones_like(out) if is_foreign(out) else out.dtype.type(1))])
         del node
         cts = sweep(seeds)
         found = argument_gradients(cts, arguments)
@@ -86,13 +87,14 @@ class ValueAndGrad(Differentiated):
         out = returned(out) if isinstance(out, Tracer) else out
         return ((out, aux), result) if self.has_aux else (out, result)
 
-    def _end(self, trace: ReverseTrace, out: Any) -> tuple[Node | None, Any]:
+    def _end(self, trace: ReverseTrace, returned: Any) -> tuple[Node | None, Any]:
         """The node and the value of the output, which must be one number."""
-        name = name_of(self.fun)
-        node = None
+        name, out, node = name_of(self.fun), returned, None
         if hasattr(out, "__operand__"):
             holder: Any = out
             out = holder.__operand__()
+        elif type(out) not in (tuple, list, dict):
+            out = revealed(trace, out, self.transform)
         if isinstance(out, Tracer):
             node, out = out._node if out._trace is trace else None, lower_leaf(trace, out)
         if type(out) in (int, float, complex):
@@ -386,9 +388,9 @@ def pushed(
         out, aux = fun(*traced_args), None
         if has_aux:
             out, aux = aux_split(out, transform, name_of(fun))
-            aux = lowered(trace, aux)
+            aux = lowered(trace, aux, transform)
         outs, structure = tree.flatten(out)
-        pairs = [_unpaired(trace, o, fun, transform) for o in outs]
+        pairs = [_unpaired(trace, revealed(trace, o, transform), fun, transform) for o in outs]
     value = tree.unflatten(structure, [returned(v) for v, _ in pairs])
     return value, tree.unflatten(structure, [t for _, t in pairs]), aux
 

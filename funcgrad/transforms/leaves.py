@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.arrays.subclasses import what_instead
+from funcgrad.core.arrays.foreign import operand, what_instead
 from funcgrad.core.engine.cotangent import Masked, dense, ndarray
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, snapshot
 from funcgrad.core.memory.blank import plain
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
+from funcgrad.transforms.hidden import revealed
 
 # The dtype of the "derivative" with respect to an integer: it holds nothing.
 float0 = np.dtype([("float0", np.void, 0)])
@@ -34,13 +35,10 @@ def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> An
     elif isinstance(x, Tracer):
         if x.dtype.kind in "fc" or allow_int:
             return x._trace.as_input(x)
-    elif (
-        not what_instead(x)
-        and getattr(x, "dtype", None) is not None
-        and hasattr(x, "shape")
-        and (x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub")
-    ):
-        return x
+    elif not what_instead(x) and (hasattr(x, "__array__") or hasattr(x, "__array_function__")):
+        x = operand(x)
+        if x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub":
+            return x
     raise _not_differentiable(x, where())
 
 
@@ -138,11 +136,11 @@ def argument_gradients(cts: dict[Node, Any], arguments: Sequence[Node | Argument
     return found
 
 
-def lowered(trace: Trace, out: Any) -> Any:
+def lowered(trace: Trace, out: Any, transform: str) -> Any:
     """An output (a pytree) with the tracers of this trace replaced by their values."""
-    if type(out) is trace.tracer_type:
-        return out._value if out._trace is trace else out
-    return tree.map(lambda x: lower_leaf(trace, x), out)
+    if type(out) is trace.tracer_type and out._trace is trace:
+        return out._value
+    return tree.map(lambda x: lower_leaf(trace, revealed(trace, x, transform)), out)
 
 
 _OBJECT = np.dtype(object)

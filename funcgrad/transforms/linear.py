@@ -12,6 +12,7 @@ from funcgrad.core.engine.primitive import Spec, spec
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.errors import ArgumentError, CotangentError
 from funcgrad.transforms.directions import direction_leaves
+from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
 from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.transposition import LinearTrace, Tape, input_like
@@ -157,6 +158,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
             inputs += traced
             args.append(tree.unflatten(structure, traced))
         outs, structure = tree.flatten(fun(*args))
+        outs = [revealed(trace, o, "linear_transpose") for o in outs]
         values = [output_value(lower_leaf(trace, o), fun, "linear_transpose") for o in outs]
     return Transpose(Tape(trace, inputs, outs), templates, Template(structure, [spec(v) for v in values]))
 

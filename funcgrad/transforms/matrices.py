@@ -15,6 +15,7 @@ from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Grad, matched, pushed
+from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
 from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
 from funcgrad.transforms.recording import Pullback, output_value, record
@@ -209,8 +210,9 @@ class JacFwd(Jacobian):
             out, aux = fun(*args), None
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
-                aux = lowered(trace, aux)
+                aux = lowered(trace, aux, self.transform)
             leaves, structure = tree.flatten(out)
+            leaves = [revealed(trace, o, self.transform) for o in leaves]
             outs = [output_value(lower_leaf(trace, o), self.fun, self.transform) for o in leaves]
             for value in outs:
                 self._check_output(value)

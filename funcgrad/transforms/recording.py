@@ -16,6 +16,7 @@ from funcgrad.core.memory.guard import Copies
 from funcgrad.core.memory.layout import copied
 from funcgrad.errors import CotangentError, OutputError
 from funcgrad.transforms.directions import direction_leaves
+from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import (
     argument_leaves,
     aux_split,
@@ -85,8 +86,9 @@ def record(
         out, aux = fun(*traced_args, **kwargs), None
         if has_aux:
             out, aux = aux_split(out, transform, name_of(fun))
-            aux = tree.map(lambda x: handed_out(trace, x), aux)
+            aux = tree.map(lambda x: handed_out(trace, revealed(trace, x, transform)), aux)
         outs, structure = tree.flatten(out)
+        outs = [revealed(trace, o, transform) for o in outs]
         nodes = [o._node if isinstance(o, Tracer) and o._trace is trace else None for o in outs]
         outs = [output_value(handed_out(trace, o), fun, transform) for o in outs]
     pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure, transform)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.arrays.subclasses import what_instead
+from funcgrad.core.arrays.foreign import operand, what_instead
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.trace import Tracer, snapshot
 from funcgrad.core.memory.blank import plain
 from funcgrad.core.memory.layout import together
 from funcgrad.errors import ArgumentError
+from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import lower_leaf, returned
 from funcgrad.transforms.wrapping import Transformed, name_of
 
@@ -86,6 +87,7 @@ class Vmap(Transformed):
         raise ArgumentError("vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines))
 
     def _returned(self, trace: BatchTrace, x: Any, axis: int | None) -> Any:
+        x = revealed(trace, x, "vmap")
         if isinstance(x, BatchTracer) and x._trace is trace:
             if axis is None:
                 raise ArgumentError(
@@ -106,12 +108,16 @@ class Vmap(Transformed):
         return moved_back(repeated if isinstance(repeated, Tracer) else repeated.copy(), axis, "vmap")
 
 
-def to_front(x: Any, axis: int) -> Any:
-    """`x` with its batch axis first, also in memory: examples that are scattered there are copied together."""
+def to_front(given: Any, axis: int) -> Any:
+    """`given` with its batch axis first, also in memory: examples that are scattered there are copied together."""
+    x: Any = given
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
-    elif type(x) is not np.ndarray and what_instead(x):
-        raise ArgumentError(f"vmap: an argument is {what_instead(x)}.")
+    elif type(x) is not np.ndarray and not isinstance(x, Tracer):
+        instead = what_instead(x)
+        if instead:
+            raise ArgumentError(f"vmap: an argument is {instead}.")
+        x = operand(x)
     if axis and axis != -x.ndim:
         return together(np.moveaxis(x, axis, 0))
     return together(snapshot(x) if isinstance(x, Tracer) else x)

@@ -5,6 +5,7 @@
     out_argument.py  out=
     casts.py         what NumPy says to a write of one dtype into another
     flat.py          x.flat
+    text.py          print(x), f"{x:.3f}"
     conversions.py   what is said where a tracer would become plain data
-    subclasses.py    arrays that are refused, since they do not do what an ndarray does
+    foreign.py       objects of other libraries: what becomes an array, and what is refused
 """

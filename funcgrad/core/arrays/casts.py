@@ -13,15 +13,16 @@ import numpy as np
 
 from funcgrad.core.engine.primitive import as_operand, holds_tracer
 from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.memory.contents import as_content
 from funcgrad.core.memory.views import is_scalar
 
 
 def cast(v: Any, dtype: np.dtype[Any], write: Callable[[Any, Any], Any]) -> Any:
     """`v` as an array or tracer of this dtype. Where NumPy's `write(array, v)` raises or warns, so does this."""
     if not isinstance(v, (list, tuple)) or holds_tracer(v):
-        v = as_operand(v)
+        v = as_content(v)
     write(np.ones(1, dtype), _stand_in(v))
-    v = as_operand(v)
+    v = as_content(v)
     if not isinstance(v, Tracer) and not is_foreign(v):
         v = np.asarray(v)
     if v.dtype.kind == "c" and dtype.kind != "c":

@@ -15,6 +15,7 @@ INSTEAD_OF_FLOAT = (
     "Use NumPy's function of the same name (np.sin for math.sin), leave float() away, or write "
     f"float(funcgrad.stop_gradient(x)) if the derivative is not meant to count. To write x into an array, {BEGIN}."
 )
+INSTEAD_OF_LAZY = "Use NumPy's functions, which run on Dask arrays, too: np.sum(a * x) for da.sum(a * x), a @ x for a.dot(x)."
 
 
 def escaped(operation: str, transform: str) -> EscapedTracerError:
@@ -32,8 +33,12 @@ def conversion_error(x: Any, what: str, instead: str) -> TracerConversionError |
         return escaped(what, x._trace.transform)
     kind, foreign = type(x).__name__, foreign_call()
     if foreign is not None:
-        what, instead = foreign, f"Write funcgrad.{foreign} instead, which takes tracers. {instead}"
-    return TracerConversionError(
+        solvers = " (or funcgrad.root, funcgrad.fixed_point)" if foreign.startswith("scipy.optimize.") else ""
+        what, instead = foreign, f"Write funcgrad.{foreign}{solvers} instead, which takes tracers. {instead}"
+    message = (
         f"{what} at {user_line()} would turn a {kind} (shape {x.shape}, {x.dtype}) into plain data and lose its derivative. "
         f"{instead}"
     )
+    if getattr(x._trace, "refused", None) is None:  # who is told so may not pass it on (failures.py)
+        x._trace.refused = message
+    return TracerConversionError(message)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from funcgrad.core.arrays.conversions import INSTEAD_OF_ARRAY, INSTEAD_OF_FLOAT, conversion_error
+from funcgrad.core.arrays.conversions import INSTEAD_OF_ARRAY, INSTEAD_OF_FLOAT, INSTEAD_OF_LAZY, conversion_error
+from funcgrad.core.arrays.foreign import OwnOperation, content, opened
 from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
+from funcgrad.core.arrays.text import ArrayText
 from funcgrad.core.engine.catalogue import CATALOGUE, entry
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
@@ -39,7 +41,7 @@ class Lanes(dict[Any, Callable[..., Any]]):
 LANES = Lanes()
 
 
-class ArrayMethods:
+class ArrayMethods(ArrayText):
     """The ndarray side of a tracer; its slots are the engine's."""
 
     __slots__ = ()
@@ -61,14 +63,22 @@ class ArrayMethods:
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
             return LANES[ufunc](*args)
-        return call_ufunc(ufunc, method, args, kwargs)
+        try:
+            return call_ufunc(ufunc, method, args, kwargs)
+        except OwnOperation as own:
+            return own.answer("__array_ufunc__", ufunc, method, *args, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         lane = LANES.get(function) if len(args) == 1 and not kwargs else None
         if lane is not None:  # it was made by `call_function`
             return lane(args[0])
         made = entry(function)
-        return made(self, *args, **kwargs) if made.takes_like else call_function(function, args, kwargs)
+        if made.takes_like:
+            return made(self, *args, **kwargs)
+        try:
+            return call_function(function, args, kwargs)
+        except OwnOperation as own:
+            return own.answer("__array_function__", function, types, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise conversion_error(self, "np.array(x), np.asarray(x) or writing x into a plain array", INSTEAD_OF_ARRAY)
@@ -241,28 +251,20 @@ class ArrayMethods:
             raise ValueError(f'x.to_device({device!r}): the only device is "cpu"')
         return self
 
+    def __dlpack__(self, **options: Any) -> Any:
+        raise conversion_error(self, "x.__dlpack__()", INSTEAD_OF_ARRAY)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return np.empty(0).__dlpack_device__()
+
+    def __dask_tokenize__(self) -> Any:
+        raise conversion_error(self, "a function of Dask", INSTEAD_OF_LAZY)
+
     def __array_namespace__(self, *, api_version: Any = None) -> Any:
         return np.empty(0).__array_namespace__(api_version=api_version)
 
     def tobytes(self, *args: Any) -> Any:
         raise conversion_error(self, "x.tobytes()", "Return the value from the function and convert the result.")
-
-    # ---- text --------------------------------------------------------------------------------------------------------
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({np.array2string(self._text(), separator=', ', prefix=type(self).__name__ + '(')})"
-
-    def __str__(self) -> str:
-        return str(self._text())
-
-    def __format__(self, form: str) -> str:
-        value = self._text()[()]  # of shape (), a number, or under vmap one for each example
-        if form and not self.shape and isinstance(value, np.ndarray):
-            return f"[{', '.join(format(v, form) for v in value.flat)}]"
-        return format(value, form)
-
-    def _text(self) -> Any:
-        value = self._value
-        return value._text() if isinstance(value, ArrayMethods) else np.asarray(value)
 
 
 def _as_array(v: Any) -> Any:
@@ -300,7 +302,7 @@ METHODS = {
 
 def _method(name: str, function: Any) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return call_function(function, (self, *args), kwargs)
+        return call_function(function, (self, *map(content, args)) if args else (self,), kwargs)
 
     method.__name__ = name
     method.__doc__ = f"np.{name} of this array."
@@ -365,6 +367,9 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
     if len(args) == 1 and not kwargs:
         return LANES[function](*args)
+    args = tuple([opened(x) for x in args])
+    if kwargs:
+        kwargs = {name: opened(x) for name, x in kwargs.items()}
     made = entry(function)
     if len(args) > place_of_out(made):
         args, kwargs = by_name(made, args, kwargs)

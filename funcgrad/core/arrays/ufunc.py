@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays import folds
+from funcgrad.core.arrays.foreign import OwnOperation, check_labels, check_number
 from funcgrad.core.arrays.methods import astype
 from funcgrad.core.engine.batch import at_once
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import OPERANDS, Rule
-from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.engine.primitive import TAKEN, Call, Primitive, as_operand, out_refused
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.memory.orders import example, in_order
 from funcgrad.core.memory.views import clash
@@ -58,13 +59,25 @@ class Ufunc(Primitive):
 
     def general(self, *operands: Any) -> Any:
         """The general lane, for a call without keywords."""
-        return super().__call__(*operands)
+        try:
+            return super().__call__(*operands)
+        except OwnOperation as own:
+            return own.answer("__array_ufunc__", self.function, "__call__", *operands)
 
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """Bind `args`; there are no params, since the options are taken apart in `__call__`."""
         if len(args) != len(self.layout):
             raise TypeError(f"np.{self.name} takes {len(self.layout)} operands, but {len(args)} were given at {user_line()}")
-        return Call([as_operand(x) for x in args], self.layout, {})
+        return Call([x if type(x) in TAKEN else self._operand(x) for x in args], self.layout, {})
+
+    def _operand(self, x: Any) -> Any:
+        """An operand, whose labels (if it has any) do not count."""
+        if isinstance(x, Tracer):
+            return as_operand(x)
+        check_labels(x, elementwise=self.function.signature is None)
+        x = as_operand(x)
+        check_number(x, self.function)
+        return x
 
     def run(self, call: Call) -> Any:
         """The operator, where there is one, else the ufunc."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.core.arrays.subclasses import check_operand
+from funcgrad.core.arrays import foreign
 from funcgrad.core.engine.axis_argument import AxisArgument
 from funcgrad.core.engine.catalogue import CATALOGUE, Function, Out
 from funcgrad.core.engine.trace import Tracer, bind
@@ -267,6 +267,8 @@ class Primitive(Function):
             return self.function(*call.operands, **call.params)
         arguments = {**call.named(call.operands), **call.params}
         args: list[Any] = []
+        if self.lists and layout[0][0] == next(iter(self.signature.parameters)):
+            args.append(arguments.pop(layout[0][0]))  # other libraries give it another name
         for parameter in self.signature.parameters.values():
             if parameter.name not in arguments:
                 continue
@@ -368,7 +370,7 @@ class _Source(str):
 
 
 # Most operands that are no tracers.
-_TAKEN = frozenset([np.ndarray, float, int, complex, bool, np.float64, np.float32, np.complex128, np.int64, np.bool_])
+TAKEN = frozenset([np.ndarray, float, int, complex, bool, np.float64, np.float32, np.complex128, np.int64, np.bool_])
 
 
 def as_operand(x: Any) -> Any:
@@ -377,10 +379,10 @@ def as_operand(x: Any) -> Any:
         x._node  # noqa: B018
     elif type(x) in (list, tuple, range):
         return array_of(x)
-    elif type(x) not in _TAKEN:
+    elif type(x) not in TAKEN:
         if hasattr(x, "__operand__"):  # an object that holds an array or a tracer
             return x.__operand__()
-        check_operand(x)
+        return foreign.operand(x)
     return x
 
 
@@ -390,7 +392,7 @@ def array_of(items: Any) -> Any:
         if holds_tracer(items):
             return CATALOGUE[np.stack]([array_of(item) for item in items])
         return np.asarray(items)
-    return items
+    return items if type(items) in TAKEN or isinstance(items, Tracer) else foreign.content(items)
 
 
 def holds_tracer(items: Any) -> bool:

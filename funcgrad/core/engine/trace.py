@@ -20,13 +20,10 @@ import numpy as np
 from funcgrad.core.arrays.conversions import escaped
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.engine.catalogue import BEFOREHAND, load_beforehand
+from funcgrad.core.engine.failures import explained
 from funcgrad.core.engine.tracebacks import shorten
 from funcgrad.errors import (
-    BEGIN,
     NonDifferentiableError,
-    TracerConversionError,
-    TracerError,
-    TracerWriteError,
     user_line,
 )
 
@@ -45,7 +42,7 @@ RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
 class Trace:
     """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
 
-    __slots__ = ("__weakref__", "is_open", "level", "order", "token")
+    __slots__ = ("__weakref__", "is_open", "level", "order", "refused", "token")
     transform = "a transform"
     tracer_type: type[Tracer]
 
@@ -75,19 +72,9 @@ class Trace:
         if error is None:
             return
         shorten(error)
-        hidden = error.__cause__
-        if isinstance(hidden, TracerError) and str(error).startswith("setting an array element with a sequence"):
-            raise hidden  # NumPy says this, which helps nobody, instead of what it was told
-        if type(error) is TypeError and str(error).startswith("Iterator operand is flagged as writeable, but is an object"):
-            raise TracerConversionError(
-                "np.nditer(x) would go over the plain data of a tracer, and lose its derivative. "
-                "Write `for i in np.ndindex(x.shape)` and x[i], or `for v in x.flat`."
-            ) from error
-        if type(error) is ValueError and str(error) == "Error setting single item of array.":  # here it keeps nothing of that
-            raise TracerWriteError(
-                "`a.flat[i] = x` would write a tracer into a plain array and lose its derivative. "
-                f"To write into an array, {BEGIN}."
-            ) from error
+        explanation = explained(error, getattr(self, "refused", None))
+        if explanation is not error:
+            raise explanation from (None if explanation in (error.__cause__, error.__context__) else error)
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""

@@ -17,6 +17,7 @@ from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, bind, snapshot
 from funcgrad.core.memory.batch_index import BatchIndex, batch_index, index_array
+from funcgrad.core.memory.contents import as_index
 from funcgrad.core.memory.layout import as_alone, one_example
 from funcgrad.core.memory.selection import selected
 from funcgrad.core.memory.views import FILLED, OF_EXAMPLES, Alias, IndexStep, Stale, Step, index_in_root, join, note_view
@@ -27,6 +28,7 @@ class GetItem(Primitive):
     """x[index]. Tracers among the indices (batches of integers, under vmap) are operands; all else is in the template."""
 
     def __call__(self, x: Any, index: Any) -> Any:
+        index = as_index(index)
         if isinstance(x, Stale):
             in_root = index_in_root(x, index)
             if in_root is not None:
@@ -288,7 +290,7 @@ class AddAt(Primitive):
     """`buffer` with `part` added at `index`, functionally: the transpose of x[index], and its own kind of linear."""
 
     def __call__(self, buffer: Any, part: Any, index: Any) -> Any:
-        return bind(self, self.split((buffer, part, index), {}))
+        return bind(self, self.split((buffer, part, as_index(index)), {}))
 
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
         buffer, part, index = args

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.arrays.conversions import conversion_error
+from funcgrad.core.arrays.foreign import OwnOperation
 from funcgrad.core.arrays.methods import BINARY, LANES
 from funcgrad.core.arrays.methods import astype as cast_to
 from funcgrad.core.engine.catalogue import CATALOGUE
@@ -20,6 +22,8 @@ from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_sc
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
     """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
     check_writeable(x, as_a_whole=True)
+    if not hasattr(result, "dtype") and not isinstance(result, Number):
+        raise OwnOperation(result)  # an object that holds an array
     result_spec, dtype = spec(result), x.dtype
     if result_spec.shape != x.shape:
         raise ValueError(

@@ -67,6 +67,8 @@ def spread_like(x: np.ndarray, lead: Sequence[int] = ()) -> np.ndarray:
 
 def _spread(x: np.ndarray, lead: Sequence[int] = ()) -> np.ndarray:
     """The same, of an array with elements; axes along which `x` repeats them repeat them here, too."""
+    if x.dtype.hasobject:  # memory that is not filled holds no objects
+        return np.empty((*lead, *x.shape), x.dtype)
     low, high = byte_bounds(x)
     memory = np.empty((*lead, high - low), np.uint8)
     return np.ndarray(

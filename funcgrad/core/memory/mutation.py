@@ -21,11 +21,11 @@ from funcgrad.core.arrays.conversions import escaped
 from funcgrad.core.engine.batch import REPEATED, BatchTrace
 from funcgrad.core.engine.cotangent import Masked, buffer_for, is_element, select
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import make_node
 from funcgrad.core.engine.trace import Trace, Tracer, innermost, is_foreign, lower, memory_of, snapshot
 from funcgrad.core.memory.batch_index import to_batch_index
+from funcgrad.core.memory.contents import as_content, as_index
 from funcgrad.core.memory.layout import copied, is_private
 from funcgrad.core.memory.places import Place
 from funcgrad.core.memory.selection import Selection
@@ -45,7 +45,8 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
         return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
     if type(v) is Selection:
         v, index = v.placed_in(x, index), ...
-    v = cast_by_assignment(v, x.dtype) if type(v) in (list, tuple) else as_operand(v)
+    index = as_index(index)
+    v = cast_by_assignment(v, x.dtype) if type(v) in (list, tuple) else as_content(v)
     if isinstance(v, Tracer):
         if index is Ellipsis and root is x and _is_like(v, x):
             take_over(x, v)

@@ -1,0 +1,232 @@
+"""Objects of other libraries beside tracers: what becomes an array, what keeps operations of its own, and what is refused.
+
+An operand that is no array of NumPy's becomes one by `np.asarray`, as NumPy itself would see it. It must not stay what it is:
+inside the engine, the labels of a pandas Series would be taken for positions. Left as they are, since they follow NumPy's
+protocols throughout, are the arrays of Dask, CuPy and the like. An object that computes with units or named axes (pint, xarray)
+is asked first: it may hold a tracer, and shows it in the output (transforms/hidden.py). Whatever would lose its meaning is
+refused, and the message says what to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from numbers import Number
+from typing import Any, NoReturn
+
+import numpy as np
+
+from funcgrad.errors import NonDifferentiableError, user_line
+
+Taker = Callable[[Any], Any]
+
+# What computes with duck arrays, tracers among them -> the attribute with the array, and what to write for it.
+HOLDERS = {"xarray": ("data", "x.data"), "pint": ("magnitude", "x.magnitude (or x.m_as(unit))")}
+# What computes as ndarrays do, though it has `__array_ufunc__`: nothing of its meaning is lost in an array.
+_PLAIN_LIBRARIES = frozenset(["pandas", "polars", "awkward", "pyarrow"])
+_OPERATORS = [f"__{kind}{name}__" for name in ("add", "sub", "mul", "truediv", "pow", "matmul") for kind in ("", "r")]
+
+
+def library_of(x: Any) -> str:
+    """The package that the type of `x` is from."""
+    return type(x).__module__.partition(".")[0]
+
+
+class OwnOperation(NonDifferentiableError):
+    """Beside a tracer stands an object that computes by itself: `answer` asks it. Where it can't be asked, this is the error."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        super().__init__(_message(x, f"{called(x)}, which this can't compute with. Write {_written_instead(x)}"))
+
+    def answer(self, protocol: str, *args: Any, **kwargs: Any) -> Any:
+        """What the object makes of the call (protocol: `__array_ufunc__` or `__array_function__`)."""
+        method = getattr(self.x, protocol, None)
+        result = NotImplemented if method is None else method(*args, **kwargs)
+        if result is NotImplemented:
+            raise self from None
+        return result
+
+
+def operand(x: Any) -> Any:
+    """`x`, which stands beside a tracer and is no array of NumPy's own, as the engine takes it."""
+    return _taker(type(x))(x)
+
+
+_USUAL = frozenset([np.ndarray, float, int, bool, str, type(None), tuple, list, type, np.float64, np.int64, slice])
+
+
+def opened(x: Any) -> Any:
+    """An argument of a function; of an object of another library that is an array there, the array."""
+    return operand(x) if type(x) not in _USUAL and hasattr(type(x), "__array__") else x
+
+
+def content(x: Any) -> Any:
+    """`x`, which is an index or is written into an array, as NumPy takes it there: by position, whatever its labels are."""
+    taker = _taker(type(x))
+    if taker is _without_units:
+        array = _without_units(x)
+        if not np.array_equal(array, np.asarray(x.view(np.ndarray)), equal_nan=array.dtype.kind in "fc"):
+            _refuse(x, f"{called(x)} with a factor, which NumPy would lose here. Write x.to_value('')")
+        return array
+    if taker is _asked:
+        held = getattr(x, HOLDERS[library_of(x)][0]) if library_of(x) == "xarray" else None
+        return _as_array(x) if held is None or type(held) is np.ndarray else held
+    return taker(x)
+
+
+def what_instead(x: Any) -> str:
+    """What `x` is and what to write instead, if it can't be differentiated or mapped over; nothing, if it can."""
+    if library_of(x) in _PLAIN_LIBRARIES or library_of(x) in HOLDERS and hasattr(x, "shape"):
+        return f"{called(x)}, and a tracer has not its labels and methods. Write {_written_instead(x)}"
+    try:
+        _taker(type(x))(x)
+    except OwnOperation as own:
+        return f"{called(own.x)}. Write {_written_instead(own.x)}"
+    except NonDifferentiableError as error:
+        return str(error).partition(" is ")[2].removesuffix(".")
+    return ""
+
+
+def index(x: Any) -> Any:
+    """An index, as an array: that of a lazy array is computed."""
+    x = content(x)
+    return np.asarray(x) if _taker(type(x)) is _lazy else x
+
+
+def check_number(x: Any, function: Any) -> None:
+    """Refuse a Python object that is no number, as a unit. Whether it equals an array may be asked."""
+    if not hasattr(x, "dtype") and not isinstance(x, (Number, str, bytes, type(None))) and function not in _COMPARING:
+        _refuse(x, f"{called(x)}, which is no array of numbers. Write its numbers")
+
+
+_COMPARING = frozenset([np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal])
+
+
+def check_labels(x: Any, *, elementwise: bool) -> None:
+    """Refuse an operand of a ufunc whose labels the result would have: a Series not numbered 0, 1, 2, ..., a DataFrame."""
+    if library_of(x) != "pandas" or not hasattr(x, "index") or not hasattr(x, "to_numpy"):
+        return
+    if not is_numbered(x.index):
+        _refuse(x, f"{called(x)} whose index is not 0, 1, 2, ...: its labels would be lost. Write x.to_numpy()")
+    if x.ndim > 1 and elementwise:
+        _refuse(x, f"{called(x)}, whose methods go column by column. Write x.to_numpy()")
+
+
+def is_numbered(index: Any) -> bool:
+    """Are the labels of a pandas index the positions?"""
+    if index.nlevels > 1 or not isinstance(index.dtype, np.dtype) or index.dtype.kind not in "iu":
+        return len(index) == 0
+    return bool(np.array_equal(index, np.arange(len(index))))
+
+
+@cache
+def _taker(kind: type) -> Taker:
+    """How operands of this type are taken."""
+    module = kind.__module__
+    library = module.partition(".")[0]
+    asks = getattr(kind, "__array_ufunc__", False)
+    if issubclass(kind, np.ndarray):
+        return _taker_of_subclass(kind)
+    if issubclass(kind, (np.generic, Number, str, bytes, type(None))) and not asks:
+        return _as_it_is
+    if module.startswith("scipy.sparse") and hasattr(kind, "toarray"):
+        return _sparse
+    if asks is None:
+        return _declined
+    if library in HOLDERS and asks:
+        return _asked
+    if library in _PLAIN_LIBRARIES:
+        return _as_array
+    if library == "dask":
+        return _lazy
+    if library == "sparse":
+        return _sparse
+    if hasattr(kind, "__array_function__"):
+        return _as_it_is
+    return _asked if asks else _as_array
+
+
+def _taker_of_subclass(kind: type) -> Taker:
+    if issubclass(kind, np.matrix):
+        return lambda x: _refuse(
+            x, "an np.matrix, whose * is a product of matrices. Write np.asarray(x), and @ for its products"
+        )
+    if issubclass(kind, np.ma.MaskedArray):
+        return lambda x: _refuse(
+            x, "a masked array, and no derivative knows of its mask. Write x.filled(0), and where=~x.mask or np.where"
+        )
+    if hasattr(kind, "to_value"):
+        return _without_units
+    keeps = [*_OPERATORS, "__array_ufunc__", "__array_function__"]
+    if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in keeps):
+        return lambda x: _refuse(x, f"{called(x)}, which computes otherwise than an ndarray. Write np.asarray(x)")
+    return np.asarray  # np.memmap, np.recarray
+
+
+def _as_it_is(x: Any) -> Any:
+    return x
+
+
+def _as_array(x: Any) -> Any:
+    """`x` as NumPy sees it. A Python object that is no array stays what it is, for NumPy to compare with."""
+    try:
+        array = x.to_numpy() if library_of(x) == "pandas" and hasattr(x, "to_numpy") else np.asarray(x)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, NonDifferentiableError):
+            raise
+        what = f"{called(x)}, which np.asarray(x) makes no array of. Write an array of NumPy's in its place"
+        raise NonDifferentiableError(_message(x, what)) from error
+    return x if array.dtype == object and not array.ndim else array
+
+
+def _asked(x: Any) -> NoReturn:
+    raise OwnOperation(x)
+
+
+def _declined(x: Any) -> NoReturn:
+    what = "whose operators do not take arrays for what they are. Write x(w) for its values, or x.coef for its coefficients"
+    if not hasattr(x, "coef"):
+        what = f"whose operators do not take tracers. Write {_written_instead(x)}"
+    _refuse(x, f"{called(x)}, {what}")
+
+
+def _sparse(x: Any) -> NoReturn:
+    if hasattr(x, "toarray"):
+        _refuse(x, "a sparse matrix. Write x.toarray(), or np.matmul(a, x) with `import funcgrad.numpy as np`")
+    _refuse(x, f"{called(x)}, a sparse array. Write x.todense()")
+
+
+def _lazy(x: Any) -> Any:
+    """A Dask array, which NumPy's functions take as it is. (No tracer gets into its graph: see `__dask_tokenize__`.)"""
+    return x
+
+
+def _without_units(x: Any) -> Any:
+    """The numbers of a quantity of astropy or unyt that has no unit."""
+    try:
+        return np.asarray(x.to_value(""))
+    except Exception:  # noqa: BLE001 (each library has errors of its own for that)
+        unit = getattr(x, "unit", getattr(x, "units", ""))
+        _refuse(x, f"{called(x)} with the unit {unit}, which would be lost. Write x.to_value({str(unit)!r})")
+
+
+def called(x: Any) -> str:
+    """What `x` is called in a message."""
+    kind, library = type(x).__name__, library_of(x)
+    article = "an" if kind[:1] in "AEIOU" else "a"
+    return f"{article} {kind}" + ("" if library in ("builtins", "__main__") else f" of {library}")
+
+
+def _written_instead(x: Any) -> str:
+    if library_of(x) in HOLDERS:
+        return HOLDERS[library_of(x)][1]
+    return "x.to_numpy()" if hasattr(x, "to_numpy") else "np.asarray(x)"
+
+
+def _message(x: Any, what: str) -> str:
+    return f"an operand beside a tracer, at {user_line()}, is {what}."
+
+
+def _refuse(x: Any, what: str) -> NoReturn:
+    raise NonDifferentiableError(_message(x, what))

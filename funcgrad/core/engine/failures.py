@@ -1,0 +1,100 @@
+"""Errors that hide what went wrong: those of NumPy and of other libraries that were given a tracer, or were told no by one.
+
+A trace asks `explained` about any error that leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from funcgrad.core.arrays.methods import ArrayMethods
+from funcgrad.core.engine.tracebacks import is_ours
+from funcgrad.errors import (
+    BEGIN,
+    FuncgradError,
+    TracerConversionError,
+    TracerError,
+    TracerWriteError,
+    is_library,
+    is_numpy,
+    line_of,
+)
+
+# What nobody raises who does not know what he was given.
+_CLEAR = (AssertionError, ArithmeticError, StopIteration, Warning, OSError, MemoryError)
+
+
+def explained(error: BaseException, refused: str | None) -> BaseException:
+    """`error`, or one that says what has happened. `refused`: the message of the first conversion that was refused."""
+    if isinstance(error, FuncgradError) or not isinstance(error, Exception):
+        return error
+    if type(error) is TypeError and str(error).startswith("Iterator operand is flagged as writeable, but is an object"):
+        return TracerConversionError(
+            "np.nditer(x) would go over the plain data of a tracer, and lose its derivative. "
+            "Write `for i in np.ndindex(x.shape)` and x[i], or `for v in x.flat`."
+        )
+    if type(error) is ValueError and str(error) == "Error setting single item of array.":  # here it keeps nothing of that
+        return TracerWriteError(
+            "`a.flat[i] = x` would write a tracer into a plain array and lose its derivative. "
+            f"To write into an array, {BEGIN}."
+        )
+    frames = [frame for frame in _frames(error) if not is_ours(frame)]
+    is_foreign = bool(frames) and is_library(frames[-1].f_code.co_filename)
+    hidden = _first_told(error)
+    if hidden is not None and (is_foreign or str(error).startswith("setting an array element with a sequence")):
+        return hidden  # NumPy says this, which helps nobody, instead of what it was told
+    if refused is not None and (is_foreign or not isinstance(error, _CLEAR)) and any(map(_is_solver, frames)):
+        return TracerConversionError(refused)  # a callback of compiled code, which does not pass errors on
+    if not is_foreign:
+        return error
+    return error if isinstance(error, _CLEAR) else _of_library(error, frames)
+
+
+def _is_solver(frame: FrameType) -> bool:
+    return is_library(frame.f_code.co_filename) and not is_numpy(frame.f_code.co_filename)
+
+
+def _frames(error: BaseException) -> Iterator[FrameType]:
+    step = error.__traceback__
+    while step is not None:
+        yield step.tb_frame
+        step = step.tb_next
+
+
+def _first_told(error: BaseException) -> TracerError | None:
+    """The first of our errors among those that led to this one."""
+    found, seen = None, 0
+    cause = error.__cause__ or error.__context__
+    while cause is not None and seen < 100:
+        found = cause if isinstance(cause, TracerError) else found
+        cause, seen = cause.__cause__ or cause.__context__, seen + 1
+    return found
+
+
+def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
+    """What is said of an error of a library that was given a tracer."""
+    inner = len(frames)
+    while inner and is_library(frames[inner - 1].f_code.co_filename):
+        inner -= 1
+    inside = frames[inner:]
+    if is_numpy(inside[-1].f_code.co_filename) or not any(map(_has_tracer, inside)):
+        return error
+    library = inside[0].f_globals.get("__name__", "a library").partition(".")[0]
+    where = line_of(frames[inner - 1]) if inner else "an unknown line"
+    return TracerConversionError(
+        f"{inside[0].f_code.co_qualname} of {library}, called at {where}, takes no tracers ({type(error).__name__}: {error}). "
+        f"Use NumPy's functions; write np.asarray(a) * x for a * x, where a is an object of {library}; or give the call a rule "
+        "with funcgrad.custom_vjp."
+    )
+
+
+def _has_tracer(frame: FrameType) -> bool:
+    return any(map(_is_tracer, frame.f_locals.values()))
+
+
+def _is_tracer(x: Any) -> bool:
+    if isinstance(x, (tuple, list)):
+        return any(isinstance(v, ArrayMethods) for v in x[:100])
+    return isinstance(x, ArrayMethods)

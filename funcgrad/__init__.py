@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from funcgrad import scipy as scipy
     from funcgrad import testing as testing
     from funcgrad import torch as torch
+    from funcgrad.adaptation import adapt
     from funcgrad.compiler import jit
     from funcgrad.drawing import draw, trace
     from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
@@ -75,6 +76,8 @@ __all__ = [
     # pictures and tables
     "draw",
     "trace",
+    # programs as they are
+    "adapt",
     # arrays and trees
     "at",
     "tree",
@@ -87,7 +90,7 @@ late("scipy.fft", "funcgrad.scipy.fft.backend", beforehand=True)
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
 _MODULES = ("cmath", "debug", "drawing", "errors", "extend", "math", "numpy", "optim", "scipy", "testing", "torch")
 _LAZY = {
-    "jit": "compiler",
+    "adapt": "adaptation", "jit": "compiler",
     "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",
     "custom_gradient": "transforms.custom", "custom_jvp": "transforms.custom", "custom_vjp": "transforms.custom",
     "draw": "drawing", "trace": "drawing",

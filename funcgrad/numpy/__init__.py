@@ -22,6 +22,8 @@ Its parts::
     functional.py      vectorize, frompyfunc, piecewise, ...: functions of the user's functions
     iteration.py       ndarray, ndenumerate, broadcast: classes of NumPy's
     products.py        matmul and dot, of sparse matrices too
+    kinds.py           float64 and the other classes of numbers
+    random.py          random, whose samples are such arrays, too
 """
 
 from __future__ import annotations
@@ -32,8 +34,9 @@ from typing import Any
 import numpy as _numpy
 
 from funcgrad.numpy.dispatch import dispatched
+from funcgrad.numpy.kinds import is_number_class, number_class
 
-_MODULES = {"linalg": "linalg", "fft": "fft"}
+_MODULES = {"linalg": "linalg", "fft": "fft", "random": "random"}
 _OWN = {
     "concatenators": ("r_", "c_", "mgrid", "ogrid"),
     "functional": (
@@ -56,6 +59,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"funcgrad.numpy.{name}")
     if name in _HOME:
         value = getattr(import_module(f"funcgrad.numpy.{_HOME[name]}"), name)
+    elif is_number_class(getattr(_numpy, name)):
+        value = number_class(getattr(_numpy, name))
     else:
         value = dispatched(_numpy, name, __name__)
     globals()[name] = value

@@ -20,7 +20,7 @@ LAYERS = [
     {"transforms"},
     {"testing", "debug", "drawing", "extend"},
     {"numpy", "scipy", "math", "cmath", "optim", "nn", "compiler", "dask"},
-    {"adapt", "compat"},
+    {"adaptation", "compat"},
     {"torch"},
 ]
 # The package's own namespace is no layer: it gathers the public names of all.

@@ -1,0 +1,71 @@
+"""What lasts as long as a call of an adapted function runs, and is put back afterwards.
+
+Objects that were there before the call have the original classes, whose methods are not adapted. While the call runs they are
+objects of the copies instead, which do the same; so they keep their identity and their state, in whatever containers they are.
+Calls may be nested, and run in several threads: things are put back when the last one has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Any
+
+
+class Session:
+    """Counts the calls that run, and remembers what has to be undone after the last of them."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.running = 0
+        self.number = 0  # of the session: it is a new one when no call was running before
+        self.seen: dict[int, Any] = {}  # objects that have been looked through, by identity
+        self.undo: list[Callable[[], None]] = []
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.number += not self.running
+            self.running += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.running -= 1
+            if not self.running:
+                undo, self.undo, self.seen = self.undo, [], {}
+                for step in reversed(undo):
+                    step()
+
+    @property
+    def is_outermost(self) -> bool:
+        """Is only one call running?"""
+        return self.running <= 1
+
+    def has_seen(self, x: Any) -> bool:
+        """Was `x` looked through already? (From now on it was.)"""
+        if id(x) in self.seen:
+            return True
+        self.seen[id(x)] = x
+        return False
+
+    def switch(self, x: Any, cls: type, *, undo: bool = True) -> None:
+        """Make `x` an object of the class `cls`, if Python lets it be one."""
+        before = type(x)
+        try:
+            object.__setattr__(x, "__class__", cls)
+        except TypeError:
+            return
+        if undo:
+            self.undo.append(lambda: object.__setattr__(x, "__class__", before) if type(x) is cls else None)
+
+    def replace(self, space: dict[Any, Any], key: Any, value: Any) -> None:
+        """space[key] = value; undone, unless the program has put something else there."""
+        before, space[key] = space[key], value
+
+        def put_back() -> None:
+            if space.get(key) is value:
+                space[key] = before
+
+        self.undo.append(put_back)
+
+
+SESSION = Session()

@@ -1,0 +1,88 @@
+"""Classes of numbers, into which tracers can be converted and of which they are instances: np.float64, and Python's float."""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.core.memory.views import is_scalar
+from funcgrad.numpy.dispatch import tracer_in
+
+
+class NumberKind(type):
+    """The class of stand-ins for a class of numbers. A stand-in equals its original, and calling it gives such numbers, or
+    tracers that take their place."""
+
+    original: type
+    convert: Callable[..., Any]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.convert(*args, **kwargs) if "original" in cls.__dict__ else super().__call__(*args, **kwargs)
+
+    def __instancecheck__(cls, x: object) -> bool:
+        if "original" not in cls.__dict__:
+            return super().__instancecheck__(x)
+        if isinstance(x, Tracer):
+            return not x.shape and is_scalar(x) and issubclass(x.dtype.type, cls.original)
+        return isinstance(x, cls.original)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, cls.original) if "original" in cls.__dict__ else super().__subclasscheck__(kind)
+
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or cls.__dict__.get("original") is other
+
+    def __hash__(cls) -> int:
+        return hash(cls.__dict__.get("original")) if "original" in cls.__dict__ else super().__hash__()
+
+    def __repr__(cls) -> str:
+        return repr(cls.original) if "original" in cls.__dict__ else super().__repr__()
+
+
+def _itself(kind: Any) -> Any:
+    return kind
+
+
+# Pickled as the original, which stands under their name in its module.
+copyreg.pickle(NumberKind, lambda kind: (_itself, (kind.original,)))
+
+
+def stand_in_for(original: type, convert: Callable[..., Any], dtype: Any) -> Any:
+    """A class in the place of `original`, whose calls are `convert`; as a dtype it is `dtype`."""
+    bases = () if original is np.bool_ else (original,)
+    space = {"original": original, "convert": staticmethod(convert), "__doc__": original.__doc__, "__slots__": ()}
+    if not issubclass(original, np.generic) or original is np.bool_:
+        space["dtype"] = np.dtype(dtype)
+    made = NumberKind(original.__name__, bases, space)
+    made.__module__, made.__qualname__ = original.__module__, original.__qualname__
+    return made
+
+
+@cache
+def number_class(original: Any) -> Any:
+    """The stand-in for a class of NumPy's numbers."""
+
+    def convert(*args: Any, **kwargs: Any) -> Any:
+        tracer = tracer_in(args)
+        if tracer is None or isinstance(tracer, BlankTracer):
+            return original(*args, **kwargs)
+        as_array: Any = np.array
+        return as_array(args[0], dtype=original, like=tracer)[()]
+
+    return stand_in_for(original, convert, original)
+
+
+_ABSTRACT = frozenset(
+    [np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact, np.floating, np.complexfloating, np.timedelta64]
+)
+
+
+def is_number_class(value: Any) -> bool:
+    """Is this one of NumPy's classes of numbers, such as np.float64?"""
+    return isinstance(value, type) and issubclass(value, np.number) and value not in _ABSTRACT

@@ -1,0 +1,1 @@
+"""A package of somebody's, which knows nothing of funcgrad."""

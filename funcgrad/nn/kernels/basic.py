@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.declare import custom, elementwise, selection
+from funcgrad.rules.slopes import logistic_slope
 
 
 def sigmoid(x: Any) -> Any:
@@ -20,8 +21,25 @@ def relu(x: Any) -> Any:
     return np.maximum(x, 0)
 
 
-SIGMOID = elementwise(sigmoid, lambda out: out * (1 - out), name="sigmoid")
-RELU = selection(relu, lambda out: out > 0, operands="x", name="relu")  # what is not let through contributes nothing
+# Where 1 - sigmoid(x) is smaller, too few of its digits are left.
+_NEAR_ONE = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-6}
+
+
+def sigmoid_slope(x: Any, out: Any) -> Any:
+    """out * (1 - out); far right, where digits cancel, from x."""
+    near = _NEAR_ONE.get(out.dtype) if type(out) is np.ndarray and type(x) is np.ndarray else None
+    if near is None:
+        return logistic_slope(x)
+    slope = 1 - out
+    (places,) = (slope < near).ravel().nonzero()
+    slope *= out
+    if len(places):
+        slope.put(places, logistic_slope(x.take(places)))
+    return slope
+
+
+SIGMOID = elementwise(sigmoid, sigmoid_slope, name="sigmoid")
+RELU = selection(relu, lambda out: out != 0, operands="x", name="relu")  # what is not let through contributes nothing
 
 
 def softmax(x: Any, axis: int) -> Any:
@@ -45,6 +63,29 @@ def _log_softmax_pull(ct: Any, out: Any, axis: int) -> Any:
     return ct - np.exp(out) * ct.sum(axis=axis, keepdims=True)
 
 
+def logsumexp(x: Any, axis: Any, keepdims: bool = False) -> Any:
+    """log of the sum of exp along an axis (or axes, or all), without overflow."""
+    top = np.max(x, axis, keepdims=True)
+    safe = np.where(np.isfinite(top), top, 0)
+    with np.errstate(divide="ignore", over="ignore"):
+        out = np.log(np.sum(np.exp(x - safe), axis, keepdims=True)) + safe
+    return out if keepdims else np.squeeze(out, axis if axis is not None else tuple(range(x.ndim)))
+
+
+def _logsumexp_pull(ct: Any, x: Any, out: Any, axis: Any, keepdims: bool = False) -> Any:
+    """ct times the weight of each element; infinite ones share it, and of nothing (-inf) none has any."""
+    if not keepdims:
+        along = axis if axis is not None else tuple(range(x.ndim))
+        ct, out = np.expand_dims(ct, along), np.expand_dims(out, along)
+    with np.errstate(invalid="ignore"):
+        if type(out) is np.ndarray and not np.isinf(out).any():
+            return ct * np.exp(x - out)
+        full = x == np.inf
+        share = full / np.maximum(np.sum(full, axis, keepdims=True), 1)
+        return ct * np.where(np.isinf(out), share.astype(x.dtype), np.exp(x - np.where(np.isinf(out), 0, out)))
+
+
+LOGSUMEXP = custom(logsumexp, _logsumexp_pull, batch="axis", name="logsumexp")
 SOFTMAX = custom(softmax, _softmax_pull, batch="axis", name="softmax")
 LOG_SOFTMAX = custom(log_softmax, _log_softmax_pull, batch="axis", name="log_softmax")
 

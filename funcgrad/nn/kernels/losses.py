@@ -152,6 +152,11 @@ def _elementwise(
     return custom(function, joint=pulls, push=push, operands="x y", batch=batch_in_front, name=name)
 
 
+def _weighted(loss: Any, weight: Any) -> Any:
+    """loss * weight; a weight of 0 takes infinite losses out."""
+    return np.where(weight == 0, weight.dtype.type(0), loss * weight)
+
+
 def _log_or_minus_100(x: Any) -> Any:
     return np.maximum(np.log(x), -100)
 
@@ -178,7 +183,7 @@ BCE = _elementwise(
 )
 BCE_WITH_LOGITS = _elementwise(
     "binary_cross_entropy_with_logits",
-    lambda x, y, _: np.maximum(x, 0) - x * y + np.log1p(np.exp(-np.abs(x))),
+    lambda x, y, _: _weighted(np.abs(x), np.where(x > 0, 1 - y, y)) + np.log1p(np.exp(-np.abs(x))),
     lambda x, y, _: SIGMOID(x) - y,
     lambda x, y, _: -x,
 )
@@ -198,7 +203,7 @@ KL = _elementwise(
     "kl_div",
     lambda x, y, _: _y_log_y(y) - y * x,
     lambda x, y, _: -y,
-    lambda x, y, _: np.where(y > 0, np.log(y) + 1 - x, x.dtype.type(0)),
+    lambda x, y, _: np.log(y) + 1 - x,
 )
 KL_OF_LOGS = _elementwise(
     "kl_div", lambda x, y, _: np.exp(y) * (y - x), lambda x, y, _: -np.exp(y), lambda x, y, _: np.exp(y) * (y - x + 1)

@@ -43,7 +43,7 @@ _GILES_FAR = (
 
 
 def _log_gamma(x: float) -> float:
-    if x == math.inf or (x <= 0 and x == math.floor(x)):
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
         return math.inf
     return math.lgamma(x)
 
@@ -94,6 +94,8 @@ def polygamma(n: Any, x: Any) -> Any:
         out = _polygamma(n, np.where(y > 0, y, 1 - y))
         if (y <= 0).any():
             out = np.where(y > 0, out, (-1) ** n * out - math.pi * _cotangent_derivative(n, y))
+            # Poles: at 0 the sign of zero, or of the power, says to which side; elsewhere it cannot be said.
+            out = np.where(y == 0, (-1) ** (n + 1) * np.copysign(np.inf, y) ** (n + 1), out)
     return _as(x, out)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.nn.kernels.basic import LOG_SOFTMAX, SOFTMAX
+from funcgrad.nn.kernels.basic import LOG_SOFTMAX, LOGSUMEXP, SOFTMAX
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import declare, enter, function, with_out
 from funcgrad.torch.graph.lanes import whole_lane
@@ -297,12 +297,7 @@ declare("cummin", _running_extreme(np.minimum.accumulate, CumminResult))
 def _logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """log of the sum of exp, without overflow."""
     axis, (input,) = axis_of(dim, input), dtypes.aligned((input,), floating=True)
-    top = np.max(constant(input), axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    total = np.sum(np.exp(input - top), axis=axis, keepdims=True)
-    live = constant(total) != 0
-    out = np.where(live, np.log(np.where(live, total, 1)), -np.inf).astype(input.dtype) + top
-    return out if keepdim else np.squeeze(out, axis if axis is not None else tuple(range(input.ndim)))
+    return LOGSUMEXP(input, axis=axis, keepdims=keepdim) if input.ndim else np.copy(input)
 
 
 declare("logsumexp", _logsumexp)

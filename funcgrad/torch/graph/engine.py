@@ -221,6 +221,10 @@ _RESULT_IS_FREE = frozenset(
 )
 
 
+# Nodes that save their operand where PyTorch's save the result alone, so that the operand may be overwritten.
+_OPERAND_IS_FREE = frozenset(("TanhBackward0", "SigmoidBackward0", "LogsumexpBackward0"))
+
+
 def check_versions(node: Node) -> None:
     """PyTorch's error where a saved value was overwritten in its tensor."""
     if modes.mode().mutation is not None:
@@ -229,6 +233,8 @@ def check_versions(node: Node) -> None:
         found = tainted(getattr(value, "content", value))
         version = None if found is None else found.version()
         if found is not None and found.node is node and node.plan is not None and node.plan.name in _RESULT_IS_FREE:
+            continue
+        if found is not None and found.node is not node and node.plan is not None and node.plan.name in _OPERAND_IS_FREE:
             continue
         if found is not None and version is not None and version.count > found.saved_version:
             raise version_error(getattr(value, "content", value), found, version.count)

@@ -71,8 +71,7 @@ def _scaled_target(x: Any, target: Any, weight: Any, reduction: str, ignored: in
     scale = valid.astype(x.dtype) if weight is None else np.where(valid, item(weight, target), 0).astype(x.dtype)
     if reduction == "mean":
         total = np.sum(scale)
-        scale = scale / total
-        scale = np.where(total == 0, total / total, scale)  # nothing to take the mean of: NaN
+        scale = scale / np.where(total == 0, 1, total)
     return target, scale
 
 
@@ -80,9 +79,17 @@ def _from_scores(kernel: Any) -> Any:
     def body(input: Any, target: Any, weight: Any, reduction: str, ignored: int) -> Any:
         target, scale = _scaled_target(input, target, weight, reduction, ignored)
         out = kernel(_classes_last(input), target, scale, 0 if reduction == "none" else target.ndim)
-        return out[0] if isinstance(out, tuple) else out
+        return _or_nan(out[0] if isinstance(out, tuple) else out, scale, reduction)
 
     return body
+
+
+def _or_nan(loss: Any, scale: Any, reduction: str) -> Any:
+    """The loss; NaN as the mean of nothing, whose gradient is 0."""
+    if reduction != "mean" or not np.ndim(scale):
+        return loss
+    empty = np.sum(scale) == 0
+    return loss if not isinstance(empty, Tracer) and not empty else loss + np.where(empty, np.nan, 0).astype(loss.dtype)
 
 
 def _smoothed(input: Any, target: Any, weight: Any, reduction: str, ignored: int, smoothing: float) -> Any:
@@ -95,7 +102,8 @@ def _smoothed(input: Any, target: Any, weight: Any, reduction: str, ignored: int
     at_class = (np.arange(x.shape[-1]) == target[..., None]) * (scale * (1 - smoothing))[..., None]
     spread = (valid * (smoothing / x.shape[-1]))[..., None]
     q = at_class + (spread if weight is None else spread * weight)
-    return kernels.SOFT_CROSS_ENTROPY(x, q.astype(x.dtype), 0 if reduction == "none" else target.ndim)
+    out = kernels.SOFT_CROSS_ENTROPY(x, q.astype(x.dtype), 0 if reduction == "none" else target.ndim)
+    return _or_nan(out, scale, reduction)
 
 
 def _of_probabilities(input: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:

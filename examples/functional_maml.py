@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from funcgrad import grad, optim, tree, value_and_grad, vmap
+from funcgrad import grad, nn, optim, tree, value_and_grad, vmap
 
 SHOTS = 10  # points from which a task is learnt
 RATE = 0.02  # of the inner step
@@ -40,13 +40,13 @@ def network(params: Params, x: Any) -> Any:
     """Points (n, 1) -> values (n, 1)."""
     *hidden, (w, b) = params
     for w_hidden, b_hidden in hidden:
-        x = np.maximum(x @ w_hidden + b_hidden, 0)
-    return x @ w + b
+        x = nn.relu(nn.linear(x, w_hidden, b_hidden))
+    return nn.linear(x, w, b)
 
 
 def loss(params: Params, x: Any, y: Any) -> Any:
     """The mean squared error."""
-    return np.mean((network(params, x) - y) ** 2)
+    return nn.mse(network(params, x), y)
 
 
 def adapted(params: Params, x: Any, y: Any) -> Params:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from funcgrad import errors as errors
     from funcgrad import extend as extend
     from funcgrad import math as math
+    from funcgrad import nn as nn
     from funcgrad import numpy as numpy
     from funcgrad import optim as optim
     from funcgrad import scipy as scipy
@@ -88,7 +89,7 @@ late("scipy.special", "funcgrad.scipy.special")
 late("scipy.fft", "funcgrad.scipy.fft.backend", beforehand=True)
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
-_MODULES = ("cmath", "debug", "drawing", "errors", "extend", "math", "numpy", "optim", "scipy", "testing", "torch")
+_MODULES = ("cmath", "debug", "drawing", "errors", "extend", "math", "nn", "numpy", "optim", "scipy", "testing", "torch")
 _LAZY = {
     "adapt": "adaptation", "jit": "compiler",
     "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",

@@ -54,10 +54,14 @@ def _within(x: Any, low: Any, high: Any) -> Any:
 
 
 HARDTANH = selection(_hardtanh, _within, None, None, operands="x low high", name="hardtanh")
-HARDSIGMOID = selection(_hardsigmoid, lambda x: _within(x, -3, 3) / x.dtype.type(6), operands="x", name="hardsigmoid")
+HARDSIGMOID = selection(
+    _hardsigmoid, lambda x: _within(x, -3, 3) / x.dtype.type(6), operands="x", name="hardsigmoid"
+)
 HARDSHRINK = selection(_hardshrink, _outside, None, operands="x bound", name="hardshrink")
 SOFTSHRINK = selection(_softshrink, _outside, None, operands="x bound", name="softshrink")
-THRESHOLD = selection(_threshold, lambda x, bound: ~(x <= bound), None, None, operands="x bound value", name="threshold")
+THRESHOLD = selection(
+    _threshold, lambda x, bound: ~(x <= bound), None, None, operands="x bound value", name="threshold"
+)
 
 
 def _hardswish(x: Any) -> Any:
@@ -107,7 +111,8 @@ PRELU = elementwise(
 
 def _softplus(x: Any, beta: Any, threshold: Any) -> Any:
     scaled = x * beta
-    return np.where(scaled > threshold, x, np.log1p(np.exp(scaled)) / beta)
+    with np.errstate(over="ignore"):
+        return np.where(scaled > threshold, x, np.log1p(np.exp(scaled)) / beta)
 
 
 def _softplus_slope(x: Any, beta: Any, threshold: Any) -> Any:

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.batch import align
 from funcgrad.core.engine.declare import custom
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.trace import Tracer, bind
 
 
 def weights_of(q: Any, k: Any, mask: Any, scale: float, safe: bool) -> Any:
@@ -69,7 +71,16 @@ def _attend_pulls(
     return to_q, to_k, to_v, slopes if "mask" in wanted else None, None
 
 
-ATTEND = custom(attend, joint=_attend_pulls, operands="q k v mask keep", batch="leading", name="attend")
+def _batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    """vmap: the batch is one more leading axis, of the queries in any case, so that the weights have it too."""
+    operands = align(call.operands, batched)
+    if not batched[0]:
+        q, rank = operands[0], max(x.ndim - b for x, b in zip(call.operands, batched, strict=True))
+        operands[0] = np.broadcast_to(q, (size, *(1,) * (rank - q.ndim), *q.shape))
+    return bind(primitive, call.with_operands(operands))
+
+
+ATTEND = custom(attend, joint=_attend_pulls, operands="q k v mask keep", batch=_batched, name="attend")
 
 # ---- queries, keys and values from one projection --------------------------------------------------------------------
 
@@ -135,13 +146,23 @@ def _packed_pulls(
 
 
 def _packed_pulls_traced(
-    ct: Any, packed: Any, heads: int, batch_axis: int, scale: float, out: Any, wanted: Any, mask: Any, keep: Any
+    ct: Any,
+    packed: Any,
+    heads: int,
+    batch_axis: int,
+    scale: float,
+    out: Any,
+    wanted: Any,
+    mask: Any,
+    keep: Any,
 ) -> Sequence[Any]:
     """The same in calls that the engine knows."""
     q, k, v = thirds(packed, heads, batch_axis)
     given = None if ct[0] is None else heads_of(ct[0], heads, batch_axis)
     outs = heads_of(out[0], heads, batch_axis), out[1]
-    *parts, to_mask, _ = _attend_pulls([given, ct[1]], q, k, v, scale, outs, ("q", "k", "v", *wanted), mask, keep)
+    *parts, to_mask, _ = _attend_pulls(
+        [given, ct[1]], q, k, v, scale, outs, ("q", "k", "v", *wanted), mask, keep
+    )
     return np.concatenate([merged(part, batch_axis) for part in parts], axis=-1), to_mask, None
 
 

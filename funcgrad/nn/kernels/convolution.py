@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.declare import custom, linear, multilinear
+from funcgrad.core.engine.batch import one_by_one
+from funcgrad.core.engine.declare import custom, multilinear
 from funcgrad.core.engine.primitive import Call, Primitive
 
 Sizes = tuple[int, ...]
@@ -61,7 +62,9 @@ class Geometry:
         found = []
         for k in itertools.product(*map(range, self.kernel)):
             steps = zip(k, self.dilation, self.stride, self.out, strict=True)
-            found.append((k, (slice(None), *(slice(i * d, i * d + s * (m - 1) + 1, s) for i, d, s, m in steps))))
+            found.append(
+                (k, (slice(None), *(slice(i * d, i * d + s * (m - 1) + 1, s) for i, d, s, m in steps)))
+            )
         return found
 
     @cached_property
@@ -201,13 +204,21 @@ def _flipped(weight: Any, groups: int) -> Any:
 def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
     """weight (O, C/groups, *kernel), from x (N, C, *size) and y (N, O, *out)."""
     if geometry.is_pointwise:
-        return (_flat(y) @ _flat(x).swapaxes(1, 2)).sum(axis=0).reshape(y.shape[1], x.shape[1], *geometry.kernel)
+        return (
+            (_flat(y) @ _flat(x).swapaxes(1, 2)).sum(axis=0).reshape(y.shape[1], x.shape[1], *geometry.kernel)
+        )
     found, last, groups = padded_last(x, geometry), channels_last(y), geometry.groups
     dtype, shape = np.result_type(x, y), (y.shape[1], x.shape[1] // groups, *geometry.kernel)
     if _is_depthwise(shape, groups):
-        weight, part, ones = np.empty(shape, dtype), np.empty(last.shape, dtype), np.ones(last.size // groups, dtype)
+        weight, part, ones = (
+            np.empty(shape, dtype),
+            np.empty(last.shape, dtype),
+            np.ones(last.size // groups, dtype),
+        )
         for k, where in geometry.positions:
-            weight[(slice(None), 0, *k)] = ones @ np.multiply(found[where], last, out=part).reshape(-1, groups)
+            weight[(slice(None), 0, *k)] = ones @ np.multiply(found[where], last, out=part).reshape(
+                -1, groups
+            )
         return weight
     total = np.zeros((groups, math.prod(geometry.kernel) * shape[1], shape[0] // groups), dtype)
     for chunk in _chunks(len(x), geometry, x.shape[1]):
@@ -222,7 +233,11 @@ def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
 
 def _folded(x: Any, is_batched: bool, size: int) -> Any:
     """(batch, N, C, ...) as (N, batch*C, ...)."""
-    x = np.moveaxis(x, 0, 1) if is_batched else np.broadcast_to(np.expand_dims(x, 1), (x.shape[0], size, *x.shape[1:]))
+    x = (
+        np.moveaxis(x, 0, 1)
+        if is_batched
+        else np.broadcast_to(np.expand_dims(x, 1), (x.shape[0], size, *x.shape[1:]))
+    )
     return x.reshape(x.shape[0], -1, *x.shape[3:])
 
 
@@ -233,6 +248,8 @@ def _unfolded(out: Any, size: int) -> Any:
 
 def _batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """A batch of x (or y) is more examples; a batch of weights is more groups."""
+    if not size:
+        return one_by_one(primitive, call, batched, size)
     x, weight = call.operands
     geometry = call.params["geometry"]
     if not batched[1]:
@@ -243,6 +260,8 @@ def _batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: in
 
 
 def _batched_weigh(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    if not size:
+        return one_by_one(primitive, call, batched, size)
     geometry = call.params["geometry"]
     x, y = (_folded(each, b, size) for each, b in zip(call.operands, batched, strict=True))
     out = primitive(x, y, geometry.grouped(size))
@@ -298,12 +317,16 @@ def _bias_pull(ct: Any, wanted: tuple[str, ...]) -> Any:
     return ct.sum(axis=(0, *range(2, ct.ndim))) if "bias" in wanted else None
 
 
-def _convolve_pulls(ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+def _convolve_pulls(
+    ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]
+) -> tuple[Any, ...]:
     to_x = SPREAD(ct, weight, geometry) if "x" in wanted else None
     return to_x, WEIGH(x, ct, geometry) if "weight" in wanted else None, _bias_pull(ct, wanted)
 
 
-def _transposed_pulls(ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+def _transposed_pulls(
+    ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]
+) -> tuple[Any, ...]:
     to_x = CORRELATE(ct, weight, geometry) if "x" in wanted else None
     return to_x, WEIGH(ct, x, geometry) if "weight" in wanted else None, _bias_pull(ct, wanted)
 
@@ -319,7 +342,9 @@ def _pushing(primitive: Primitive) -> Any:
 
 
 def _batching(primitive: Primitive) -> Any:
-    def batch(_: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+    def batch(whole: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
+        if not size:
+            return one_by_one(whole, call, batched, size)
         x, weight, *bias = call.operands
         out = (
             primitive.batch(primitive, Call([x, weight], call.layout[:2], call.params), batched[:2], size)
@@ -351,33 +376,3 @@ CONVOLVE_TRANSPOSED = custom(
     batch=_batching(SPREAD),
     name="convolution",
 )
-
-# ---- windows as columns ----------------------------------------------------------------------------------------------
-
-
-def columns(x: Any, geometry: Geometry) -> Any:
-    """The windows of x (N, C, *size) as columns: (N, C*kernel, out)."""
-    rows = windows(padded_last(x, geometry), geometry)
-    rank = len(geometry.size)
-    order = (0, 2 * rank + 1, *range(rank + 1, 2 * rank + 1), *range(1, rank + 1))
-    return rows.transpose(order).reshape(len(x), x.shape[1] * math.prod(geometry.kernel), math.prod(geometry.out))
-
-
-def added_columns(y: Any, geometry: Geometry) -> Any:
-    """x (N, C, *size), the sum of all columns in their places: the transpose of `columns`."""
-    split = y.reshape(len(y), -1, *geometry.kernel, *geometry.out)
-    x = np.zeros((len(y), *geometry.padded, split.shape[1]), y.dtype)
-    for k, where in geometry.positions:
-        x[where] += np.moveaxis(split[(slice(None), slice(None), *k)], 1, -1)
-    return channels_first(x[geometry.inside])
-
-
-def _examples(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    """One operand (N, ...): a batch is more examples."""
-    x = call.operands[0]
-    out = primitive(x.reshape(-1, *x.shape[2:]), **call.params)
-    return out.reshape(size, -1, *out.shape[1:])
-
-
-COLUMNS = linear(columns, lambda ct, geometry: ADDED_COLUMNS(ct, geometry), batch=_examples, name="im2col")
-ADDED_COLUMNS = linear(added_columns, lambda ct, geometry: COLUMNS(ct, geometry), batch=_examples, name="col2im")

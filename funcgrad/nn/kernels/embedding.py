@@ -22,7 +22,9 @@ def row_sums(y: Any, indices: Any, rows: int) -> Any:
     made = np.zeros((rows, y.shape[-1]), y.dtype)
     total, parts = _paired(made), _paired(np.ascontiguousarray(y))
     places = indices.reshape(-1, 1) * total.shape[-1] + np.arange(total.shape[-1])
-    np.add.at(total.reshape(-1), places.reshape(-1), parts.reshape(-1))  # along one axis: 4 times faster than along rows
+    np.add.at(
+        total.reshape(-1), places.reshape(-1), parts.reshape(-1)
+    )  # along one axis: 4 times faster than along rows
     return made
 
 
@@ -38,7 +40,9 @@ def frequencies(indices: Any) -> Any:
     return counts[places].reshape(indices.shape)
 
 
-def _rows_pull(ct: Any, weight: Any, indices: Any, skipped: int | None = None, by_frequency: bool = False) -> Any:
+def _rows_pull(
+    ct: Any, weight: Any, indices: Any, skipped: int | None = None, by_frequency: bool = False
+) -> Any:
     if skipped is not None:
         ct = np.where((indices == skipped)[..., None], np.zeros((), ct.dtype), ct)
     if by_frequency:

@@ -27,7 +27,10 @@ def _spread(ct: Any, rank: int) -> Any:
 
 def batch_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], size: int) -> Any:
     """vmap of a kernel that works on its last axes: operands that are the same for all examples are shown once for each."""
-    shown = [x if own else np.broadcast_to(x, (size, *np.shape(x))) for x, own in zip(call.operands, batched, strict=True)]
+    shown = [
+        x if own else np.broadcast_to(x, (size, *np.shape(x)))
+        for x, own in zip(call.operands, batched, strict=True)
+    ]
     return bind(primitive, call.with_operands(shown))
 
 
@@ -109,7 +112,11 @@ def _soft_cross_entropy_pulls(ct: Any, x: Any, q: Any, rank: int, wanted: tuple[
 
 
 SOFT_CROSS_ENTROPY = custom(
-    soft_cross_entropy, joint=_soft_cross_entropy_pulls, operands="x q", batch=batch_in_front, name="cross_entropy"
+    soft_cross_entropy,
+    joint=_soft_cross_entropy_pulls,
+    operands="x q",
+    batch=batch_in_front,
+    name="cross_entropy",
 )
 
 
@@ -138,7 +145,9 @@ def _elementwise(
         found = _summed(value(x, y, setting), rank)
         return found if count == 1 else found / count
 
-    def pulls(ct: Any, x: Any, y: Any, rank: int, count: float, setting: Any, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+    def pulls(
+        ct: Any, x: Any, y: Any, rank: int, count: float, setting: Any, wanted: tuple[str, ...]
+    ) -> tuple[Any, ...]:
         ct = _spread(ct if count == 1 else ct / count, rank)
         return (
             slope(x, y, setting) * ct if "x" in wanted else None,
@@ -158,7 +167,8 @@ def _weighted(loss: Any, weight: Any) -> Any:
 
 
 def _log_or_minus_100(x: Any) -> Any:
-    return np.maximum(np.log(x), -100)
+    with np.errstate(divide="ignore"):
+        return np.maximum(np.log(x), -100)
 
 
 def _huber(x: Any, y: Any, delta: float) -> Any:
@@ -196,7 +206,7 @@ SOFT_MARGIN = _elementwise(
 
 
 def _y_log_y(y: Any) -> Any:
-    return np.where(y == 0, y.dtype.type(0), y * np.log(y))
+    return y * np.log(np.where(y == 0, y.dtype.type(1), y))
 
 
 KL = _elementwise(
@@ -206,7 +216,10 @@ KL = _elementwise(
     lambda x, y, _: np.log(y) + 1 - x,
 )
 KL_OF_LOGS = _elementwise(
-    "kl_div", lambda x, y, _: np.exp(y) * (y - x), lambda x, y, _: -np.exp(y), lambda x, y, _: np.exp(y) * (y - x + 1)
+    "kl_div",
+    lambda x, y, _: np.exp(y) * (y - x),
+    lambda x, y, _: -np.exp(y),
+    lambda x, y, _: np.exp(y) * (y - x + 1),
 )
 POISSON = _elementwise(
     "poisson_nll_loss",

@@ -18,7 +18,9 @@ from funcgrad.core.engine.primitive import Primitive
 from funcgrad.core.engine.trace import bind
 
 
-def normalize(x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes: tuple[int, ...], centered: bool) -> Any:
+def normalize(
+    x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes: tuple[int, ...], centered: bool
+) -> Any:
     """(x - mean) / sqrt(var + eps) * weight + bias, the mean and the variance; centered=False takes 0 for the mean."""
     if centered:
         mean = _mean(x, axes)
@@ -45,7 +47,9 @@ def _mean(x: Any, axes: tuple[int, ...]) -> Any:
 def _mean_square(x: Any, axes: tuple[int, ...]) -> Any:
     if axes != (-1,):
         return _mean(np.square(x), axes)
-    return np.einsum("...i,...i->...", x, x)[..., None] / x.dtype.type(x.shape[-1])  # no array for the squares
+    return np.einsum("...i,...i->...", x, x)[..., None] / x.dtype.type(
+        x.shape[-1]
+    )  # no array for the squares
 
 
 def _summed_like(x: Any, like: Any) -> Any:

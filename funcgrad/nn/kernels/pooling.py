@@ -43,7 +43,9 @@ class Axis(NamedTuple):
     @property
     def margins(self) -> tuple[int, int]:
         """How far windows reach beyond the ends."""
-        return max(-self.starts[0], 0), max(self.starts[-1] + (self.kernel - 1) * self.dilation + 1 - self.stops[0], 0)
+        return max(-self.starts[0], 0), max(
+            self.starts[-1] + (self.kernel - 1) * self.dilation + 1 - self.stops[0], 0
+        )
 
     def first(self) -> np.ndarray:
         """The first element of each window."""
@@ -105,7 +107,10 @@ def _positions(axes: tuple[Axis, ...], shape: Sizes, is_padded: bool) -> tuple[A
         live = None if is_padded or all(map(np.all, inside)) else _grid_all(inside)
         taken = index
         if is_padded:
-            taken = [np.asarray(axis.starts) + i * axis.dilation + axis.margins[0] for axis, i in zip(axes, k, strict=True)]
+            taken = [
+                np.asarray(axis.starts) + i * axis.dilation + axis.margins[0]
+                for axis, i in zip(axes, k, strict=True)
+            ]
         positions.append(Position(tuple(map(_step, taken)), _grid(index, steps), live))
     return _grid([axis.first() for axis in axes], steps), positions
 
@@ -114,7 +119,9 @@ def _padded(x: Any, axes: tuple[Axis, ...]) -> Any:
     """`x` with what is smaller than all else around it, as far as windows reach."""
     lead, size = x.shape[: x.ndim - len(axes)], x.shape[x.ndim - len(axes) :]
     margins = [axis.margins for axis in axes]
-    made = np.full((*lead, *(b + n + a for (b, a), n in zip(margins, size, strict=True))), lowest(x.dtype), x.dtype)
+    made = np.full(
+        (*lead, *(b + n + a for (b, a), n in zip(margins, size, strict=True))), lowest(x.dtype), x.dtype
+    )
     made[(..., *(slice(b, b + n) for (b, _), n in zip(margins, size, strict=True)))] = x
     return made
 
@@ -153,7 +160,9 @@ def lowest(dtype: Any) -> Any:
 def _grid(index: Sequence[np.ndarray], steps: Sequence[int]) -> Any:
     """Places counted through several axes, from the elements along each."""
     rank = len(index)
-    return sum(i.reshape(-1, *(1,) * (rank - 1 - k)) * s for k, (i, s) in enumerate(zip(index, steps, strict=True)))
+    return sum(
+        i.reshape(-1, *(1,) * (rank - 1 - k)) * s for k, (i, s) in enumerate(zip(index, steps, strict=True))
+    )
 
 
 def _grid_all(inside: Sequence[np.ndarray]) -> Any:
@@ -192,7 +201,9 @@ def put_places(y: Any, places: Any, size: Sizes, unique: bool) -> Any:
     lead = y.shape[: y.ndim - len(size)]
     total, flat = math.prod(lead) * math.prod(size), _flat(places, len(size), math.prod(size))
     if not unique and y.dtype.kind == "f":  # ten times faster than np.add.at
-        made = np.bincount(flat.reshape(-1), weights=y.reshape(-1), minlength=total).astype(y.dtype, copy=False)
+        made = np.bincount(flat.reshape(-1), weights=y.reshape(-1), minlength=total).astype(
+            y.dtype, copy=False
+        )
     else:
         made = np.zeros(total, y.dtype)
         if unique:
@@ -203,7 +214,9 @@ def put_places(y: Any, places: Any, size: Sizes, unique: bool) -> Any:
 
 
 def _both_batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    operands = [x if b else np.broadcast_to(x, (size, *x.shape)) for x, b in zip(call.operands, batched, strict=True)]
+    operands = [
+        x if b else np.broadcast_to(x, (size, *x.shape)) for x, b in zip(call.operands, batched, strict=True)
+    ]
     return primitive(*operands, **call.params)
 
 
@@ -250,7 +263,8 @@ def _summed(x: Any, axis: Axis, at: int) -> Any:
                 total[(*before, _step(where), *behind)] += x[(*before, _step(places[where]), *behind)]
         return total
     for k, window in enumerate(_windows(axis)):
-        np.add.reduce(x[(*before, window, *behind)], axis=at, out=total[(*before, k, *behind)])
+        out = total[(*before, slice(k, k + 1), *behind)]
+        np.add.reduce(x[(*before, window, *behind)], axis=at, keepdims=True, out=out)
     return total
 
 
@@ -290,7 +304,10 @@ WINDOW_MEANS = linear(
     name="window_means",
 )
 SPREAD_MEANS = linear(
-    spread_means, lambda ct, axes, divisor: WINDOW_MEANS(ct, axes, divisor), batch=_leading, name="spread_means"
+    spread_means,
+    lambda ct, axes, divisor: WINDOW_MEANS(ct, axes, divisor),
+    batch=_leading,
+    name="spread_means",
 )
 
 

@@ -11,14 +11,14 @@ calls that the engine knows; the same code serves forward mode and vmap.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from funcgrad.core.engine.declare import custom
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.nn.kernels.basic import RELU, SIGMOID
+from funcgrad.nn.kernels.basic import AFFINE, RELU, SIGMOID
 from funcgrad.transforms.derivatives import vjp
 
 Sizes = tuple[int, ...]
@@ -73,23 +73,32 @@ def _plus(x: Any, bias: Any) -> Any:
     return x if bias is None else x + bias
 
 
-def by_steps(cell: Cell, inputs: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool) -> States:
+def by_steps(
+    cell: Cell, inputs: Any, states: States, weights: Sequence[Any], sizes: Sizes, reverse: bool
+) -> States:
     """All steps, one by one: the outputs (total, H), and the last states."""
     outs = []
     for rows, n in spans(sizes, reverse):
         whole = n == states[0].shape[0]
         new = cell(inputs[rows], states if whole else tuple(s[:n] for s in states), *weights)
         outs.append(new[0])
-        states = new if whole else tuple(np.concatenate([s, old[n:]]) for s, old in zip(new, states, strict=True))
+        states = (
+            new if whole else tuple(np.concatenate([s, old[n:]]) for s, old in zip(new, states, strict=True))
+        )
     return (np.concatenate(outs[::-1] if reverse else outs), *states)
 
 
 def is_nested(operands: Sequence[Any]) -> bool:
     """Is there more to do with these operands than one reverse sweep over plain arrays?"""
-    return any(isinstance(x, Tracer) and (not isinstance(x, ReverseTracer) or isinstance(x._value, Tracer)) for x in operands)
+    return any(
+        isinstance(x, Tracer) and (not isinstance(x, ReverseTracer) or isinstance(x._value, Tracer))
+        for x in operands
+    )
 
 
-def _pulled_by_steps(cell: Cell, ct: list[Any], operands: list[Any], names: Sequence[str], wanted: Any, **how: Any) -> list[Any]:
+def _pulled_by_steps(
+    cell: Cell, ct: list[Any], operands: list[Any], names: Sequence[str], wanted: Any, **how: Any
+) -> list[Any]:
     """The cotangents of operands (inputs, states..., weights...), by a sweep over the steps."""
     count = len([name for name in names if name in ("h", "c")])
     places = [k for k, name in enumerate(names) if name in wanted]
@@ -131,7 +140,9 @@ def _plain(activation: Any) -> Any:
 
 
 def _plain_pull(cell: Cell, slope: Any) -> Any:
-    def pull(ct: Any, inputs: Any, h: Any, w_hh: Any, sizes: Sizes, reverse: bool, out: Any, wanted: Any) -> Any:
+    def pull(
+        ct: Any, inputs: Any, h: Any, w_hh: Any, sizes: Sizes, reverse: bool, out: Any, wanted: Any
+    ) -> Any:
         if _is_traced(ct, inputs, h, w_hh):
             names = ("inputs", "h", "w_hh")
             return _pulled_by_steps(cell, ct, [inputs, h, w_hh], names, wanted, sizes=sizes, reverse=reverse)
@@ -193,7 +204,9 @@ def _lstm_pull(
 ) -> Sequence[Any]:
     if _is_traced(ct, inputs, h, c, w_hh):
         names = ("inputs", "h", "c", "w_hh")
-        return _pulled_by_steps(lstm_cell, ct, [inputs, h, c, w_hh], names, wanted, sizes=sizes, reverse=reverse)
+        return _pulled_by_steps(
+            lstm_cell, ct, [inputs, h, c, w_hh], names, wanted, sizes=sizes, reverse=reverse
+        )
     _, last_h, last_c, gates, squashed, before_h, before_c = out
     i, f, g, o = _parts(gates, 4)
     slopes = np.empty((len(gates), 4, h.shape[1]), gates.dtype)  # what each gate's cotangent is a multiple of
@@ -249,7 +262,15 @@ def gru_scan(inputs: Any, h: Any, w_hh: Any, b_hh: Any = None, *, sizes: Sizes, 
 
 
 def _gru_pull(
-    ct: Any, inputs: Any, h: Any, w_hh: Any, sizes: Sizes, reverse: bool, out: Any, wanted: Any, b_hh: Any = None
+    ct: Any,
+    inputs: Any,
+    h: Any,
+    w_hh: Any,
+    sizes: Sizes,
+    reverse: bool,
+    out: Any,
+    wanted: Any,
+    b_hh: Any = None,
 ) -> Sequence[Any]:
     if _is_traced(ct, inputs, h, w_hh, b_hh):
         operands, names = [inputs, h, w_hh, b_hh], ("inputs", "h", "w_hh", "b_hh")
@@ -272,7 +293,57 @@ def _gru_pull(
         dhn += moved.reshape(n, -1) @ w_hh
     moved = slopes.reshape(len(gates), -1)
     to_inputs = np.concatenate([moved[:, : 2 * h.shape[1]], into_new], axis=1)
-    return to_inputs, dh, moved.T @ before if "w_hh" in wanted else None, moved.sum(axis=0) if "b_hh" in wanted else None
+    return (
+        to_inputs,
+        dh,
+        moved.T @ before if "w_hh" in wanted else None,
+        moved.sum(axis=0) if "b_hh" in wanted else None,
+    )
 
 
 GRU_SCAN = custom(gru_scan, joint=_gru_pull, operands="inputs h w_hh b_hh", name="gru")
+
+# ---- kinds of layers -------------------------------------------------------------------------------------------------
+
+
+class Kind(NamedTuple):
+    """A kind of recurrent layer: one step, all steps in one call, and how many gates and states it has."""
+
+    cell: Cell
+    scan: Any
+    gates: int
+    states: int
+    bias_in_state: bool = False  # is the state's bias multiplied by a gate, together with the state's part?
+
+
+KINDS = {
+    "tanh": Kind(tanh_cell, TANH_SCAN, 1, 1),
+    "relu": Kind(relu_cell, RELU_SCAN, 1, 1),
+    "lstm": Kind(lstm_cell, LSTM_SCAN, 4, 2),
+    "gru": Kind(gru_cell, GRU_SCAN, 3, 1, True),
+}
+
+
+def scan(
+    kind: Kind,
+    rows: Any,
+    states: States,
+    w_ih: Any,
+    w_hh: Any,
+    bias: Any,
+    b_hh: Any,
+    w_hr: Any,
+    sizes: Sizes,
+    reverse: bool,
+) -> States:
+    """All steps of a layer: the outputs (total, H), and the last states.
+
+    `rows` (total, D), weights (gates*H, D or H); `bias` is added to what the input gives, `b_hh` to what the state gives.
+    """
+    inputs = rows @ w_ih.T if bias is None else AFFINE(bias, rows, w_ih)
+    within = [b_hh] if kind.bias_in_state else []
+    if w_hr is not None:
+        return by_steps(kind.cell, inputs, states, (w_hh, None, w_hr), sizes, reverse)
+    if is_nested((inputs, *states, w_hh, *within)):
+        return by_steps(kind.cell, inputs, states, (w_hh, *within), sizes, reverse)
+    return tuple(kind.scan(inputs, *states, w_hh, *within, sizes=sizes, reverse=reverse)[: 1 + kind.states])

@@ -74,7 +74,11 @@ def erfinv(x: Any) -> Any:
         far = y * np.polyval(_GILES_FAR, np.sqrt(w) - 3)
         z = np.where(w < 5, near, far)
         for _ in range(5):
-            gap = np.where(np.abs(y) > 0.5, -np.sign(y) * (erf_values.erfc(np.abs(z)) - (1 - np.abs(y))), erf_values.erf(z) - y)
+            gap = np.where(
+                np.abs(y) > 0.5,
+                -np.sign(y) * (erf_values.erfc(np.abs(z)) - (1 - np.abs(y))),
+                erf_values.erf(z) - y,
+            )
             step = gap / (2 / math.sqrt(math.pi) * np.exp(-z * z))
             z = z - np.where(np.isfinite(step), step / (1 + z * step), 0)
         z = np.where(np.abs(y) == 1, np.copysign(np.inf, y), np.where(np.abs(y) > 1, np.nan, z))
@@ -111,7 +115,8 @@ def _polygamma(n: int, x: Any) -> Any:
     else:
         lead = math.factorial(n - 1) / x**n + factorial / (2 * x ** (n + 1))
         rest = sum(
-            b * math.factorial(2 * k + n - 1) / (math.factorial(2 * k) * x ** (2 * k + n)) for k, b in enumerate(_BERNOULLI, 1)
+            b * math.factorial(2 * k + n - 1) / (math.factorial(2 * k) * x ** (2 * k + n))
+            for k, b in enumerate(_BERNOULLI, 1)
         )
         series = sign * (lead + rest)
     return series + total

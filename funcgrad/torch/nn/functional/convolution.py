@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from funcgrad.nn.kernels.convolution import ADDED_COLUMNS, COLUMNS, CONVOLVE, CONVOLVE_TRANSPOSED, Geometry
+from funcgrad.nn.kernels.columns import ADDED_COLUMNS, COLUMNS
+from funcgrad.nn.kernels.convolution import CONVOLVE, CONVOLVE_TRANSPOSED, Geometry
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.sizes import spread_out
 from funcgrad.torch.tensors import dtypes

@@ -100,6 +100,7 @@ def _hashable(x: Any, what: str) -> Any:
     except TypeError:
         raise ArgumentError(
             f"jit: {what} is a {type(x).__name__}, which is neither a number or an array of numbers nor can be hashed. Pass "
-            "arrays (np.asarray(x)), or a tuple in the place of a list, or register its class with funcgrad.tree.register_node."
+            "arrays (np.asarray(x)), or a tuple in the place of a list, or make its class a dataclass, or "
+            "register it with funcgrad.tree.register_node."
         ) from None
     return x

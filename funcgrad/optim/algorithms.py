@@ -1,4 +1,4 @@
-"""SGD, Adam and the others: their hyperparameters. The formulas are in descent.py, adam.py and adaptive.py."""
+"""SGD, Adam and the others: their hyperparameters. The formulas are in descent.py, moments.py and adaptive.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from funcgrad.optim import adam, adaptive, descent
+from funcgrad.optim import adaptive, descent, moments
 from funcgrad.optim.optimizer import Optimizer
 from funcgrad.optim.rules import Rule
 
@@ -76,7 +76,7 @@ class Adam(Optimizer):
     amsgrad: bool = False
     decoupled_weight_decay: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = adam.ADAM
+    rule: ClassVar[Rule] = moments.ADAM
 
 
 @_dataclass
@@ -96,7 +96,7 @@ class Adamax(Optimizer):
     eps: Hyper = 1e-8
     weight_decay: Hyper = 0.0
     maximize: bool = False
-    rule: ClassVar[Rule] = adam.ADAMAX
+    rule: ClassVar[Rule] = moments.ADAMAX
 
 
 @_dataclass
@@ -110,7 +110,7 @@ class NAdam(Optimizer):
     momentum_decay: Hyper = 4e-3
     decoupled_weight_decay: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = adam.NADAM
+    rule: ClassVar[Rule] = moments.NADAM
 
 
 @_dataclass
@@ -123,7 +123,7 @@ class RAdam(Optimizer):
     weight_decay: Hyper = 0.0
     decoupled_weight_decay: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = adam.RADAM
+    rule: ClassVar[Rule] = moments.RADAM
 
 
 @_dataclass

@@ -55,8 +55,9 @@ def _not_differentiable(x: Any, where: str) -> NonDifferentiableError:
         )
     what = f"an array of dtype {dtype}" if dtype is not None else f"a {type(x).__name__}"
     return NonDifferentiableError(
-        f"{where} is {what}, which can't be differentiated. Use numbers or floating arrays in lists, tuples and dicts "
-        "(register your own classes with funcgrad.tree.register_node), or leave this argument out of argnums."
+        f"{where} is {what}, which can't be differentiated. Use numbers or floating arrays in lists, tuples, dicts and "
+        "dataclasses (make your own classes dataclasses, or register them with funcgrad.tree.register_node or "
+        "register_dataclass), or leave this argument out of argnums."
     )
 
 

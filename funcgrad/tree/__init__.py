@@ -1,13 +1,15 @@
 """Pytrees: nested containers of arrays, taken apart into leaves and put together again.
 
-A container is a list, tuple, named tuple, dict (its leaves in the order of the sorted keys), OrderedDict (in its own
-order), defaultdict (factory kept), None (a container of nothing) or an instance of a registered class. Everything else
-is a leaf. A subclass of a container keeps its type if it is a named tuple; any other is a leaf until it is registered,
-because only its author knows how to build it. A dict that is put together again has its keys in the order that they had.
+A container is a list, tuple, named tuple, dict (its leaves in the order of the sorted keys), OrderedDict
+(in its own order), defaultdict (factory kept), SimpleNamespace, None (a container of nothing), a dataclass
+or an attrs class whose constructor takes its fields, or an instance of a registered class. Everything else
+is a leaf. A subclass of a builtin container keeps its type if it is a named tuple; any other is a leaf
+until it is registered, because only its author knows how to build it. A dict that is put together again has
+its keys in the order that they had.
 
-In reading order: `keys` (the steps of a path), `containers` (the classes that are taken apart), `registration`
-(classes of one's own), `structures` (a tree without its leaves), `operations` (flatten, unflatten, map, ...),
-`vector` (a tree as one vector).
+In reading order: `keys` (the steps of a path), `containers` (the classes that are taken apart), `records`
+(dataclasses and attrs classes), `registration` (classes of one's own), `structures` (a tree without its leaves),
+`operations` (flatten, unflatten, map, ...), `vector` (a tree as one vector).
 
 >>> from funcgrad import tree
 >>> leaves, structure = tree.flatten({"b": [1.0, None], "a": (2.0, 3.0)})

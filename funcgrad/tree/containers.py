@@ -2,7 +2,7 @@
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
-from types import NoneType
+from types import NoneType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from funcgrad.tree.keys import Attr, Entry, Index, Key
@@ -20,17 +20,10 @@ class Container(NamedTuple):
     unflatten: Callable[[Any, list[Any]], Any]  # (aux, children) -> node; the list is its own to keep
     keys: Callable[[Any, int], Sequence[Entry]]  # (aux, number of children) -> one step of a path per child
     show: Callable[[Any, Sequence[str]], str]  # (aux, texts of the children) -> text of the node
+    class_of: Callable[[Any], type] | None = None  # aux -> the class of the node, where one entry serves several
 
 
 CONTAINERS: dict[type, Container] = {}
-
-
-def container_for(cls: type) -> Container | None:
-    """What is known of the class `cls`; None if its instances are leaves."""
-    container = CONTAINERS.get(cls)
-    if container is None and issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return NAMEDTUPLE
-    return container
 
 
 def positions(aux: Any, count: int) -> list[Entry]:
@@ -140,6 +133,14 @@ NAMEDTUPLE = Container(
     unflatten=lambda aux, children: aux._make(children),
     keys=lambda aux, count: [Attr(field) for field in aux._fields],
     show=lambda aux, texts: show_fields(aux.__name__, aux._fields, texts),
+    class_of=lambda aux: aux,
+)
+NAMESPACE = Container(
+    cls=SimpleNamespace,
+    flatten=lambda node: flatten_dict(vars(node)),
+    unflatten=lambda aux, children: SimpleNamespace(**in_given_order(aux, children)),
+    keys=lambda aux, count: [Attr(name) for name in aux],
+    show=lambda aux, texts: show_fields("namespace", aux, texts),
 )
 
-CONTAINERS.update({container.cls: container for container in (LIST, TUPLE, DICT, ORDEREDDICT, DEFAULTDICT, NONE)})
+CONTAINERS.update({container.cls: container for container in (LIST, TUPLE, DICT, ORDEREDDICT, DEFAULTDICT, NONE, NAMESPACE)})

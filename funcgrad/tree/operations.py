@@ -5,8 +5,9 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from funcgrad.tree.containers import CONTAINERS, Container, container_for
+from funcgrad.tree.containers import Container
 from funcgrad.tree.keys import Path, keystr
+from funcgrad.tree.records import LEAVES, container_for
 from funcgrad.tree.structures import LEAF, Structure, shorten
 
 IsLeaf = Callable[[Any], bool]
@@ -26,7 +27,7 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], Struct
     ([1.0, None], [*, *])
     """
     cls = type(tree)
-    if cls not in CONTAINERS and not issubclass(cls, tuple):  # a leaf, by far the commonest tree, in the fewest steps
+    if cls in LEAVES:  # by far the commonest tree, in the fewest steps
         return [tree], LEAF
     container = container_for(cls)
     if container is None or (is_leaf is not None and is_leaf(tree)):
@@ -45,7 +46,7 @@ def collect(container: Container, tree: Any, found: list[Any], is_leaf: IsLeaf |
     parts = []
     for child in children:
         cls = type(child)
-        if cls not in CONTAINERS and not issubclass(cls, tuple):  # as in flatten
+        if cls in LEAVES:  # as in flatten
             found.append(child)
             parts.append(LEAF)
             continue

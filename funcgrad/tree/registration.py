@@ -99,6 +99,8 @@ def register_dataclass(cls: None = None, data_fields: Names = None, meta_fields:
 def register_dataclass(cls: type | None = None, data_fields: Names = None, meta_fields: Names = None) -> Any:
     """Make a dataclass a container: its data fields are children, its meta fields are kept as they are.
 
+    Dataclasses are containers as they stand; this says which fields are data, whatever they hold.
+
     Used on a class or as a decorator above `@dataclass`, bare or with fields. A list that is not given holds what the
     other leaves over; with neither, the meta fields are those declared with `field(metadata={"static": True})`. Meta
     fields need `==` (and a hash, for structures that are hashed). A node is built by calling the class, so that

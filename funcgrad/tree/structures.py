@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from funcgrad.tree.containers import NAMEDTUPLE, NONE, Container, container_for
+from funcgrad.tree.containers import NONE, Container
 from funcgrad.tree.keys import Entry, Path
+from funcgrad.tree.records import ATTRS, DATACLASS, Record, container_for
 
 
 class Structure:
@@ -43,7 +44,8 @@ class Structure:
         """The class of the root; None for a leaf."""
         if self._container is None:
             return None
-        return self._aux if self._container is NAMEDTUPLE else self._container.cls
+        class_of = self._container.class_of
+        return self._container.cls if class_of is None else class_of(self._aux)
 
     def keys(self) -> Sequence[Entry]:
         """One step of a path per child of the root."""
@@ -124,7 +126,7 @@ LEAF = Structure(None, None, (), 1)
 def restore(node_type: type, aux: Any, children: tuple[Structure, ...]) -> Structure:
     """The inverse of `Structure.__reduce__`."""
     container = container_for(node_type)
-    if container is None:
+    if container is None or isinstance(aux, Record) != (container in (DATACLASS, ATTRS)):
         raise ValueError(
             f"a pickled structure holds the class {node_type.__qualname__}, which is no container here: "
             "call funcgrad.tree.register_node (or register_dataclass, register_static) before loading it"

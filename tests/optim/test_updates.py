@@ -277,3 +277,10 @@ def test_every_step_satisfies_the_strong_wolfe_conditions(length):
 def test_the_steps_of_lbfgs_are_not_differentiated():
     with pytest.raises(NonDifferentiableError, match=r"funcgrad\.root"):
         grad(lambda x: optim.minimize(lambda w: np.sum((w - x) ** 2), x).value)(np.ones(2))
+
+
+def test_each_optimizer_has_its_name_in_small_letters() -> None:
+    for name in set(optim.__all__) - {"Optimizer"}:
+        made = getattr(optim, name)
+        if isinstance(made, type) and issubclass(made, optim.Optimizer | optim.LBFGS):
+            assert getattr(optim, name.lower()) is made

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from funcgrad.optim import adam, adaptive, descent
+from funcgrad.optim import adaptive, descent, moments
 from funcgrad.torch.optim.optimizer import Params
 from funcgrad.torch.optim.stepping import RuleOptimizer, settings, start
 
@@ -41,7 +41,7 @@ _ADAM = "lr betas eps weight_decay amsgrad maximize foreach capturable different
 class Adam(RuleOptimizer):
     """Steps along the average gradient, divided by the root of the average squared gradient (arXiv:1412.6980)."""
 
-    rule = adam.ADAM
+    rule = moments.ADAM
 
     def __init__(
         self, params: Params, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
@@ -65,7 +65,7 @@ class AdamW(Adam):
 class Adamax(RuleOptimizer):
     """Adam with the largest gradient, slowly forgotten, instead of the average square (arXiv:1412.6980, section 7.1)."""
 
-    rule = adam.ADAMAX
+    rule = moments.ADAMAX
 
     def __init__(
         self, params: Params, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -79,7 +79,7 @@ class Adamax(RuleOptimizer):
 class NAdam(RuleOptimizer):
     """Adam with Nesterov's momentum (Dozat, 2016)."""
 
-    rule = adam.NADAM
+    rule = moments.NADAM
 
     def __init__(
         self, params: Params, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
@@ -93,7 +93,7 @@ class NAdam(RuleOptimizer):
 class RAdam(RuleOptimizer):
     """Adam that waits until the variance of its step is known (arXiv:1908.03265)."""
 
-    rule = adam.RADAM
+    rule = moments.RADAM
 
     def __init__(
         self, params: Params, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,

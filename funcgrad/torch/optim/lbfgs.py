@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.optim.lbfgs import Memory, advance
+from funcgrad.optim.quasi_newton import Memory, advance
 from funcgrad.torch.graph.modes import enable_grad, no_grad
 from funcgrad.torch.optim.optimizer import Optimizer, Params
 from funcgrad.torch.optim.stepping import number

@@ -4,8 +4,8 @@ A file is a zip archive: `structure.json` says what was saved, `arrays/<k>.npy` 
 pickles), so any program can read it. Tensors that share memory share one array, as views of it by offset and strides, and do so
 again when they are loaded. Files of PyTorch itself are read too (pytorch_files.py), again without running code.
 
-What can be saved: tensors, parameters, arrays, numbers, strings, bytes, None, dtypes, devices, and lists, tuples, dicts and sets
-of such. For a module, an optimizer or a scheduler save its `state_dict()`.
+What can be saved so: tensors, parameters, arrays, numbers, strings, bytes, None, dtypes, devices, and lists, tuples, dicts and
+sets of such. Other objects (whole modules) go into pickles, which `load` reads only if it is told to (objects.py).
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.torch.serialization.objects import pickled, unpickled
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 FORMAT = "funcgrad.torch 1"
-STRUCTURE, ARRAYS = "structure.json", "arrays/{}.npy"
+STRUCTURE, ARRAYS, PICKLES = "structure.json", "arrays/{}.npy", "objects/{}.pkl"
 _PLAIN = (type(None), bool, int, float, str)
 _SEQUENCES: dict[str, Callable[[Any], Any]] = {
     "list": list,
@@ -57,12 +58,17 @@ def save(obj: Any, f: Any) -> None:
         for k, array in enumerate(writer.arrays):
             with archive.open(ARRAYS.format(k), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, allow_pickle=False)
+        for k, data in enumerate(writer.pickles):
+            archive.writestr(PICKLES.format(k), data)
 
 
-def load(f: Any, map_location: Any = None, *, weights_only: bool = True, mmap: bool | None = None) -> Any:
-    """What was saved in a file: a path, or an open binary file. No code of the file is run, whatever `weights_only` is.
+def load(
+    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None, mmap: bool | None = None
+) -> Any:
+    """What was saved in a file: a path, or an open binary file.
 
-    Raises RuntimeError for a file of another kind.
+    No code of the file is run, unless it holds objects such as modules, and weights_only=False says that it is trusted.
+    Raises RuntimeError for a file of another kind, pickle.UnpicklingError for objects in a file that is not trusted.
     """
     if isinstance(map_location, (str, device)):
         device(map_location)
@@ -78,7 +84,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True, mmap: b
         found = json.loads(archive.read(STRUCTURE))
         if found.get("format") != FORMAT:
             raise RuntimeError(f"torch.load: {_name(f)} has the format {found.get('format')!r}, not {FORMAT!r}")
-        return _Reader(archive).built(found["content"])
+        return _Reader(archive, trusted=weights_only is False).built(found["content"])
 
 
 def _name(f: Any) -> str:
@@ -91,6 +97,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
+        self.pickles: list[bytes] = []
         self.known: dict[int, tuple[int, Any]] = {}  # by identity: the number of an array, and what keeps the identity valid
         self.tensors: dict[int, tuple[int, Any]] = {}
         self.open: set[int] = set()
@@ -113,10 +120,11 @@ class _Writer:
             return {"dtype": x.name}
         if isinstance(x, device):
             return {"device": str(x)}
-        raise TypeError(
-            f"torch.save: can't save a {type(x).__name__} safely (only tensors, arrays, numbers, strings and containers of "
-            "them). Of a module or an optimizer save the state_dict()."
-        )
+        return self._pickle(x)
+
+    def _pickle(self, x: Any) -> Any:
+        self.pickles.append(pickled(x, self.described))
+        return {"pickle": len(self.pickles) - 1}
 
     def _container(self, x: Any) -> Any:
         kind = type(x).__name__
@@ -125,12 +133,12 @@ class _Writer:
         self.open.add(id(x))
         if isinstance(x, dict):
             if type(x) not in (dict, OrderedDict):
-                raise TypeError(f"torch.save: can't save a {kind} safely: make it a dict")
+                return self._pickle(x)
             found = [[self.described(k), self.described(v)] for k, v in x.items()]
         elif kind in _SEQUENCES and type(x) is _SEQUENCES[kind]:
             found = [self.described(item) for item in x]
         else:
-            raise TypeError(f"torch.save: can't save a {kind} safely: make it a {type(x).__mro__[1].__name__}")
+            return self._pickle(x)
         self.open.discard(id(x))
         return {kind: found}
 
@@ -176,8 +184,8 @@ def _place(x: np.ndarray, root: np.ndarray) -> Any:
 class _Reader:
     """Builds an object from its description."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.archive = archive
+    def __init__(self, archive: zipfile.ZipFile, *, trusted: bool) -> None:
+        self.archive, self.trusted = archive, trusted
         self.arrays: dict[int, np.ndarray] = {}
         self.roots: dict[int, Tensor] = {}
         self.tensors: list[Tensor] = []
@@ -201,6 +209,7 @@ class _Reader:
             "bytes": base64.b64decode,
             "dtype": lambda name: dtypes.of(name),
             "device": device,
+            "pickle": lambda k: unpickled(self.archive.read(PICKLES.format(k)), self.built, self.trusted),
         }
         if kind not in makers:
             raise RuntimeError(f"torch.load: the file holds a {kind!r}, which this version does not know")

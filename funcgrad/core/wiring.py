@@ -10,8 +10,8 @@ from funcgrad.core.arrays.flat import Flat, set_flat
 from funcgrad.core.arrays.methods import LANES, ArrayMethods
 from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.forward import ForwardTrace
-from funcgrad.core.engine.lanes import make_lane
 from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.lanes.reverse import make_lane
 from funcgrad.core.memory.indexing import read_item
 from funcgrad.core.memory.inplace import OPERATORS, astype, copy
 from funcgrad.core.memory.loops import assign

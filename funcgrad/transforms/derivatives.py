@@ -12,10 +12,10 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.forward import ForwardTrace
-from funcgrad.core.engine.lanes import SCALARS
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.lanes.source import SCALARS
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.directions import check_tangent, direction_leaves
 from funcgrad.transforms.hidden import revealed

@@ -13,11 +13,11 @@ import numpy as np
 from funcgrad.core.arrays import folds
 from funcgrad.core.arrays.foreign import OwnOperation, check_labels, check_number
 from funcgrad.core.arrays.methods import astype
-from funcgrad.core.engine.batch import at_once
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import OPERANDS, Rule
 from funcgrad.core.engine.primitive import TAKEN, Call, Primitive, as_operand, out_refused
 from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.memory.orders import example, in_order
 from funcgrad.core.memory.views import clash
 from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line

@@ -9,7 +9,6 @@
     reverse.py     the trace that records the tape
     forward.py     tangents
     batch.py       vmap
-    lanes.py       the same as bind -> apply -> record, generated, for the calls that hot code makes
     declare.py     the verbs that declare rules
     tracebacks.py  from the call of a transform straight to the user's line
 """

@@ -1,4 +1,4 @@
-"""The fast lanes of tensors: generated like the core's (core/engine/lanes.py), for the operators and elementwise functions
+"""The fast lanes of tensors: generated like the core's (core/lanes/reverse.py), for the operators and elementwise functions
 of hot code.
 
 A lane does what `run` in ops.py would do, for operands of one floating dtype in the normal mode: nothing is promoted, packed or
@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.lanes import NEW_SPEC, OPERATORS, spec_lines
 from funcgrad.core.engine.primitive import Call, Spec
 from funcgrad.core.engine.primitive import spec as primitive_spec
 from funcgrad.core.engine.reverse import plan_of
 from funcgrad.core.engine.sweep import Node
+from funcgrad.core.lanes.reverse import NEW_SPEC, spec_lines
+from funcgrad.core.lanes.source import OPERATORS
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.graph.modes import MODE
 from funcgrad.torch.graph.tape import NumberFirstPlan, named, next_order

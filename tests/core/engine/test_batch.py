@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
 from funcgrad import grad, jvp, vmap
-from funcgrad.core.engine.batch import STRATEGIES, BatchTrace, BatchTracer, align, at_once, one_by_one
+from funcgrad.core.engine.batch import STRATEGIES, BatchTrace, BatchTracer, align, one_by_one
 from funcgrad.core.engine.catalogue import entry
 from funcgrad.core.engine.declare import custom, elementwise
+from funcgrad.core.lanes.batch import at_once
 from funcgrad.errors import BatchedControlFlowError
 from funcgrad.testing import check_vmap
 

@@ -1,47 +1,35 @@
-"""The fast lane: for ufuncs of one or two operands without keywords, a small function generated from the rule.
+"""The lanes of reverse mode: for ufuncs of one or two operands without keywords, a small function generated from the rule.
 
 The general lane (`bind`) takes any arguments and is the readable one. A lane does exactly what
 `bind -> ReverseTrace.apply -> record` would do, with nothing packed, looked up or bound again: it tests the operands' types,
 runs the operation on their values, and fills the slots of a node. Whatever is not the plain first-order case (another kind of
-tracer, two traces, a list, a value without a derivative) goes to the general lane; what holds the batch of a vmap, to its
-short cut (`at_once`), or beside a tracer of a later trace it is a constant like another. A test runs every rule through both.
+tracer, two traces, a list, a value without a derivative) goes to the general lane; what holds a tracer of forward mode or the
+batch of a vmap, to the lanes of these, or beside a tracer of a later trace it is a constant like another. A test runs every
+rule through both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.arrays.ufunc import Ufunc
-from funcgrad.core.engine.batch import BatchTracer, at_once
+from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.core.engine.catalogue import Function
-from funcgrad.core.engine.cotangent import add_reduce, ndarray
+from funcgrad.core.engine.cotangent import ndarray
+from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import Call, Primitive, Spec
 from funcgrad.core.engine.reverse import ReverseTracer, plan_of
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import OBJECT, of_numbers, snapshot
+from funcgrad.core.lanes.batch import at_once
+from funcgrad.core.lanes.forward import function_lane, ufunc_lane
+from funcgrad.core.lanes.source import COMPARISONS, FASTER, OPERATORS, PLAIN, SCALARS, compiled, indented, running
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.errors import NonDifferentiableError
-
-# The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's, without a dtype.
-PLAIN = frozenset(
-    [float, int, bool, np.ndarray, np.float64, np.float32, np.float16, np.int64, np.int32, np.bool_]
-    + [np.complex128, np.complex64]
-)
-
-OPERATORS = {
-    np.add: "x + y", np.subtract: "x - y", np.multiply: "x * y", np.divide: "x / y", np.floor_divide: "x // y",
-    np.remainder: "x % y", np.power: "x ** y", np.matmul: "x @ y", np.negative: "-x", np.positive: "+x",
-    np.absolute: "abs(x)", np.less: "x < y", np.less_equal: "x <= y", np.greater: "x > y", np.greater_equal: "x >= y",
-    np.equal: "x == y", np.not_equal: "x != y", np.square: "x * x",
-}  # fmt: skip
-
-
-COMPARISONS = frozenset([np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal])
 
 _RECORD = """\
 {guard}node = Node()
@@ -59,7 +47,7 @@ return tracer
 """
 
 _UNARY = """\
-def {name}(x):
+def NAME(x):
     if type(x) is Tracer:
         node_x = x._node
         if node_x is not None:
@@ -67,7 +55,11 @@ def {name}(x):
             x = x._value
             out = {run}
 {record_x}
-    if type(x) is Batch:
+    elif type(x) is Forward:
+        out = forward(x)
+        if out is not None:
+            return out
+    elif type(x) is Batch:
         out = at_once(x)
         if out is not None:
             return out
@@ -75,7 +67,7 @@ def {name}(x):
 """
 
 _BINARY = """\
-def {name}(x, y):
+def NAME(x, y):
     if type(x) is Tracer:
         node_x = x._node
         if node_x is not None:
@@ -105,23 +97,27 @@ def {name}(x, y):
             y = y._value
             out = {run}
 {record_y}
+    elif type(x) is Forward or type(y) is Forward:
+        out = forward(x, y)
+        if out is not None:
+            return out
     elif type(x) is Batch or type(y) is Batch:
         out = at_once(x, y)
         if out is not None:
             return out
     if type(y) is Blank and type(x) is Tracer:
-        return {name}(x, y._value)
+        return NAME(x, y._value)
     if type(x) is Blank and type(y) is Tracer:
-        return {name}(x._value, y)
+        return NAME(x._value, y)
     return general(x, y)
 """
 
 # The result of a comparison is a concrete mask, so tracers are taken off without being recorded.
 _COMPARISON = """\
-def {name}(x, y):
-    if type(x) is Tracer and x._trace.is_open:
+def NAME(x, y):
+    if type(x) in tracers and x._trace.is_open:
         x = x._value
-    if type(y) is Tracer and y._trace.is_open:
+    if type(y) in tracers and y._trace.is_open:
         y = y._value
     if type(x) in plain and type(y) in plain:
         return {run}
@@ -151,28 +147,29 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
         return _function_lane(primitive) if isinstance(primitive, Primitive) else primitive
     primitive.check()
     operands = ("x", "y", "z")[: len(primitive.operand_names)]
-    run = OPERATORS.get(primitive.function, f"function({', '.join(operands)})")
+    run = running(primitive, operands)
     space: dict[str, Any] = {
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "plain": PLAIN, "general": primitive.general,
-        "Blank": BlankTracer, "Batch": BatchTracer, "at_once": primitive.at_once, "snapshot": snapshot,
+        "Blank": BlankTracer, "Forward": ForwardTracer, "Batch": BatchTracer, "at_once": primitive.at_once, "snapshot": snapshot,
         "function": primitive.function, "ndarray": ndarray, "Spec": Spec,
         "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
-        return _compiled(_COMPARISON, {"run": run}, primitive, {**space, "general": primitive.__call__})
+        space |= {"tracers": frozenset([ReverseTracer, ForwardTracer]), "general": primitive.__call__}
+        return compiled(_COMPARISON.format(run=run), primitive, space)
     rule = primitive.rule
     if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:
         return primitive.__call__
-    fields = {"run": run, "same": ""}
+    fields, space["forward"] = {"run": run, "same": ""}, ufunc_lane(primitive, operands)
     if primitive.function is np.multiply:
         fields["same"], space["square"] = _SQUARE, LANES[np.square]
     for slots, indent in _INDENTS[len(operands)].items():
-        fields[f"record_{slots}"] = _indented(_record(primitive, slots, operands, space), indent)
-    return _compiled(_UNARY if len(operands) == 1 else _BINARY, fields, primitive, space)
+        fields[f"record_{slots}"] = indented(_record(primitive, slots, operands, space), indent)
+    return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive, space)
 
 
 _FUNCTION = """\
-def {name}(x):
+def NAME(x):
     given = x
     if type(x) is Tracer:
         node_x = x._node
@@ -184,6 +181,10 @@ def {name}(x):
             kind = type(out)
             if kind in scalars or kind is Batch or kind is ndarray and out.base is None and out is not x:
 {record_x}
+    elif type(x) is Forward:
+        out = forward(x)
+        if out is not None:
+            return out
     elif type(x) is Batch:
         out = at_once(x)
         if out is not None:
@@ -206,28 +207,10 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "plan_x": plan, "Spec": Spec,
         "function": FASTER.get(primitive.function, primitive.function), "ndarray": ndarray, "scalars": SCALARS,
         "Batch": BatchTracer, "at_once": at_once(primitive, 1) if is_reduction else lambda x: None,
+        "Forward": ForwardTracer, "forward": function_lane(primitive),
     }  # fmt: skip
     record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=NEW_SPEC)
-    return _compiled(_FUNCTION, {"record_x": _indented(record.rstrip(), 16)}, primitive, space)
-
-
-SCALARS = frozenset([np.float64, np.float32])
-
-
-def _mean(x: Any) -> Any:
-    """np.mean(x), to the last bit: it too divides in double precision."""
-    if type(x) is not ndarray or x.dtype.char not in "fd" or not x.size:
-        return np.mean(x)
-    total = add_reduce(x, None)
-    return type(total)(float(total) / x.size)
-
-
-# What np.sum(x) and the like do in the end with an array that is NumPy's own.
-FASTER: dict[Any, Callable[..., Any]] = {
-    function: partial(ufunc.reduce, axis=None)
-    for function, ufunc in ((np.sum, np.add), (np.prod, np.multiply), (np.max, np.maximum), (np.min, np.minimum))
-}
-FASTER[np.mean] = _mean
+    return compiled(_FUNCTION.format(record_x=indented(record, 16)), primitive, space)
 
 
 def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:
@@ -247,7 +230,7 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     new = NEW_SPEC if is_certain else OF_NUMBERS + NEW_SPEC
     spec = new if primitive.function.signature else spec_lines(slots, len(operands), new)
     if not is_certain:  # of a number and a Python object, NumPy makes an object, which may have no shape
-        spec = f"try:\n{_indented(spec.rstrip(), 4)}\nexcept AttributeError:\n    of_numbers(out, title)\n    raise\n"
+        spec = f"try:\n{indented(spec, 4)}\nexcept AttributeError:\n    of_numbers(out, title)\n    raise\n"
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
     return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
@@ -255,10 +238,6 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
 NEW_SPEC = "spec = new(Spec)\nspec.shape = out.shape\nspec.dtype = out.dtype\n"
 # Python objects among the operands lose the derivative. (What has the dtype of an operand holds none.)
 OF_NUMBERS = "if out.dtype is OBJECT:\n    of_numbers(out, title)\n"
-
-
-def _indented(lines: str, width: int) -> str:
-    return "\n".join(" " * width + line for line in lines.split("\n"))
 
 
 def spec_lines(slots: str, arity: int, new: str = NEW_SPEC) -> str:
@@ -270,12 +249,5 @@ def spec_lines(slots: str, arity: int, new: str = NEW_SPEC) -> str:
         differs = f"type({'y' if slots == 'x' else 'x'}) is not float and ({differs})"
     lines = new
     for slot in reversed(slots):
-        lines = f"spec = node_{slot}.spec\nif {differs}:\n{_indented(lines.rstrip(), 4)}\n"
+        lines = f"spec = node_{slot}.spec\nif {differs}:\n{indented(lines, 4)}\n"
     return lines
-
-
-def _compiled(template: str, fields: dict[str, str], primitive: Primitive, space: dict[str, Any]) -> Callable[..., Any]:
-    name = primitive.name.replace(".", "_")
-    exec(compile(template.format(name=name, **fields), f"<funcgrad lane of {name}>", "exec"), space)
-    return space[name]
-

@@ -1,0 +1,156 @@
+"""The lanes of forward mode: run the operation, push the tangents by the rule's own formulas, fill the slots of a tracer.
+
+A lane does what `bind -> ForwardTrace.apply -> paired` would do. It gives None if the case is not the plain one (another trace,
+a tangent with zeros by structure, a constant of another kind).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.cotangent import Masked, dense, ndarray
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer, transposed_pull
+from funcgrad.core.engine.kinds import Elementwise, fit_tangent
+from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.trace import OBJECT, of_numbers
+from funcgrad.core.lanes.source import FASTER, PLAIN, SCALARS, compiled, indented, running
+
+_WRAP = """\
+if type(out) is not float64 or type(t) is not float64:
+    t = fitted(out, t)
+    if t is None:
+        return trace.constant(out)
+tracer = Tracer()
+tracer._trace = trace
+tracer._value = out
+tracer._node = t
+tracer._alias = None
+return tracer
+"""
+
+# Python objects among the operands lose the derivative.
+_CHECK = """\
+if type(out) is not float64 and getattr(out, "dtype", OBJECT) is OBJECT:
+    of_numbers(out, title)
+"""
+
+_UNARY = """\
+def NAME(x):
+    trace = x._trace
+    t_x = x._node
+    if t_x is None or type(t_x) is Masked or type(trace) is not Trace or not trace.is_open:
+        return None
+    x = x._value
+    out = {run}
+{check}
+    t = {push_x}
+{wrap}
+"""
+
+_BINARY = """\
+def NAME(x, y):
+    t_x = t_y = None
+    if type(x) is Tracer:
+        trace = x._trace
+        t_x = x._node
+        if type(y) is Tracer:
+            if y._trace is not trace:
+                return None
+            t_y = y._node
+            y = y._value
+        elif type(y) not in plain:
+            return None
+        x = x._value
+    elif type(x) in plain:
+        trace = y._trace
+        t_y = y._node
+        y = y._value
+    else:
+        return None
+    if type(trace) is not Trace or not trace.is_open or type(t_x) is Masked or type(t_y) is Masked:
+        return None
+    out = {run}
+{check}
+    if t_y is None:
+        if t_x is None:
+            return trace.constant(out)
+        t = {push_x}
+    elif t_x is None:
+        t = {push_y}
+    else:
+        t = {push_xy}
+{wrap}
+"""
+
+_FUNCTION = """\
+def NAME(x):
+    trace = x._trace
+    t_x = x._node
+    if t_x is None or type(t_x) is Masked or type(trace) is not Trace or not trace.is_open:
+        return None
+    x = x._value
+    if type(x) is not ndarray and type(x) not in scalars:
+        return None
+    out = function(x)
+{check}
+    if type(out) not in scalars and (type(out) is not ndarray or out.base is not None or out is x):
+        return None
+    t = {push_x}
+{wrap}
+"""
+
+
+def fitted(out: Any, t: Any) -> Any:
+    """The tangent `t` with the shape and dtype of `out`; None, if that can't have one."""
+    if t is None or out.dtype.kind not in "fc":
+        return None
+    return t if type(t) is Masked else fit_tangent(dense(t), out)
+
+
+def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[..., Any]:
+    """The lane of a ufunc of one or two operands, of which one at least is a tracer of forward mode."""
+    space = _space(primitive, operands)
+    fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4), "wrap": indented(_WRAP, 4)}
+    for slots in ("x", "y", "xy"):
+        if set(slots) <= set(operands):
+            fields[f"push_{slots}"] = _push(primitive, slots, operands, space)
+    return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive, space)
+
+
+def function_lane(primitive: Primitive) -> Callable[..., Any]:
+    """The lane of np.f(x), for a function of one array."""
+    space = {**_space(primitive, ("x",)), "function": FASTER.get(primitive.function, primitive.function)}
+    fields = {"check": indented(_CHECK, 4), "wrap": indented(_WRAP, 4), "push_x": _push(primitive, "x", ("x",), space)}
+    return compiled(_FUNCTION.format(**fields), primitive, space)
+
+
+def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "Tracer": ForwardTracer, "Trace": ForwardTrace, "Masked": Masked, "Call": Call, "plain": PLAIN, "scalars": SCALARS,
+        "ndarray": ndarray, "float64": np.float64, "function": primitive.function, "fitted": fitted,
+        "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title,
+        "primitive": primitive, "layout": tuple((name, None) for name in primitive.operand_names[: len(operands)]),
+        "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
+    }  # fmt: skip
+
+
+def _push(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:
+    """The tangent of `out` when the operands in `slots` have one: for elementwise rules, their partials written out."""
+    rule = primitive.rule
+    if type(rule) is not Elementwise:
+        tangents = ", ".join(f"{operands.index(name)}: t_{name}" for name in slots)
+        return f"push(primitive, Call(({', '.join(operands)},), layout, {{}}), out, {{{tangents}}})"
+    terms = []
+    for name in slots:
+        partial, names = rule.partials[operands.index(name)], rule.names[operands.index(name)]
+        space[f"partial_{name}"] = partial
+        if callable(partial) and operands.index(name) in rule.applied:
+            terms.append(f"partial_{name}({', '.join((f't_{name}', *names))})")
+        elif callable(partial):
+            terms.append(f"t_{name} * partial_{name}({', '.join(names)})")
+        elif partial is not None:
+            terms.append({1: f"t_{name}", -1: f"-t_{name}"}.get(partial, f"t_{name} * {partial!r}"))  # type: ignore[call-overload]
+    return " + ".join(terms) or "None"

@@ -95,9 +95,9 @@ def NAME(x):
     if type(x) is not ndarray and type(x) not in scalars:
         return None
     out = function(x)
-{check}
     if type(out) not in scalars and (type(out) is not ndarray or out.base is not None or out is x):
         return None
+{check}
     t = {push_x}
 {wrap}
 """

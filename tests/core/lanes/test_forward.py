@@ -107,11 +107,15 @@ def test_loops_take_the_lane(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_closed_trace_and_objects_are_refused() -> None:
     kept: list[Any] = []
     jvp(lambda x: (kept.append(x), x)[1], (1.0,), (1.0,))
-    for use in (lambda: np.sin(kept[0]), lambda: kept[0] * 2, lambda: 2 * kept[0], lambda: kept[0] * kept[0], lambda: kept[0] > 1):
+    for use in (lambda: np.sin(kept[0]), lambda: 2 * kept[0], lambda: kept[0] * kept[0], lambda: kept[0] > 1):
         with pytest.raises(EscapedTracerError):
             use()
     with pytest.raises(NonDifferentiableError):
         jvp(lambda x: x * np.array([1.5, 2.5, 3.5], object), (X,), (T,))
+
+
+def test_functions_with_several_outputs_take_the_general_lane() -> None:
+    check_jvp(lambda x: np.linalg.slogdet(x)[1], (np.diag(X),))
 
 
 def test_tangents_of_a_sum_with_a_constant_are_arrays_of_their_own() -> None:

@@ -121,7 +121,12 @@ def _filled(input: Any, value: Any) -> Any:
 
 def _copied(input: Any, src: Any) -> Any:
     src = dtypes.cast(src, input.dtype)
-    return np.copy(src) if src.shape == input.shape else np.broadcast_to(src, input.shape) + np.zeros((), input.dtype)
+    if src.shape == input.shape:
+        return np.copy(src)
+    shape = np.broadcast_shapes(input.shape, src.shape)
+    if shape != tuple(input.shape):
+        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+    return np.broadcast_to(src, shape) + np.zeros((), input.dtype)
 
 
 _FILL, _ZERO, _COPY = (

@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.mutation import WRITE, Place
+from funcgrad.errors import FuncgradError
 from funcgrad.torch.functions.ops import recorded
 from funcgrad.torch.graph import captured, duals
 from funcgrad.torch.graph.hooks import move_retain
@@ -264,16 +265,47 @@ def set_item(t: Tensor, index: Any, v: Any) -> None:
         return
     if given.value.dtype != t.value.dtype:
         given = given.to(t.value.dtype)
+    given = _without_leading_ones(given, t, place)
     try:
-        overwrite(t, place, _without_leading(given.value), given.node if recording() else None)
-    except ValueError as error:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(given.shape)} cannot be broadcast to the indexing result ({error})"
-        ) from None
+        overwrite(t, place, given.value, given.node if recording() else None)
+    except (ValueError, TypeError) as error:
+        if not isinstance(error, FuncgradError):
+            raise RuntimeError(_mismatch(given, t, place) or str(error)) from None
+        raise
 
 
-def _without_leading(value: Any) -> Any:
-    return value
+def _without_leading_ones(given: Tensor, t: Tensor, index: Any) -> Tensor:
+    """What is written, without the axes of length 1 that it has in front, unless it has the shape of the region anyway."""
+    shape = tuple(given.value.shape)
+    count = next((k for k, n in enumerate(shape) if n != 1), len(shape))
+    return given.reshape(shape[count:]) if count and shape != _region_shape(t, index) else given
+
+
+def _stand_in(t: Tensor) -> np.ndarray:
+    """An array of the shape of `t` that takes no memory."""
+    return np.broadcast_to(np.zeros((), bool), tuple(t.value.shape))
+
+
+def _region_shape(t: Tensor, index: Any) -> tuple[int, ...]:
+    return tuple(np.shape(_stand_in(t)[index]))
+
+
+def _mismatch(given: Tensor, t: Tensor, index: Any) -> str | None:
+    """PyTorch's words for a value that does not broadcast to the region."""
+    sizes, region = list(given.shape), list(_region_shape(t, index))
+    if any(isinstance(i, (np.ndarray, Tracer)) for i in (index if type(index) is tuple else (index,))):
+        return f"shape mismatch: value tensor of shape {sizes} cannot be broadcast to indexing result of shape {region}"
+    if len(sizes) > len(region):
+        return (
+            f"expand(torch.{kind_name(t.value.dtype)}Tensor{{{sizes}}}, size={region}): the number of sizes provided "
+            f"({len(region)}) must be greater or equal to the number of dimensions in the tensor ({len(sizes)})"
+        )
+    gap = len(region) - len(sizes)
+    worst = next((k for k, n in reversed(list(enumerate(sizes))) if n not in (1, region[gap + k])), None)
+    return worst if worst is None else (
+        f"The expanded size of the tensor ({region[gap + worst]}) must match the existing size ({sizes[worst]}) at "
+        f"non-singleton dimension {gap + worst}.  Target sizes: {region}.  Tensor sizes: {sizes}"
+    )
 
 
 def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:

@@ -42,6 +42,25 @@ class Spec:
         self.is_view = self.is_array and value.base is not None
         self.order = order_of(value) if self.is_array else "C"
 
+    @classmethod
+    def of(cls, shape: tuple[int, ...], dtype: Any, *, is_array: bool | None = None) -> Spec:
+        """That of a fresh value of this shape and dtype; without axes, it is a number."""
+        made = object.__new__(cls)
+        made.shape, made.dtype = tuple(shape), np.dtype(dtype)
+        made.is_array = bool(shape) if is_array is None else is_array
+        made.is_python = made.is_view = False
+        made.order = "C"
+        return made
+
+    def is_like(self, other: Spec) -> bool:
+        """Do both stand for the same kind of value?"""
+        return (
+            self.shape == other.shape
+            and self.dtype == other.dtype
+            and self.is_array == other.is_array
+            and self.is_python == other.is_python
+        )
+
     @property
     def size(self) -> int:
         """How many elements."""

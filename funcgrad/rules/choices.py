@@ -22,7 +22,7 @@ from funcgrad.core.memory.orders import in_order
 from funcgrad.core.memory.views import FILLED
 from funcgrad.errors import BatchedControlFlowError, user_line
 from funcgrad.rules.indexing import as_positions
-from funcgrad.rules.slopes import found, phase, some
+from funcgrad.rules.slopes import found, phase
 
 BOOL = np.dtype(bool)
 
@@ -48,7 +48,7 @@ selection(
 
 def _share(taken: Any, ties: Any) -> Any:
     """The weight of an operand: 1 where it is taken, 1/2 at a tie. Booleans, if there is no tie: they are faster."""
-    if some(ties):
+    if found(ties):
         return np.where(ties, 0.5, taken)
     return taken
 
@@ -74,7 +74,7 @@ UFUNC_CLIP: np.ufunc = vars(umath)["clip"]
 
 def _inside(x, y, z):
     ties = np.logical_or(np.equal(x, y), np.equal(x, z))
-    if some(ties):
+    if found(ties):
         return _above(x, y) * _above(z, np.maximum(x, y))
     return np.logical_and(np.greater(x, y), np.less(x, z))
 

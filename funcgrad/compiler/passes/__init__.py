@@ -6,17 +6,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from funcgrad.compiler.liveness import without_dead
+from funcgrad.compiler.passes import rules
+from funcgrad.compiler.passes.rewriting import Rewriter
 from funcgrad.compiler.paths import Block
 from funcgrad.compiler.steps import Spec
 from funcgrad.transforms.programs import Ref
 
 Pass = Callable[[Block, Sequence[tuple[Ref, Spec]]], Any]
-PASSES: list[Pass] = []
+PASSES: list[Pass] = [Rewriter]
 
 
 def optimised(root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> Block:
     """The tree after all passes."""
     for improve in PASSES:
         improve(root, inputs)
-    without_dead(root)
+        without_dead(root)
     return root
+
+
+__all__ = ["optimised", "rules"]

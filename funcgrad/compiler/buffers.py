@@ -13,8 +13,6 @@ from funcgrad.compiler.liveness import Families
 from funcgrad.compiler.steps import Hole, Spec, Step
 from funcgrad.transforms.programs import Ref
 
-WORTHWHILE = 1 << 13  # bytes; a smaller array is made anew in less time than it takes to name a buffer
-_TAKE_OUT = (np.matmul,)
 
 
 class Buffers:
@@ -51,10 +49,16 @@ class Buffers:
         return f"b{number}"
 
     def _fits(self, step: Step, spec: Spec) -> bool:
+        """Can the result be put where one likes, in the order of memory that it has?"""
         function: Any = step.function
-        if not isinstance(function, np.ufunc) or step.kwargs or function.nout != 1 or spec.order != "C":
+        if not spec.is_array or not spec.shape or not spec.size or spec.order != "C" or spec.is_view:
             return False
-        return spec.is_array and spec.nbytes >= WORTHWHILE and all(type(a) is Hole for a in step.args)
+        if function is np.sum:
+            is_floating = spec.dtype.kind in "fc" and len(step.operands) == 1
+            return is_floating and len(step.args) == 1 and step.kwargs.keys() <= {"axis", "keepdims"}
+        if not isinstance(function, np.ufunc) or step.kwargs or function.nout != 1:
+            return False
+        return all(type(a) in (Hole, int, float) for a in step.args)
 
     def _vacant(self, spec: Spec) -> int:
         kind = (spec.shape, spec.dtype)

@@ -79,8 +79,7 @@ class Compiled:
                 except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
                     return self.run_eagerly(given)
                 if out is not None:
-                    number, *results = out
-                    return program.ends[number].filled(results)
+                    return out[0]
         if self.is_eager:
             return self.run_eagerly(given)
         return self.record(given)

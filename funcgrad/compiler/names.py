@@ -28,6 +28,7 @@ class Names:
 
     def __init__(self) -> None:
         self.space: dict[str, Any] = {"np": np}
+        self.numbers: dict[Any, np.ndarray] = {}
         self._known: dict[Any, str] = {}
         self._held: list[Any] = []  # ids are not used again
 
@@ -51,6 +52,17 @@ class Names:
             return path
         name = getattr(function, "__name__", "function").strip("_").replace("<", "").replace(">", "")
         return self.of(function, name if name.isidentifier() else "function")
+
+    def number(self, x: float, dtype: Any) -> str:
+        """A number as an array without axes."""
+        key = (type(x), repr(x), dtype.str)
+        if key not in self.numbers:
+            self.numbers[key] = np.array(x, dtype)
+        return self.of(self.numbers[key])
+
+    def value(self, x: Any) -> str:
+        """Any object at all: written out, if that gives an equal one, else by a name."""
+        return self.text(x) if type(x) in (int, bool, str, float, type(None)) else self.of(x)
 
     def text(self, x: Any) -> str:
         """A constant, as Python writes it."""

@@ -253,7 +253,7 @@ class JitTrace(Trace):
             if not isinstance(value, NUMBERS) or getattr(value, "dtype", FLOAT).hasobject:
                 self._refuse(step, value)
             ref, spec = self.ref(), Spec(value)
-            spec.is_view |= any(value is x for x in given) and spec.is_array
+            spec.is_view = spec.is_array and any(_may_share(value, x) for x in given)
             step.outs.append(ref)
             step.specs.append(spec)
             tracers.append(self.wrap(value, ref))

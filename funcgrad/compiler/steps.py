@@ -39,7 +39,7 @@ class Spec:
         self.is_array = isinstance(value, np.ndarray)
         self.shape: tuple[int, ...] = value.shape if hasattr(value, "shape") else ()
         self.dtype: np.dtype[Any] = value.dtype if hasattr(value, "dtype") else np.dtype(type(value))
-        self.is_view = self.is_array and value.base is not None
+        self.is_view = False  # does it look into the memory of an operand?
         self.order = order_of(value) if self.is_array else "C"
 
     @classmethod

@@ -3,20 +3,21 @@
     def program(x1, x2):
         v3 = x1 * x2
         if v3.sum() > 0: ...
-        return 0, v3
+        return (v3,)
 
-It returns the number of the end it came to and what the function returned there, or None where a guard came out otherwise
-than ever before.
+It returns what the function returned, in a tuple of one, or None where a guard came out otherwise than ever before. This is the
+program as people read it; `fast.py` prints the one that is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from funcgrad.compiler.buffers import Buffers
+from funcgrad import tree
 from funcgrad.compiler.constants import Constant
 from funcgrad.compiler.expressions import Expressions
 from funcgrad.compiler.guards import EXPRESSIONS, outcome_of
@@ -36,10 +37,8 @@ class Writer:
         self.expressions = Expressions(self.names)
         self.families = Families(root, inputs)
         self.live = live_in(root)
-        self.buffers = Buffers(self.families)
         self.texts: dict[Ref, str] = {ref: f"x{i}" for i, (ref, _) in enumerate(inputs)}
         self.specs: dict[Ref, Spec] = dict(inputs)
-        self.ends: list[Returned] = []
         self.lines: list[str] = []
         self.indent = 1
         self.returned_refs = self._returned(root)
@@ -52,8 +51,7 @@ class Writer:
 
     def source(self, name: str = "program") -> str:
         """The function."""
-        head = f"def {name}({', '.join([*self.parameters, *self.buffers.parameters])}):"
-        return "\n".join([head, *self.lines, ""])
+        return "\n".join([f"def {name}({', '.join(self.parameters)}):", *self.lines, ""])
 
     def _returned(self, root: Block) -> set[Ref]:
         ends = [block.returned for block in root.blocks() if block.returned is not None]
@@ -82,8 +80,7 @@ class Writer:
             return
 
     def _write_branches(self, guard: Any, known: Sequence[tuple[Any, Block]]) -> None:
-        state = self.buffers.state()
-        texts = dict(self.texts)
+        state = self._state()
         for k, (outcome, block) in enumerate(known):
             is_other = guard.kind == "bool" and k == 1
             condition = "else:" if is_other else f"{'if' if k == 0 else 'elif'} {self._condition(guard, outcome)}:"
@@ -91,8 +88,7 @@ class Writer:
             self.indent += 1
             self._write(block)
             self.indent -= 1
-            self.buffers.restore(state)
-            self.texts = dict(texts)
+            self._restore(state)
         if guard.kind != "bool":
             self._line("return None")
 
@@ -106,20 +102,45 @@ class Writer:
             asked = f"{function}({{}})"
         return f"{asked.format(x)} {'!=' if negated else '=='} {self.names.text(outcome)}"
 
+    def _state(self) -> Any:
+        return dict(self.texts)
+
+    def _restore(self, state: Any) -> None:
+        self.texts = dict(state)
+
     def _write_return(self, returned: Returned) -> None:
-        number = len(self.ends)
-        self.ends.append(returned)
-        parts, given = [], set()
+        given: set[Ref] = set()
+        parts = []
         for x in returned.leaves:
             if type(x) is Ref:
                 parts.append(self._output(x, given))
-            elif isinstance(x, Constant):
-                parts.append(f"{self.names.text(x)}.copy()")
-        self._line(f"return {number}, {', '.join(parts)}" if parts else f"return {number},")
+            else:
+                parts.append(f"{self.names.text(x)}.copy()" if isinstance(x, Constant) else self.names.value(x))
+        self._line(f"return {self._wrapped(self._tree(returned.structure, iter(parts)))}")
+
+    def _wrapped(self, text: str) -> str:
+        return f"({text},)"
+
+    def _tree(self, structure: tree.Structure, parts: Iterator[str]) -> str:
+        """The containers of a result, written out where they are Python's own."""
+        kind = structure.node_type
+        if kind is None:
+            return next(parts)
+        inner = [self._tree(child, parts) for child in structure.children]
+        if kind is tuple:
+            return f"({', '.join(inner)}{',' * (len(inner) == 1)})"
+        if kind is list:
+            return f"[{', '.join(inner)}]"
+        if kind is dict:
+            keys = [getattr(key, "key", None) for key in structure.keys()]
+            return f"{{{', '.join(f'{self.names.value(k)}: {x}' for k, x in zip(keys, inner))}}}"
+        if kind is NoneType:
+            return "None"
+        return f"{self.names.of(structure, 'structure')}.build({self.names.of(from_children, 'leaves_of')}({', '.join(inner)}))"
 
     def _output(self, ref: Ref, given: set[Ref]) -> str:
         spec, text, root = self.specs[ref], self._operand(ref), self.families.of(ref)
-        is_callers = self.families.belongs(ref) and not spec.is_view and root not in given and not self.buffers.holds(root)
+        is_callers = self.families.belongs(ref) and not spec.is_view and root not in given
         given.add(root)
         return text if not spec.is_array or is_callers else f'{text}.copy("K")'
 
@@ -158,17 +179,13 @@ class Writer:
             self._line(f"{', '.join(names)}{',' * (len(names) == 1)} = {self.expressions.of(step, self._operand)}")
         else:
             self._write_one(step, live)
-        self.buffers.free(step, live)
+        self._note_dead(step, live)
+
+    def _note_dead(self, step: Step, live: set[Ref]) -> None:
+        """Somebody may want to know what is not needed any more."""
 
     def _write_one(self, step: Step, live: set[Ref]) -> None:
-        (ref,) = step.outs
-        out = self.buffers.take(step, live, returned=self.returned_refs)
-        if out is None:
-            text = self.expressions.of(step, self._operand)
-        else:
-            write = self.expressions._writer(step, self._operand)
-            text = self.expressions.call(self.names.function(step.function), step.args, step.kwargs, write, out)
-        self._line(f"{self._name(ref)} = {text}")
+        self._line(f"{self._name(step.outs[0])} = {self.expressions.of(step, self._operand)}")
 
     def _write_into(self, step: Step, live: set[Ref]) -> None:
         """A write: into the buffer itself, if nobody needs any more what was there before."""
@@ -179,7 +196,7 @@ class Writer:
         if type(before) is Ref and is_like and self._is_free(before, step, live):
             self.texts[out] = text
             self.families.own.add(out)
-            self.buffers.handed_on(self.families.of(before), out)
+            self._note_handed_on(self.families.of(before), out)
         elif step.function is add_at:
             name = self._name(out)
             self._line(f"{name} = np.array({text}, {self.names.text(step.specs[0].dtype)})")
@@ -201,11 +218,17 @@ class Writer:
             self._line(f"{text}[np.unravel_index({write(positions)}[{index_text(index, write)}], {write(shape)})] = {write(v)}")
         else:
             _, part, index = step.args
-            if _repeats(step, index):
-                place = f"{text}[{index_text(index, write)}]"
-                self._line(f"np.add.at({text}, {write(index)}, np.broadcast_to({write(part)}, {place}.shape))")
-            else:
-                self._line(f"{text}[{index_text(index, write)}] += {write(part)}")
+            self._write_sum(step, text, index, write)
+
+    def _write_sum(self, step: Step, text: str, index: Any, write: Any) -> None:
+        place, part = f"{text}[{index_text(index, write)}]", write(step.args[1])
+        if _repeats(step, index):
+            self._line(f"np.add.at({text}, {write(index)}, np.broadcast_to({part}, {place}.shape))")
+        else:
+            self._line(f"{place} += {part}")
+
+    def _note_handed_on(self, before: Ref, after: Ref) -> None:
+        """The memory of `before` is that of `after` now."""
 
     def _is_free(self, ref: Ref, step: Step, live: set[Ref]) -> bool:
         """May the memory of `ref` be overwritten by this step?"""
@@ -251,4 +274,6 @@ def _repeats(step: Step, index: Any) -> bool:
     return isinstance(index, (list, np.ndarray)) and np.asarray(index).dtype.kind in "iu"
 
 
-__all__ = ["HERE", "Writer"]
+def from_children(*children: Any) -> Iterator[Any]:
+    """The leaves of a container that is built anew."""
+    return iter(children)

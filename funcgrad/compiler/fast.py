@@ -1,0 +1,173 @@
+"""The program as it is run: the same steps as the readable one, printed for speed.
+
+Results go into buffers, by position. Buffers are variables of an enclosing function, `make`, which is called once for each set
+of them; views of buffers are taken there, too. Numbers beside arrays are arrays without axes, which NumPy reads in half the time.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from funcgrad.compiler.buffers import Buffers
+from funcgrad.compiler.names import index_text
+from funcgrad.compiler.passes.blocks import Loop
+from funcgrad.compiler.paths import Block
+from funcgrad.compiler.steps import Hole, Spec, Step
+from funcgrad.compiler.writer import Writer
+from funcgrad.transforms.programs import Ref
+
+_COMPARE = frozenset([np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal])
+# The ufuncs that take a number in the dtype of the array beside it.
+_ALIKE = _COMPARE | frozenset([
+    np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.minimum, np.fmax, np.fmin, np.logaddexp, np.hypot,
+    np.arctan2, np.copysign, np.remainder, np.floor_divide, np.logaddexp2,
+])  # fmt: skip
+_VIEWS = frozenset([operator.getitem, np.transpose, np.reshape, np.swapaxes, np.moveaxis])
+
+
+class FastWriter(Writer):
+    """Writes one program for speed."""
+
+    def __init__(self, root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> None:
+        self.buffers: Buffers | None = None
+        self.prelude: list[str] = []
+        self.hoisted: set[str] = set()  # texts that are variables of `make`
+        super().__init__(root, inputs)
+
+    def source(self, name: str = "program") -> str:
+        """make(b0, b1, ...), which gives the program with these buffers."""
+        assert self.buffers is not None
+        head = f"def make({', '.join(self.buffers.parameters)}):"
+        prelude = [f"    {line}" for line in self.prelude]
+        program = [f"    def {name}({', '.join(self.parameters)}):", *(f"    {line}" for line in self.lines)]
+        return self._with_globals("\n".join([head, *prelude, *program, f"    return {name}", ""]))
+
+    def _with_globals(self, text: str) -> str:
+        """`text` with functions of NumPy as globals: their attributes are looked up once."""
+
+        def bound(match: re.Match[str]) -> str:
+            path = match[1]
+            name = "np_" + path.replace(".", "_")
+            self.names.space[name] = operator.attrgetter(path)(np)
+            return f"{name}("
+
+        return re.sub(r"\bnp\.([\w.]+)\(", bound, text)
+
+    # ---- buffers -----------------------------------------------------------------------------------------------------
+    def _write(self, block: Block) -> None:
+        if self.buffers is None:
+            self.buffers = Buffers(self.families)
+        super()._write(block)
+
+    def _state(self) -> Any:
+        assert self.buffers is not None
+        return super()._state(), self.buffers.state()
+
+    def _restore(self, state: Any) -> None:
+        assert self.buffers is not None
+        super()._restore(state[0])
+        self.buffers.restore(state[1])
+
+    def _note_dead(self, step: Step, live: set[Ref]) -> None:
+        assert self.buffers is not None
+        self.buffers.free(step, live)
+
+    def _note_handed_on(self, before: Ref, after: Ref) -> None:
+        assert self.buffers is not None
+        self.buffers.handed_on(before, after)
+
+    def _output(self, ref: Ref, given: set[Ref]) -> str:
+        assert self.buffers is not None
+        if self.buffers.holds(self.families.of(ref)):
+            given.add(self.families.of(ref))
+            return f'{self._operand(ref)}.copy("K")'
+        return super()._output(ref, given)
+
+    # ---- steps -------------------------------------------------------------------------------------------------------
+    def _write_one(self, step: Step, live: set[Ref]) -> None:
+        assert self.buffers is not None
+        (ref,) = step.outs
+        out = self.buffers.take(step, live, returned=self.returned_refs)
+        if out is not None:
+            self._line(self._call_into(step, out))
+            self.texts[ref] = out
+            self.hoisted.add(out)
+        elif self._is_view_of_buffer(step):
+            name = f"w{int(ref)}"
+            self.prelude.append(f"{name} = {self.expressions.of(step, self._operand)}")
+            self.texts[ref] = name
+            self.hoisted.add(name)
+        elif isinstance(step.function, np.ufunc) and step.function in _ALIKE and step.specs[0].is_array:
+            self._line(f"{self._name(ref)} = {self._plain_call(step)}")
+        else:
+            super()._write_one(step, live)
+
+    def _is_view_of_buffer(self, step: Step) -> bool:
+        return (
+            step.function in _VIEWS
+            and len(step.operands) == 1
+            and step.specs[0].is_view
+            and type(step.operands[0]) is Ref
+            and self.texts[step.operands[0]] in self.hoisted
+        )
+
+    def _plain_call(self, step: Step) -> str:
+        texts = [self._beside(step, x) for x in self._in_order(step)]
+        return f"{self.names.function(step.function)}({', '.join(texts)})"
+
+    def _call_into(self, step: Step, out: str) -> str:
+        """The call of a step that puts its result into the buffer `out`."""
+        if step.function is np.sum:
+            x = self._operand(step.operands[0])
+            axis, keepdims = step.kwargs.get("axis"), step.kwargs.get("keepdims", False)
+            axis = axis[0] if type(axis) is tuple and len(axis) == 1 else axis
+            return f"np.add.reduce({x}, {axis!r}, None, {out}{', True' if keepdims else ''})"
+        texts = [self._beside(step, x) for x in self._in_order(step)]
+        return f"{self.names.function(step.function)}({', '.join([*texts, out])})"
+
+    def _in_order(self, step: Step) -> list[Any]:
+        return [step.operands[a] if type(a) is Hole else a for a in step.args]
+
+    def _beside(self, step: Step, x: Any) -> str:
+        """An operand of a ufunc; a Python number as an array of the dtype that it takes beside the others."""
+        if type(x) not in (int, float) or step.function not in _ALIKE:
+            return self._operand(x)
+        others = [self.specs[y] for y in step.operands if type(y) is Ref]
+        dtypes = {spec.dtype for spec in others if spec.is_array}
+        wanted = others[0].dtype if step.function in _COMPARE else step.specs[0].dtype
+        if dtypes != {wanted} or wanted.kind != "f":
+            return self._operand(x)
+        return self.names.number(x, wanted)
+
+    def _write_sum(self, step: Step, text: str, index: Any, write: Any) -> None:
+        """y[index] += part, without the second half of what Python does for it."""
+        spec = self.specs[step.outs[0]]
+        part = step.operands[1] if len(step.operands) > 1 else None
+        is_slice = type(index) is slice or type(index) is tuple and slice in map(type, index) and not _has_arrays(index)
+        is_like = type(part) is Ref and self.specs[part].dtype == spec.dtype and self.specs[part].is_array
+        if not (is_slice and is_like and _is_fixed(index)):
+            super()._write_sum(step, text, index, write)
+            return
+        self._line(f"p = {text}[{index_text(index, write)}]")
+        self._line(f"np.add(p, {self._operand(part)}, p)")
+
+    def _write_loop(self, loop: Loop, live: set[Ref]) -> None:
+        raise NotImplementedError
+
+
+def _has_arrays(index: Any) -> bool:
+    return any(isinstance(i, (list, np.ndarray, Hole)) for i in (index if type(index) is tuple else (index,)))
+
+
+def _is_fixed(index: Any) -> bool:
+    items = index if type(index) is tuple else (index,)
+    parts = [p for i in items for p in ((i.start, i.stop, i.step) if type(i) is slice else (i,))]
+    return Hole not in map(type, parts)
+
+
+__all__ = ["FastWriter", "Spec"]

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compiler.liveness import Families
+from funcgrad.compiler.passes.rules import own
 from funcgrad.compiler.steps import Hole, Spec, Step
+from funcgrad.rules import slopes
 from funcgrad.transforms.programs import Ref
 
+TANH_SLOPE = own(slopes.tanh_slope)
 
 
 class Buffers:
@@ -56,6 +59,8 @@ class Buffers:
         if function is np.sum:
             is_floating = spec.dtype.kind in "fc" and len(step.operands) == 1
             return is_floating and len(step.args) == 1 and step.kwargs.keys() <= {"axis", "keepdims"}
+        if function is TANH_SLOPE:
+            return spec.dtype.char in "fd" and not any(type(x) is not Ref for x in step.operands)
         if not isinstance(function, np.ufunc) or step.kwargs or function.nout != 1:
             return False
         return all(type(a) in (Hole, int, float) for a in step.args)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from funcgrad.compiler.environment import Environment
 from funcgrad.compiler.paths import Paths, Recording, Returned, where
 from funcgrad.compiler.program import Program
 from funcgrad.compiler.recorder import ClosedOver, JitTrace, JitTracer
-from funcgrad.compiler.signature import Arguments, arguments
+from funcgrad.compiler.signature import Arguments, arguments, quick_test
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.errors import CompileWarning
@@ -38,14 +38,26 @@ class Jit(Transformed):
         super().__init__(fun)
         self.static, self.engine = static, engine
         self.compiled: dict[Any, Compiled] = {}
+        self.latest: Any = None  # (a quick test of arguments, what is known for those)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        latest = self.latest
+        if latest is not None and not kwargs and latest[0](args):
+            try:
+                out = latest[1].run(args)
+            except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
+                return self.fun(*args)
+            if out is not None:
+                return out[0]
         given = arguments(args, kwargs, self.static)
         if given is None:  # tracers of a transform around this one
             return self.fun(*args, **kwargs)
         compiled = self.compiled.get(given.key)
         if compiled is None:
             compiled = self.compiled.setdefault(given.key, Compiled(self.fun, self.engine))
+        if compiled.program is not None and given.flows is None:
+            test = quick_test(args)
+            self.latest = None if test is None else (test, compiled)
         return compiled(given)
 
     def __reduce__(self) -> Any:
@@ -53,7 +65,7 @@ class Jit(Transformed):
         if isinstance(made, str):
             return made
         rebuild, (cls, attributes) = made
-        return rebuild, (cls, {**attributes, "compiled": {}})
+        return rebuild, (cls, {**attributes, "compiled": {}, "latest": None})
 
 
 class Compiled:
@@ -70,19 +82,20 @@ class Compiled:
         self.is_eager = False
 
     def __call__(self, given: Arguments) -> Any:
-        program, environment = self.program, self.environment
-        if program is not None:
-            assert environment is not None
-            if environment.change() is None:
-                try:
-                    out = program(given.values)
-                except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
-                    return self.run_eagerly(given)
-                if out is not None:
-                    return out[0]
-        if self.is_eager:
+        try:
+            out = self.run(given.values)
+        except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
             return self.run_eagerly(given)
-        return self.record(given)
+        if out is not None:
+            return out[0]
+        return self.run_eagerly(given) if self.is_eager else self.record(given)
+
+    def run(self, values: Sequence[Any]) -> Any:
+        """What the program gives, in a tuple of one; None, if there is none for these values."""
+        program, environment = self.program, self.environment
+        if program is None or environment is None or environment.change() is not None:
+            return None
+        return program(values)
 
     def run_eagerly(self, given: Arguments) -> Any:
         """The function itself."""

@@ -60,6 +60,13 @@ class Names:
             self.numbers[key] = np.array(x, dtype)
         return self.of(self.numbers[key])
 
+    def ones(self, count: int, dtype: Any) -> str:
+        """An array of ones."""
+        key = ("ones", count, dtype.str)
+        if key not in self.numbers:
+            self.numbers[key] = np.ones(count, dtype)
+        return self.of(self.numbers[key])
+
     def value(self, x: Any) -> str:
         """Any object at all: written out, if that gives an equal one, else by a name."""
         return self.text(x) if type(x) in (int, bool, str, float, type(None)) else self.of(x)

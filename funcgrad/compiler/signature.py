@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,3 +104,24 @@ def _hashable(x: Any, what: str) -> Any:
             "register it with funcgrad.tree.register_node."
         ) from None
     return x
+
+
+def quick_test(args: Sequence[Any]) -> Callable[[Sequence[Any]], bool] | None:
+    """A function that tells whether other arguments have the signature of these: plain arrays and numbers, by position."""
+    tests = [f"len(args) == {len(args)}"]
+    space: dict[str, Any] = {"ndarray": np.ndarray}
+    for i, x in enumerate(args):
+        kind = type(x)
+        if kind is np.ndarray and x.flags.c_contiguous:
+            space[f"d{i}"] = x.dtype
+            tests.append(f"type(x{i}) is ndarray and x{i}.dtype is d{i} and x{i}.shape == {x.shape} and x{i}.flags.c_contiguous")
+        elif kind in _NUMBERS or isinstance(x, np.generic):
+            space[f"k{i}"] = kind
+            tests.append(f"type(x{i}) is k{i}")
+        else:
+            return None
+    names = "".join(f"x{i}, " for i in range(len(args)))
+    unpacked = f"    ({names}) = args\n" if args else ""
+    source = f"def fits(args):\n    if not {tests[0]}: return False\n{unpacked}    return {' and '.join(tests[1:]) or True}\n"
+    exec(compile(source, "<funcgrad signature>", "exec"), space)
+    return space["fits"]

@@ -62,6 +62,11 @@ class Spec:
         )
 
     @property
+    def ndim(self) -> int:
+        """How many axes."""
+        return len(self.shape)
+
+    @property
     def size(self) -> int:
         """How many elements."""
         size = 1

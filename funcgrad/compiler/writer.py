@@ -24,7 +24,7 @@ from funcgrad.compiler.guards import EXPRESSIONS, outcome_of
 from funcgrad.compiler.liveness import Families, live_in
 from funcgrad.compiler.names import Names, index_text
 from funcgrad.compiler.paths import Block, Returned
-from funcgrad.compiler.steps import HERE, Hole, Spec, Step
+from funcgrad.compiler.steps import Hole, Spec, Step
 from funcgrad.compiler.vocabulary import add_at, written, written_flat
 from funcgrad.transforms.programs import Ref
 

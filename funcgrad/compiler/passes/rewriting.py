@@ -56,6 +56,7 @@ class Rewriter:
         self.values: dict[Ref, Any] = {}
         self.known: dict[Any, Any] = {}
         self.steps: list[Step] = []
+        self.made: dict[Ref, Step] = {}  # the step that gives a value
         self.held: list[Any] = []  # ids in keys are not used again
         self._walk(root)
 
@@ -120,6 +121,7 @@ class Rewriter:
         if key is not None:
             self.known[key] = step.outs
         self.steps.append(step)
+        self.made.update(dict.fromkeys(step.outs, step))
 
     def _folded(self, step: Step) -> list[Any] | None:
         """The results of a step whose operands are constants."""

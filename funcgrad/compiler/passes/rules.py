@@ -35,7 +35,8 @@ def rule(*functions: Any) -> Callable[[Rule], Rule]:
 
 def own(function: Callable[..., Any]) -> Any:
     """What steps call for a function of our own (which is declared under its body)."""
-    return next(f for f, made in CATALOGUE.items() if isinstance(made, Primitive) and made.name == function.__name__)
+    name = function.__name__.strip("_")
+    return next(f for f, made in CATALOGUE.items() if isinstance(made, Primitive) and made.name == name)
 
 
 # ---- numbers and factors ---------------------------------------------------------------------------------------------
@@ -194,7 +195,25 @@ def _power(self: Rewriter, step: Step, operands: list[Any]) -> Any:
 
 
 # ---- linear functions of one operand ---------------------------------------------------------------------------------
-@rule(np.reshape, np.transpose, np.swapaxes, np.squeeze, np.expand_dims, np.sum, operator.getitem, np.moveaxis)
+@rule(np.sum)
+def _sum(self: Rewriter, step: Step, operands: list[Any]) -> Any:
+    """The sum of all products is one call of BLAS."""
+    x, spec = operands[0], step.specs[0]
+    factor, base = taken_apart(x)
+    made = self.made.get(base) if type(base) is Ref and self.is_used_once(step, x) else None
+    is_whole = len(operands) == 1 and not spec.shape and not step.kwargs.get("keepdims") and is_real(spec)
+    if made is None or not is_whole or made.function not in (np.square, np.multiply) or made.specs[0].size > _FEW:
+        return _linear(self, step, operands)
+    a, b = made.operands if len(made.operands) == 2 else made.operands * 2
+    if not all(type(v) is Ref and self.specs[v].is_like(made.specs[0]) and self.specs[v].dtype == spec.dtype for v in (a, b)):
+        return _linear(self, step, operands)
+    return scaled(self, factor, self.emit(np.vdot, [a, b], spec))
+
+
+_FEW = 1 << 14  # products, whose sum BLAS rounds about as well as pairwise summation does
+
+
+@rule(np.reshape, np.transpose, np.swapaxes, np.squeeze, np.expand_dims, operator.getitem, np.moveaxis)
 def _linear(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     x, spec = operands[0], step.specs[0]
     if type(x) is Ref and step.function is not np.sum and _is_same(self, x, spec, step):
@@ -222,11 +241,20 @@ def _copy(self: Rewriter, step: Step, operands: list[Any]) -> Any:
 def _mean(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     x, spec = operands[0], step.specs[0]
     old = self.spec_of(x)
-    if len(operands) > 1 or not is_real(spec) or not old.size or old.dtype != spec.dtype or step.kwargs.keys() - {"axis", "keepdims"}:
+    if (
+        len(operands) > 1
+        or not is_real(spec)
+        or not old.size
+        or old.dtype != spec.dtype
+        or step.kwargs.keys() - {"axis", "keepdims"}
+    ):
         return None
-    made = Step(np.sum, [self.settled(x)], (Hole(0),), step.kwargs)
-    total = self._emitted(made, Spec.of(spec.shape, spec.dtype, is_array=spec.is_array))
-    return scaled(self, spec.size / old.size, total) if type(total) is Ref else None
+    made = Step(np.sum, step.operands, (Hole(0),), step.kwargs)
+    made.specs = [Spec.of(spec.shape, spec.dtype, is_array=spec.is_array)]
+    total = _sum(self, made, [x])
+    if total is None:
+        total = self._emitted(made.replaced([self.settled(x)]), made.specs[0])
+    return scaled(self, spec.size / old.size, total) if type(total) in (Ref, Scaled) else None
 
 
 @rule(np.matmul)

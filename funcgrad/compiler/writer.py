@@ -132,7 +132,8 @@ class Writer:
         if kind is list:
             return f"[{', '.join(inner)}]"
         if kind is dict:
-            keys = [getattr(key, "key", None) for key in structure.keys()]
+            entries = structure.keys()
+            keys = [getattr(entry, "key", None) for entry in entries]
             return f"{{{', '.join(f'{self.names.value(k)}: {x}' for k, x in zip(keys, inner))}}}"
         if kind is NoneType:
             return "None"
@@ -217,7 +218,7 @@ class Writer:
             _, v, positions, index, shape = step.args
             self._line(f"{text}[np.unravel_index({write(positions)}[{index_text(index, write)}], {write(shape)})] = {write(v)}")
         else:
-            _, part, index = step.args
+            index = step.args[2]
             self._write_sum(step, text, index, write)
 
     def _write_sum(self, step: Step, text: str, index: Any, write: Any) -> None:

@@ -205,7 +205,7 @@ def _sum(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     if made is None or not is_whole or made.function not in (np.square, np.multiply) or made.specs[0].size > _FEW:
         return _linear(self, step, operands)
     a, b = made.operands if len(made.operands) == 2 else made.operands * 2
-    if not all(type(v) is Ref and self.specs[v].is_like(made.specs[0]) and self.specs[v].dtype == spec.dtype for v in (a, b)):
+    if not all(type(v) is Ref and self.specs[v].is_like(made.specs[0]) for v in (a, b)) or made.specs[0].dtype != spec.dtype:
         return _linear(self, step, operands)
     return scaled(self, factor, self.emit(np.vdot, [a, b], spec))
 

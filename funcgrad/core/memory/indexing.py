@@ -138,7 +138,7 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     """The fast lane of x[index]: the node has the index, which nobody can change."""
     trace, node = x._trace, x._node
     assert node is not None
-    made = make_node(next(trace.order), _PLAN, index, (node,), value.shape, value.dtype)
+    made = make_node(next(trace.order), READ_PLAN, index, (node,), value.shape, value.dtype)
     return trace.wrap(value, made)
 
 
@@ -160,7 +160,7 @@ def read_item(x: Any, index: Any) -> Any:
             trace = x._trace
             node = Node()
             node.order = next(trace.order)
-            node.plan = _PLAN
+            node.plan = READ_PLAN
             node.saved = index
             node.origin = x._node
             node.spec = DOUBLE if is_double else Spec(value.shape, value.dtype)
@@ -283,7 +283,7 @@ class _ReadPlan:
     pull_masked = pull
 
 
-_PLAN = _ReadPlan()
+READ_PLAN = _ReadPlan()
 
 
 class AddAt(Primitive):

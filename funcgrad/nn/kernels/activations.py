@@ -13,9 +13,9 @@ import numpy as np
 
 from funcgrad.core.engine.declare import elementwise, selection
 from funcgrad.nn.kernels.basic import SIGMOID
-from funcgrad.nn.kernels.special import ERF
+from funcgrad.nn.kernels.erf import is_single, single_gelu
+from funcgrad.nn.kernels.special import NORMAL_CDF
 
-_SQRT_HALF = math.sqrt(0.5)
 _TANH_SCALE, _TANH_CUBIC = math.sqrt(2 / math.pi), 0.044715
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
@@ -127,16 +127,12 @@ def _log_sigmoid(x: Any) -> Any:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
-def _normal_cdf(x: Any) -> Any:
-    return 0.5 * (1 + ERF(x * _SQRT_HALF))
-
-
 def _gelu(x: Any) -> Any:
-    return x * _normal_cdf(x)
+    return single_gelu(x) if is_single(x) else x * NORMAL_CDF(x)
 
 
 def _gelu_slope(x: Any) -> Any:
-    return _normal_cdf(x) + x * (np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)))
+    return NORMAL_CDF(x) + x * (np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)))
 
 
 def _tanh_inside(x: Any) -> Any:

@@ -1,7 +1,10 @@
-"""erf and erfc of arrays, to float64's precision.
+"""erf, erfc and the normal distribution's cdf, to float64's precision; of float32 arrays to float32's, in a tenth of the time.
 
 Rational functions on three ranges of |x|, with the coefficients of W. J. Cody, "Rational Chebyshev approximations for the error
 function", Mathematics of Computation 23 (1969); the relative error is below 1e-15.
+
+In single precision erf(x) = tanh(x p(x²)) and cdf(x) = 1 / (1 + exp(-x q(x²))) with polynomials p and q of our own, fitted by
+linear programming for the smallest largest error (of erf, relative; of x cdf(x), absolute): NumPy's tanh and exp are fast.
 """
 
 from __future__ import annotations
@@ -118,3 +121,70 @@ def erfc(x: Any) -> np.ndarray:
     found = _complement(np.abs(outer))
     out[~near] = np.where(outer < 0, 2 - found, found)
     return out.reshape(np.shape(x))
+
+
+# ---- float32 -----------------------------------------------------------------------------------------------------------
+_BLOCK = 1 << 15  # elements, whose intermediate results stay in the cache
+# Highest power first; as arrays, which NumPy's functions take in less time than numbers.
+_TANH_OF_ERF = (1.41879286e-07, -5.66896052e-06, 8.76403501e-05, -0.000619792756, -0.000191821562, 0.102769052, 1.12837927)
+_LOGIT_OF_CDF = (3.61996327e-09, -2.67360736e-07, 7.94758161e-06, -0.000110568823, -6.58488268e-05, 0.0726676925, 1.59576908)
+_P = tuple(np.array(c, np.float32) for c in _TANH_OF_ERF)
+_Q = tuple(np.array(-c, np.float32) for c in _LOGIT_OF_CDF)
+_ONE = np.array(1, np.float32)
+
+
+def _by_blocks(x: np.ndarray, powers: tuple[np.ndarray, ...], finish: Any) -> np.ndarray:
+    """finish(x, x * polynomial(x²), out) for a block of x after the other."""
+    flat = np.ascontiguousarray(x).reshape(-1)
+    out = np.empty_like(flat)
+    t, p = (np.empty(min(_BLOCK, flat.size), np.float32) for _ in range(2))
+    with np.errstate(all="ignore"):
+        for start in range(0, flat.size, _BLOCK):
+            v = flat[start : start + _BLOCK]
+            square, u = t[: v.size], p[: v.size]
+            np.multiply(v, v, square)
+            np.multiply(square, powers[0], u)
+            for c in powers[1:-1]:
+                np.add(u, c, u)
+                np.multiply(u, square, u)
+            np.add(u, powers[-1], u)
+            np.multiply(u, v, u)
+            finish(v, u, out[start : start + _BLOCK])
+    return out.reshape(x.shape)
+
+
+def _cdf(v: Any, u: Any, out: Any) -> None:
+    np.exp(u, u)
+    np.add(u, _ONE, u)
+    np.reciprocal(u, out)
+
+
+def _times_cdf(v: Any, u: Any, out: Any) -> None:
+    np.exp(u, u)
+    np.add(u, _ONE, u)
+    np.divide(v, u, out)
+
+
+def is_single(x: Any) -> bool:
+    """Is it an array of float32, for the functions below?"""
+    return type(x) is np.ndarray and x.dtype == np.float32
+
+
+def single_erf(x: np.ndarray) -> np.ndarray:
+    """erf, of a float32 array: within 4 units in the last place."""
+    return _by_blocks(x, _P, lambda v, u, out: np.tanh(u, out))
+
+
+def single_cdf(x: np.ndarray) -> np.ndarray:
+    """The normal distribution's cdf, of a float32 array: within 1e-7."""
+    return _by_blocks(x, _Q, _cdf)
+
+
+def single_gelu(x: np.ndarray) -> np.ndarray:
+    """x times the normal distribution's cdf, of a float32 array: within 5e-7."""
+    return _by_blocks(x, _Q, _times_cdf)
+
+
+def normal_cdf(x: Any) -> np.ndarray:
+    """The normal distribution's cdf, without cancellation, as float64."""
+    return 0.5 * erfc(np.asarray(x, np.float64) * -math.sqrt(0.5))

@@ -57,7 +57,7 @@ def _as(like: Any, out: Any) -> Any:
 
 def erf(x: Any) -> Any:
     """2/sqrt(pi) times the integral of exp(-t*t) from 0 to x."""
-    return _as(x, erf_values.erf(x))
+    return erf_values.single_erf(x) if erf_values.is_single(x) else _as(x, erf_values.erf(x))
 
 
 def erfc(x: Any) -> Any:
@@ -136,6 +136,12 @@ def digamma(x: Any) -> Any:
     return polygamma(0, x)
 
 
+def normal_cdf(x: Any) -> Any:
+    """The integral of the normal distribution's density up to x."""
+    return erf_values.single_cdf(x) if erf_values.is_single(x) else _as(x, erf_values.normal_cdf(x))
+
+
+NORMAL_CDF = elementwise(normal_cdf, lambda x: np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)), name="normal_cdf")
 ERF = elementwise(erf, lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x), name="erf")
 ERFC = elementwise(erfc, lambda x: -2 / math.sqrt(math.pi) * np.exp(-x * x), name="erfc")
 ERFINV = elementwise(erfinv, lambda out: math.sqrt(math.pi) / 2 * np.exp(out * out), name="erfinv")

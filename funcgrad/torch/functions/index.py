@@ -7,14 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer, innermost
+from funcgrad.core.memory.indexing import READ_PLAN
 from funcgrad.torch.functions.ops import Op, note_views, run
 from funcgrad.torch.functions.registry import declare, function
+from funcgrad.torch.graph.modes import MODE
+from funcgrad.torch.graph.tape import named, next_order
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.inplace import content_index, set_item
-from funcgrad.torch.tensors.storage import Shared
-from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.storage import Shared, share_as_view
+from funcgrad.torch.tensors.tensor import PLAIN, Tensor, make_tensor
 from funcgrad.torch.tensors.values import as_array, cell, constant, item, looked_at
+
+_new = object.__new__
 
 # ---- x[index] --------------------------------------------------------------------------------------------------------
 
@@ -65,8 +72,62 @@ class _Fixed:
 _GET = Op("getitem", lambda input, fixed: _getitem(input, fixed.index), lambda input, fixed: _node(input, fixed.index))
 
 
+class _At:
+    """The step from an array to what lies at a basic index."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: Any) -> None:
+        self.index = index
+
+    def __call__(self, x: Any) -> Any:
+        return _getitem(x, self.index)
+
+
+_BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+_PLANS = {title: named(READ_PLAN, title) for title in ("SelectBackward0", "SliceBackward0", "UnsqueezeBackward0")}
+_PLANS["AliasBackward0"] = named(READ_PLAN, "AliasBackward0")
+
+
+def _steps_forward(index: Any) -> bool:
+    """Is it a slice with plain bounds, or None, that torch allows?"""
+    return type(index) is not slice or (
+        (index.step is None or type(index.step) is int and index.step > 0)
+        and (index.start is None or type(index.start) is int)
+        and (index.stop is None or type(index.stop) is int)
+    )
+
+
+def _fast_item(t: Tensor, index: Any) -> Tensor | None:
+    """The lane of t[index] for plain arrays and basic indices, in the normal mode; None for anything else."""
+    kind, x = type(index), t.value
+    if type(x) is not np.ndarray or MODE.get() is not None:
+        return None
+    if kind is not int:
+        items = index if kind is tuple else (index,)
+        if not _BASIC.issuperset(map(type, items)) or not all(map(_steps_forward, items)):
+            return None
+    try:
+        out = x[index]
+    except IndexError:
+        return None
+    made, node = _new(Tensor), t.node
+    made.value, made.node = out, None
+    if node is not None:
+        read = made.node = Node()
+        read.order, read.saved, read.origin = next_order(), index, node
+        read.plan = _PLANS["SelectBackward0" if kind is int else _node(t, index)]
+        read.spec = Spec(out.shape, out.dtype)
+    share_as_view(t, made, _At(index), None)
+    return made
+
+
 def get_item(t: Tensor, index: Any) -> Tensor:
     """t[index]: a view, if the index is of integers, slices, None and Ellipsis."""
+    if type(t) in PLAIN:
+        found = _fast_item(t, index)
+        if found is not None:
+            return found
     given = content_index(index)
     try:
         if isinstance(given, Tracer) or (type(given) is tuple and any(isinstance(i, Tracer) for i in given)):

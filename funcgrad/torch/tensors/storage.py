@@ -21,7 +21,7 @@ from funcgrad.core.memory.mutation import Place, for_each
 from funcgrad.core.memory.mutation import write as write_tracer
 from funcgrad.errors import user_line
 
-ndarray = np.ndarray
+ndarray, _new = np.ndarray, object.__new__
 
 
 class Shared(np.ndarray):
@@ -123,11 +123,16 @@ def share(tensor: Any, other: Any, step: Any = None, *, own_version: bool = Fals
 
 def share_as_view(tensor: Any, view: Any, step: Any, origin: str | None) -> Any:
     """Let `view`, just made by `step` from `tensor`, be a differentiable view of it."""
-    share(tensor, view, step)
-    link, made = tensor.link, view.link
-    made.base = tensor if link.base is None else link.base
-    made.base_steps = (*link.base_steps, step)
-    made.origin = origin or link.origin
+    link = tensor.link or link_of(tensor)
+    storage = link.storage
+    made = view.link = _new(Link)  # written out: views are made in loops
+    made.storage, made.version, made.origin = storage, link.version, origin or link.origin
+    if link.base is None:
+        made.base, made.base_steps = tensor, (step,)
+        made.steps = (*link.steps, step) if link.steps else made.base_steps
+    else:
+        made.base, made.base_steps, made.steps = link.base, (*link.base_steps, step), (*link.steps, step)
+    storage.add(view)
     return view
 
 

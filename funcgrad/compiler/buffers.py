@@ -65,6 +65,16 @@ class Buffers:
             return False
         return all(type(a) in (Hole, int, float) for a in step.args)
 
+    def hold(self, ref: Ref, spec: Spec) -> str:
+        """The name of a buffer that now belongs to `ref`."""
+        self.of[ref] = number = self._vacant(spec)
+        return f"b{number}"
+
+    def extra(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
+        """The name of one more buffer, for a loop alone."""
+        self.kinds.append((shape, dtype))
+        return f"b{len(self.kinds) - 1}"
+
     def _vacant(self, spec: Spec) -> int:
         kind = (spec.shape, spec.dtype)
         for k in reversed(self.vacant):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compiler.buffers import TANH_SLOPE, Buffers
+from funcgrad.compiler.loops import BlockWriter
 from funcgrad.compiler.names import index_text
 from funcgrad.compiler.passes.blocks import Loop
 from funcgrad.compiler.paths import Block
@@ -201,8 +202,55 @@ class FastWriter(Writer):
         self._line(f"p = {text}[{index_text(index, write)}]")
         self._line(f"np.add(p, {self._operand(part)}, p)")
 
+    # ---- loops -------------------------------------------------------------------------------------------------------
     def _write_loop(self, loop: Loop, live: set[Ref]) -> None:
-        raise NotImplementedError
+        assert self.buffers is not None
+        known = {**self.specs, **{ref: spec for step in loop.inner for ref, spec in zip(step.outs, step.specs)}}
+        self.specs = known
+        writer = BlockWriter(loop, known, self.texts, self._call_in_block)
+        sums = {step.outs[0]: f"s{int(step.outs[0])}" for step in loop.sums}
+        writer.write(sums)
+        number = len(self.prelude)
+        blocks = -(-writer.count // writer.size)
+        temps = [self.buffers.extra((writer.size, *(() if loop.flat else loop.shape[1:])), dtype) for dtype in writer.temps]
+        self._write_outs(loop, writer, sums, blocks)
+        names = "".join(f", t{k}" for k in range(len(temps)))
+        self._line(f"def block(k, i, j{names}):")
+        for line in writer.lines:
+            self._line(f"    {line}")
+        whole, rest = divmod(writer.count, writer.size)
+        self._line(f"for k in range({whole}):")
+        self._line(f"    block(k, k * {writer.size}, (k + 1) * {writer.size}{''.join(f', {t}' for t in temps)})")
+        if rest:
+            self.prelude += [f"e{number}_{k} = {t}[:{rest}]" for k, t in enumerate(temps)]
+            tails = "".join(f", e{number}_{k}" for k in range(len(temps)))
+            self._line(f"block({whole}, {whole * writer.size}, {writer.count}{tails})")
+        for ref, name in sums.items():
+            self._line(f"{self._name(ref)} = np.add.reduce({name})")
+
+    def _write_outs(self, loop: Loop, writer: BlockWriter, sums: dict[Ref, str], blocks: int) -> None:
+        assert self.buffers is not None
+        flat = ".reshape(-1)" if loop.flat and len(loop.shape) > 1 else ""
+        for step in loop.sums:
+            dtype = self.names.text(step.specs[0].dtype)
+            self._line(f"{sums[step.outs[0]]} = np.empty({blocks}, {dtype})")
+        for ref, name in writer.slices.items():
+            if ref in loop.outs:
+                spec = self.specs[ref]
+                if any(m in self.returned_refs for m in self.families.members.get(ref, [ref])):
+                    self._line(f"{self._name(ref)} = np.empty({spec.shape}, {self.names.text(spec.dtype)})")
+                else:
+                    self.texts[ref] = self.buffers.hold(ref, spec)
+                    self.hoisted.add(self.texts[ref])
+            self._line(f"{name} = {self.texts[ref]}{flat}")
+
+    def _call_in_block(self, step: Step, texts: dict[Ref, str], out: str | None) -> str:
+        """A step of a loop, with these texts for its operands."""
+        outer, self.texts = self.texts, {**self.texts, **texts}
+        try:
+            return self._call_into(step, out) if out is not None else self.expressions.of(step, self._operand)
+        finally:
+            self.texts = outer
 
 
 def _has_arrays(index: Any) -> bool:

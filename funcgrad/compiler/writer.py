@@ -23,6 +23,7 @@ from funcgrad.compiler.expressions import Expressions
 from funcgrad.compiler.guards import EXPRESSIONS, outcome_of
 from funcgrad.compiler.liveness import Families, live_in
 from funcgrad.compiler.names import Names, index_text
+from funcgrad.compiler.passes.blocks import Loop
 from funcgrad.compiler.paths import Block, Returned
 from funcgrad.compiler.steps import Hole, Spec, Step
 from funcgrad.compiler.vocabulary import add_at, written, written_flat
@@ -173,7 +174,9 @@ class Writer:
     def _write_step(self, step: Step, live: set[Ref]) -> None:
         for ref, spec in zip(step.outs, step.specs):
             self.specs[ref] = spec
-        if step.function in (written, written_flat, add_at):
+        if isinstance(step, Loop):
+            self._write_loop(step, live)
+        elif step.function in (written, written_flat, add_at):
             self._write_into(step, live)
         elif step.many is not None:
             names = [self._name(ref) if ref in live else "_" for ref in step.outs]
@@ -187,6 +190,12 @@ class Writer:
 
     def _write_one(self, step: Step, live: set[Ref]) -> None:
         self._line(f"{self._name(step.outs[0])} = {self.expressions.of(step, self._operand)}")
+
+    def _write_loop(self, loop: Loop, live: set[Ref]) -> None:
+        """One step after the other: blocks are only a matter of speed."""
+        for step in loop.inner:
+            self.specs[step.outs[0]] = step.specs[0]
+            self._line(f"{self._name(step.outs[0])} = {self.expressions.of(step, self._operand)}")
 
     def _write_into(self, step: Step, live: set[Ref]) -> None:
         """A write: into the buffer itself, if nobody needs any more what was there before."""

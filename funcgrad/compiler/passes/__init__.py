@@ -7,13 +7,14 @@ from typing import Any
 
 from funcgrad.compiler.liveness import without_dead
 from funcgrad.compiler.passes import rules
+from funcgrad.compiler.passes.blocks import Stretches
 from funcgrad.compiler.passes.rewriting import Rewriter
 from funcgrad.compiler.paths import Block
 from funcgrad.compiler.steps import Spec
 from funcgrad.transforms.programs import Ref
 
 Pass = Callable[[Block, Sequence[tuple[Ref, Spec]]], Any]
-PASSES: list[Pass] = [Rewriter]
+PASSES: list[Pass] = [Rewriter, Stretches]
 
 
 def optimised(root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> Block:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 from collections.abc import Callable
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from funcgrad.adaptation.session import SESSION
-from funcgrad.adaptation.spaces import Globals, writes_globals
+from funcgrad.adaptation.spaces import Globals, codes_in, writes_globals
 
 if TYPE_CHECKING:
     from funcgrad.adaptation.translation import Translator
@@ -52,7 +53,9 @@ class Copies:
         return copy.made
 
     def _copied(self, value: FunctionType, space: dict[str, Any]) -> Copy:
-        cells = tuple(map(self._cell, value.__closure__ or ()))
+        written = _written(value.__code__) if value.__closure__ else frozenset()
+        names = value.__code__.co_freevars
+        cells = tuple(self._cell(c, name in written) for name, c in zip(names, value.__closure__ or ()))
         plain = FunctionType(value.__code__, space, value.__name__, None, cells)
         plain.__dict__ = value.__dict__  # the attributes of a function are state, and shared
         for name in ("__qualname__", "__module__", "__doc__", "__annotations__"):
@@ -65,10 +68,10 @@ class Copies:
         space.provide(value.__code__)
         return Copy(plain, _flushing(plain, space) if writes_globals(value.__code__) else plain)
 
-    def _cell(self, cell: CellType) -> CellType:
-        """A variable of the copy: the original's own, if nothing in it is translated, since it may be written."""
+    def _cell(self, cell: CellType, is_written: bool) -> CellType:
+        """A variable of the copy: the original's own, if nothing in it is translated, or if it is written."""
         content = _content(cell)
-        if content is _EMPTY:
+        if content is _EMPTY or is_written:
             return cell
         if isinstance(content, FunctionType) and content in self.pending:
             made = CellType()
@@ -82,9 +85,10 @@ class Copies:
         if copy.checked == SESSION.number:
             return True
         copy.checked = SESSION.number
-        for mine, cell in zip(copy.plain.__closure__ or (), value.__closure__ or ()):
+        written = _written(value.__code__) if value.__closure__ else frozenset()
+        for name, mine, cell in zip(value.__code__.co_freevars, copy.plain.__closure__ or (), value.__closure__ or ()):
             content = _content(cell)
-            if content is not _EMPTY and self.translator.translated(content) is not _content(mine):
+            if name not in written and content is not _EMPTY and self.translator.translated(content) is not _content(mine):
                 return False
         return True
 
@@ -101,6 +105,13 @@ def _content(cell: CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return _EMPTY
+
+
+@functools.cache
+def _written(code: CodeType) -> frozenset[str]:
+    """The variables of outer functions that this one, or one inside it, writes (nonlocal)."""
+    parts = codes_in(code)
+    return frozenset(i.argval for part in parts for i in dis.get_instructions(part) if i.opname == "STORE_DEREF")
 
 
 def _flushing(plain: FunctionType, space: Globals) -> Callable[..., Any]:

@@ -25,7 +25,7 @@ _ASKED = (
 @cache
 def module_for(name: str) -> Any:
     """funcgrad's module in the place of the module `name`; None if there is none."""
-    top, _, rest = name.partition(".")
+    top, _, rest = ("numpy", "", "") if name == "numpy._core.numeric" else name.partition(".")
     if top not in LIBRARIES:
         return None
     try:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -15,11 +16,12 @@ from funcgrad.adaptation.questions import builtins_for, plain_kind, stand_in
 from funcgrad.adaptation.scope import Scope
 from funcgrad.adaptation.spaces import Globals
 from funcgrad.adaptation.tools import cached_by
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.memory.looks import look
 from funcgrad.transforms.wrapping import Transformed
 
 # What holds nothing that could be translated, and most values are.
-_PLAIN = frozenset([int, float, complex, bool, str, bytes, type(None), np.ndarray, np.float64, slice, range, type(...)])
+_PLAIN = frozenset([int, float, complex, bool, str, bytes, type(None), np.float64, slice, range, type(...)])
 _MANY = 1000  # items of a container that are looked at
 
 
@@ -33,6 +35,7 @@ class Translator:
         self.classes = classes.Classes(self)
         self.spaces: dict[int, Globals] = {}
         self.modules: dict[int, AdaptedModule] = {}
+        self.looks: dict[int, tuple[ref[Any], ref[Any]]] = {}
         self.containers: dict[int, tuple[Any, list[Any], Any]] = {}
 
     def translated(self, value: Any) -> Any:
@@ -138,12 +141,24 @@ class Translator:
             return self.translated(value.py_func)
         return value
 
+    def array(self, value: np.ndarray) -> Any:
+        """An array that was there before: while a transform runs, what is computed from it is blank."""
+        if RUNNING.get() is None or not value.ndim or value.dtype.kind not in "fciub":
+            return value
+        given, known = self.looks.get(id(value), (None, None))
+        made = known() if given is not None and known is not None and given() is value else None
+        if made is None:
+            made = look(value)
+            self.looks[id(value)] = ref(value), ref(made)
+        return made
+
     def container(self, value: Any) -> Any:
         """A list, tuple or dict: itself, unless it holds what is translated; then a copy, the same one until it changes."""
         items = list(value.values() if isinstance(value, dict) else value) if len(value) <= _MANY else []
         if not items or isinstance(value, list) and type(items[0]) in _PLAIN:
             return value
-        new = [self.translated(item) for item in items]
+        # Arrays stay: the container would have to be another one, and its state would be lost.
+        new: list[Any] = [item if type(item) is np.ndarray else self.translated(item) for item in items]
         if all(map(_is, new, items)):
             return value
         known = self.containers.get(id(value))
@@ -192,6 +207,7 @@ def _source(translator: Translator, value: Any) -> Any:
 _BY_KIND: dict[type, Callable[[Translator, Any], Any]] = {
     FunctionType: Translator.function, MethodType: Translator.method, functools.partial: Translator.partial,
     functools._lru_cache_wrapper: Translator.cached,
+    np.ndarray: Translator.array,
     list: Translator.container, tuple: Translator.container, dict: Translator.container, set: Translator.container,
 }  # fmt: skip
 _OF_LIBRARIES: dict[str, Callable[[Translator, Any], Any]] = {

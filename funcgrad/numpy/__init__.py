@@ -23,7 +23,9 @@ Its parts::
     iteration.py       ndarray, ndenumerate, broadcast: classes of NumPy's
     products.py        matmul and dot, of sparse matrices too
     kinds.py           float64 and the other classes of numbers
-    random.py          random, whose samples are such arrays, too
+    random.py          random, whose samples are such arrays, too (sources.py)
+    polynomial.py      polynomial and poly1d, by `adapt`
+    testing.py         assertions about values
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ import numpy as _numpy
 from funcgrad.numpy.dispatch import dispatched
 from funcgrad.numpy.kinds import is_number_class, number_class
 
-_MODULES = {"linalg": "linalg", "fft": "fft", "random": "random"}
+_MODULES = ("fft", "linalg", "polynomial", "random", "testing")
 _OWN = {
     "concatenators": ("r_", "c_", "mgrid", "ogrid"),
     "functional": (
@@ -44,6 +46,7 @@ _OWN = {
     ),
     "iteration": ("ndarray", "ndenumerate", "broadcast", "isscalar"),
     "products": ("matmul", "dot"),
+    "polynomial": ("poly1d",),
     "constructors": (
         "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite", "require",
         "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "copy",

@@ -16,16 +16,18 @@ from funcgrad.core.arrays.methods import call_function
 from funcgrad.core.engine.catalogue import Constructor, entry
 from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
 from funcgrad.core.memory.blank import fresh
+from funcgrad.core.memory.looks import look
 from funcgrad.numpy.dispatch import named_like, tracer_in
 
 HOME = "funcgrad.numpy"
+running = RUNNING.get  # found faster
 
 
 def made_by(function: Callable[..., Any]) -> Any:
     """`function` with results into which tracers can be written."""
 
     def make(*args: Any, **kwargs: Any) -> Any:
-        if RUNNING.get() is None:
+        if running() is None:
             return function(*args, **kwargs)
         tracer = tracer_in((*args, *kwargs.values()))
         if tracer is None:
@@ -39,13 +41,13 @@ def converted_by(function: Callable[..., Any]) -> Any:
     """The same, for a function that may give its argument, or what looks into it."""
 
     def convert(a: Any, *args: Any, **kwargs: Any) -> Any:
-        if RUNNING.get() is None:
+        if running() is None:
             return function(a, *args, **kwargs)
         tracer = tracer_in((a, *args, *kwargs.values()))
         if tracer is not None:
             return of_tracers(function, tracer, (a, *args), kwargs)
         out = function(a, *args, **kwargs)
-        return out if isinstance(a, np.ndarray) and np.may_share_memory(a, out) else fresh(out)
+        return look(out) if isinstance(a, np.ndarray) and np.may_share_memory(a, out) else fresh(out)
 
     return named_like(convert, function, HOME)
 

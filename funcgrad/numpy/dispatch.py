@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from inspect import cleandoc
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,10 @@ import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad.core.arrays.methods import call_function
 from funcgrad.core.engine.catalogue import Unsupported, known
 from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.memory.blank import BlankTracer, filling_plain, only_fills_plain
+from funcgrad.core.memory.looks import handed_out
+
+running = RUNNING.get  # found faster
 
 
 def tracer_in(items: Any) -> Tracer | None:
@@ -39,20 +43,56 @@ def named_like(made: Any, function: Callable[..., Any], home: str) -> Any:
 
 @cache
 def looking(function: Callable[..., Any], home: str) -> Any:
-    """`function`, which looks for tracers in lists and keywords too, while a transform runs."""
+    """`function`, which looks for tracers in lists and keywords too, while a transform runs, and whose new arrays are blank."""
+    made = known(function)
+    has_rule = made is not None and not isinstance(made, Unsupported)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if RUNNING.get() is None or tracer_in((*args, *kwargs.values())) is None:
+        if running() is None:
             return function(*args, **kwargs)
+        tracer = tracer_in((*args, *kwargs.values()))
+        if tracer is None or not has_rule:
+            return handed_out(function(*args, **kwargs), (args, tuple(kwargs.values())))
+        if isinstance(tracer, BlankTracer) and only_fills_plain(function, args, kwargs):
+            return filling_plain(function, args, kwargs)
         return call_function(function, args, kwargs)
 
     return named_like(call, function, home)
 
 
+FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.sum), type(np.dot))
+_MIRRORED = ("numpy.lib", "numpy.emath")
+
+
 def dispatched(module: ModuleType, name: str, home: str) -> Any:
-    """The name of one of NumPy's modules: NumPy's own, unless NumPy might not see a tracer that it is called with."""
+    """The name of one of NumPy's modules: NumPy's own, unless it is a function that gives arrays, or takes them in lists."""
     value = getattr(module, name)
-    if isinstance(value, (type, ModuleType, np.ufunc)) or not callable(value):
+    if isinstance(value, ModuleType):
+        return Mirror(value, f"{home}.{name}") if value.__name__.startswith(_MIRRORED) else value
+    return looking(value, home) if isinstance(value, FUNCTIONS) and name not in _OF_NO_ARRAYS else value
+
+
+# Functions that neither give arrays nor look into lists for them.
+_NAMES = """
+array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast format_float_positional
+format_float_scientific get_include get_printoptions getbufsize geterr geterrcall info isdtype issubdtype may_share_memory
+min_scalar_type mintypecode nested_iters promote_types save savetxt savez savez_compressed set_printoptions setbufsize seterr
+seterrcall shares_memory show_config show_runtime test typename
+"""
+_OF_NO_ARRAYS = frozenset(_NAMES.split())
+
+
+class Mirror(ModuleType):
+    """A module of NumPy's whose functions are `dispatched`."""
+
+    def __init__(self, original: ModuleType, home: str) -> None:
+        super().__init__(home, original.__doc__)
+        self._original = original
+
+    def __getattr__(self, name: str) -> Any:
+        value = dispatched(self._original, name, self.__name__)
+        setattr(self, name, value)
         return value
-    made = known(value)
-    return value if made is None or isinstance(made, Unsupported) else looking(value, home)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._original)

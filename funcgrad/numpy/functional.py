@@ -26,7 +26,7 @@ def _applying(function: Callable[..., Any], position: int) -> Any:
             return function(*args, **kwargs)
         x = as_array(args[position])
         x = x if isinstance(x, Tracer) or x.dtype.kind not in "fc" else BLANK.constant(x)
-        return entry(function)(*args[:position], x, *args[position + 1 :], **kwargs)
+        return fresh(entry(function)(*args[:position], x, *args[position + 1 :], **kwargs))
 
     return named_like(call, function, HOME)
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import Tracer
-from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.memory.blank import BlankTracer, fresh
 from funcgrad.core.memory.views import is_scalar
 from funcgrad.numpy.dispatch import tracer_in
+
+running = RUNNING.get
 
 
 class NumberKind(type):
@@ -23,7 +25,10 @@ class NumberKind(type):
     convert: Callable[..., Any]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return cls.convert(*args, **kwargs) if "original" in cls.__dict__ else super().__call__(*args, **kwargs)
+        space = cls.__dict__
+        if "original" not in space:
+            return super().__call__(*args, **kwargs)
+        return space["original"](*args, **kwargs) if running() is None else space["convert"](*args, **kwargs)
 
     def __instancecheck__(cls, x: object) -> bool:
         if "original" not in cls.__dict__:
@@ -71,7 +76,7 @@ def number_class(original: Any) -> Any:
     def convert(*args: Any, **kwargs: Any) -> Any:
         tracer = tracer_in(args)
         if tracer is None or isinstance(tracer, BlankTracer):
-            return original(*args, **kwargs)
+            return fresh(original(*args, **kwargs))
         as_array: Any = np.array
         return as_array(args[0], dtype=original, like=tracer)[()]
 

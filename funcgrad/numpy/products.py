@@ -39,6 +39,8 @@ def product(function: Callable[..., Any]) -> Any:
     dense = looking(function, HOME)
 
     def multiply(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(x) is np.ndarray and type(y) is np.ndarray:
+            return dense(x, y, *args, **kwargs)
         if is_sparse(x) and isinstance(y, Tracer):
             return sparse_times(y, matrix=x)
         if is_sparse(y) and isinstance(x, Tracer):

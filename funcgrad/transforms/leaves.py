@@ -15,6 +15,7 @@ from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, snapshot
 from funcgrad.core.memory.blank import plain
+from funcgrad.core.memory.looks import looked_through
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.hidden import revealed
 
@@ -158,7 +159,7 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
             "the output is an object array that holds tracers, through which no derivative can be followed. "
             "Build it with np.stack([...]) or np.array([...], like=x) instead of np.array([...], dtype=object)."
         )
-    return x
+    return looked_through(x)
 
 
 def handed_out(trace: Trace, x: Any) -> Any:

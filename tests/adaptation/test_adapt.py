@@ -191,3 +191,18 @@ def test_threads_share_the_objects() -> None:
         found = set(pool.map(f, [X] * 40))
     assert found == {f(X)}
     assert type(program.NETWORK) is program.Network
+
+
+def test_arrays_in_closures_and_arguments() -> None:
+    f = program.weighted
+    before = f.total().copy()
+    assert grad(adapt(f))(X) == 1.0
+    assert grad(adapt(f))(X) == 1.0
+    np.testing.assert_array_equal(f.total(), before + 2)
+
+    def filled(start: Any, x: Any) -> Any:
+        y = start.copy()
+        y[0] = math.sin(x)
+        return y.sum()
+
+    assert grad(adapt(filled), argnums=1)(np.ones(3), X) == math.cos(X)

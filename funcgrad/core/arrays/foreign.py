@@ -148,6 +148,8 @@ def _taker(kind: type) -> Taker:
 
 
 def _taker_of_subclass(kind: type) -> Taker:
+    if hasattr(kind, "__operand__"):  # funcgrad's own
+        return lambda x: x.__operand__()
     if issubclass(kind, np.matrix):
         return lambda x: _refuse(
             x, "an np.matrix, whose * is a product of matrices. Write np.asarray(x), and @ for its products"

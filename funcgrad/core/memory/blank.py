@@ -17,8 +17,36 @@ import numpy as np
 from funcgrad.core.engine.catalogue import Unsupported, known
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, bind, lower, rebuilt, snapshot
+from funcgrad.core.memory.looks import Look, look, looked_through
 from funcgrad.core.memory.mutation import overwrite
 from funcgrad.core.memory.places import Place
+
+# Functions that write into their first argument.
+FILLING = frozenset([np.copyto, np.place, np.putmask, np.put, np.put_along_axis, np.fill_diagonal])
+
+
+def _fills_plain(outs: Any) -> bool:
+    """Is what a call writes into a plain array? (No derivative is lost where nothing that is written is traced.)"""
+    return any(isinstance(x, np.ndarray) for x in outs) and not any(isinstance(x, Tracer) for x in outs)
+
+
+def only_fills_plain(function: Any, args: Any, kwargs: Any) -> bool:
+    """Does this call write into a plain array what is not traced?"""
+    filled = args[:1] if function in FILLING else (kwargs.get("out"),)
+    return _fills_plain(filled) and not _is_traced((*args, *kwargs.values()))
+
+
+def filling_plain(function: Any, args: Any, kwargs: Any) -> Any:
+    """That call: it is NumPy's."""
+    made = function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
+    return kwargs.get("out", made)
+
+
+def _is_traced(items: Any) -> bool:
+    """Is there a tracer that is not blank among these, or in lists among them?"""
+    return any(
+        isinstance(x, Tracer) and not isinstance(x, BlankTracer) or isinstance(x, (list, tuple)) and _is_traced(x) for x in items
+    )
 
 
 class BlankTracer(Tracer):
@@ -26,8 +54,17 @@ class BlankTracer(Tracer):
 
     __slots__ = ()
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        outs = args[:1] if method == "at" else kwargs.get("out") or ()
+        if not _fills_plain(outs) or _is_traced((*args, *kwargs.values())):
+            return super().__array_ufunc__(ufunc, method, *args, **kwargs)
+        getattr(ufunc, method)(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
+        return None if method == "at" else outs[0] if len(outs) == 1 else outs
+
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         found = known(function)
+        if only_fills_plain(function, args, kwargs):
+            return filling_plain(function, args, kwargs)
         if found is None or isinstance(found, Unsupported):
             # Such as np.save: what has no derivative has none to lose.
             return BLANK.constant(function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()}))
@@ -107,9 +144,11 @@ class BlankTrace(Trace):
     def constant(self, value: Any) -> Any:
         if isinstance(value, (tuple, list)):
             return rebuilt(value, [self.constant(v) for v in value])
-        if type(value) is not np.ndarray or value.dtype.kind not in "fc":
-            return value  # numbers, masks, indices
-        return super().wrap(value, None)
+        if type(value) is not np.ndarray:
+            return value  # numbers
+        if value.dtype.kind in "fc":
+            return super().wrap(value, None)
+        return look(value) if value.dtype.kind in "iub" and RUNNING.get() is not None else value
 
 
 BLANK = BlankTrace()
@@ -120,8 +159,11 @@ def fresh(x: Any) -> Any:
     return x if RUNNING.get() is None else BLANK.constant(x)
 
 
+Look.fresh = staticmethod(fresh)
+
+
 def plain(x: Any) -> Any:
     """`x`, or what it holds if it is blank; also in lists."""
     if isinstance(x, (tuple, list)):
         return rebuilt(x, [plain(v) for v in x])
-    return snapshot(x) if isinstance(x, BlankTracer) else x
+    return snapshot(x) if isinstance(x, BlankTracer) else looked_through(x)

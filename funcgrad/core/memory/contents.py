@@ -7,6 +7,7 @@ from typing import Any
 from funcgrad.core.arrays import foreign
 from funcgrad.core.engine.primitive import TAKEN, as_operand
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.looks import Look, looked_through
 
 
 def as_content(x: Any) -> Any:
@@ -29,4 +30,6 @@ _INDICES = TAKEN | {slice, list, type(None), type(Ellipsis)}
 
 
 def _as_index(i: Any) -> Any:
+    if isinstance(i, Look):
+        return looked_through(i)
     return i if type(i) in _INDICES or isinstance(i, (Tracer, tuple)) or hasattr(i, "__operand__") else foreign.index(i)

@@ -359,3 +359,47 @@ def class_inside(x: float) -> Any:
             return math.exp(self.size) * self.scale
 
     return Local(x).report()
+
+
+# ---- arrays from before ----------------------------------------------------------------------------------------------
+DATA = np.array([[1.0, 2.0], [3.0, 4.0]])
+COUNTS = np.array([1, 2, 3])
+
+
+class Model:
+    def __init__(self) -> None:
+        self.start = np.array([1.0, 0.0])
+
+    def run(self, x: float) -> Any:
+        state = self.start.copy()
+        state[1] = math.sin(x)
+        return state.sum()
+
+
+MODEL = Model()
+
+
+def arrays_from_before(x: float) -> Any:
+    a, b, c, d = DATA.copy(), COUNTS / 2, DATA[DATA > 1.5], np.exp(DATA)
+    for y in (a, b, c, d):
+        y[0] = x * x
+    steps = (COUNTS > 1) * 1.0
+    steps += x
+    return sum(y.sum() for y in (a, b, c, d)) * steps.prod() + MODEL.run(x)
+
+
+def make_closure() -> Callable[[float], Any]:
+    weights, total = np.array([1.0, 2.0]), np.zeros(2)
+
+    def weighted(x: float) -> Any:
+        nonlocal total
+        y = weights * 2
+        y[0] = x
+        total = total + 1
+        return y.sum()
+
+    weighted.total = lambda: total
+    return weighted
+
+
+weighted = make_closure()

@@ -1,0 +1,125 @@
+"""Looks: plain arrays from which blank ones are computed.
+
+Integers and booleans have no derivative, and an array that was there before the transform is plain; but what is computed from
+them (`np.arange(n) / 2`, `1.0 + (y > 0)`, `data.copy()`) is a new array of floats, into which tracers may come to be written. A
+look is NumPy's own array for everybody, C code included. It differs in what functions, operators and methods give of it while
+a transform runs: blank arrays in the place of plain ones, and looks in the place of integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.engine.trace import RUNNING, Tracer, rebuilt
+
+
+class Look(np.ndarray):
+    """A plain array from which blank ones are computed."""
+
+    __slots__ = ()
+    fresh: Callable[[Any], Any]  # what a new array is handed out as (blank.py)
+
+    def __operand__(self) -> Any:
+        return self.view(np.ndarray)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if any(isinstance(x, Tracer) for x in (*args, *(out or ()))):
+            return NotImplemented
+        if out is not None:
+            kwargs["out"] = tuple(map(looked_through, out))
+        made = getattr(ufunc, method)(*map(looked_through, args), **{k: looked_through(v) for k, v in kwargs.items()})
+        if out is None:
+            return Look.fresh(made)
+        return out[0] if len(out) == 1 else tuple(given if given is not None else x for given, x in zip(out, made))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if any(issubclass(kind, Tracer) for kind in types):
+            return NotImplemented
+        plain_args = looked_through(args)
+        plain_kwargs = {k: looked_through(v) for k, v in kwargs.items()}
+        return handed_out(function(*plain_args, **plain_kwargs), (plain_args, tuple(plain_kwargs.values())))
+
+    def __getitem__(self, index: Any) -> Any:
+        out = super().__getitem__(index)
+        if type(out) is Look and out.dtype.kind in "fc" and not _is_basic(index):
+            return Look.fresh(out.view(np.ndarray))
+        return out
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+
+def _is_basic(index: Any) -> bool:
+    items = index if type(index) is tuple else (index,)
+    return not any(isinstance(i, (list, np.ndarray)) for i in items)
+
+
+def look(x: np.ndarray) -> Look:
+    """`x`, as a look into the same memory."""
+    return x.view(Look)
+
+
+def looked_through(x: Any) -> Any:
+    """The plain array of a look; also in lists."""
+    if type(x) is Look:
+        return x.view(np.ndarray)
+    if type(x) in (list, tuple):
+        return rebuilt(x, [looked_through(item) for item in x])
+    return x
+
+
+def handed_out(out: Any, args: Any) -> Any:
+    """What a function gave of plain arguments while a transform runs: blank, where it is new; a look, where it is one of the
+    arguments or looks into one."""
+    if RUNNING.get() is None:
+        return out
+    if isinstance(out, (tuple, list)):
+        return rebuilt(out, [handed_out(item, args) for item in out])
+    if type(out) is not np.ndarray:
+        return out
+    if out.dtype.kind in "fc" and (out.base is not None or _is_among(out, args)) and _shares(out, args):
+        return look(out)
+    return Look.fresh(out)
+
+
+def _is_among(x: Any, items: Any) -> bool:
+    return any(item is x or type(item) in (list, tuple) and _is_among(x, item) for item in items)
+
+
+def _shares(x: Any, items: Any) -> bool:
+    return any(
+        isinstance(item, np.ndarray) and np.may_share_memory(x, item) or type(item) in (list, tuple) and _shares(x, item)
+        for item in items
+    )
+
+
+def _of_plain(name: str) -> Callable[..., Any]:
+    """A method that makes a new array."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Tracer) for x in (*args, *kwargs.values())):
+            return getattr(np, name)(self, *args, **kwargs)
+        out = kwargs.get("out")
+        made = getattr(self.view(np.ndarray), name)(*looked_through(args), **{k: looked_through(v) for k, v in kwargs.items()})
+        return Look.fresh(made) if out is None else out
+
+    method.__name__ = name
+    return method
+
+
+def _as_plain(name: str) -> Callable[..., Any]:
+    return lambda self, *args: getattr(self.view(np.ndarray), name)(*args)
+
+
+_NEW = (
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj", "conjugate",
+    "copy", "cumprod", "cumsum", "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "repeat", "round", "searchsorted",
+    "std", "sum", "take", "trace", "var", "__copy__",
+)  # fmt: skip
+for _name in _NEW:
+    setattr(Look, _name, _of_plain(_name))
+for _name in ("__repr__", "__str__", "__reduce__", "__reduce_ex__"):
+    setattr(Look, _name, _as_plain(_name))

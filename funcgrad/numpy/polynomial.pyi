@@ -1,0 +1,2 @@
+# For editors and type checkers.
+from numpy.polynomial import *  # noqa: F403

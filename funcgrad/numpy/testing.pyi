@@ -1,0 +1,2 @@
+# For editors and type checkers.
+from numpy.testing import *  # noqa: F403

@@ -26,7 +26,7 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.scipy import classes  # noqa: F401  (tells rerun how classes are made)
 from funcgrad.scipy.examples import by_examples
 from funcgrad.scipy.mirror import FUNCTIONALS, REPLACED, scipy_module
-from funcgrad.scipy.rerun import rerun, substitute
+from funcgrad.scipy.rerun import rerun, stands_for, substitute
 
 Function = Callable[..., Any]
 
@@ -128,6 +128,8 @@ class Chapter:
         """`made` stands in the place of SciPy's object of that name."""
         if hasattr(self.module, name):
             REPLACED[f"{self.part}.{name}"] = made
+            if isinstance(theirs := getattr(self.module, name), type):
+                stands_for(theirs, made)
         return made
 
     def classes(self, names: str) -> None:

@@ -20,6 +20,7 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 
 # What a chapter has put in the place of SciPy's object: "linalg.name" -> that.
 REPLACED: dict[str, Any] = {}
+BY_ORIGINAL: dict[Any, Any] = {}  # the same, by SciPy's object
 # Functions of the user's functions: their rules are asked whenever a transform runs.
 FUNCTIONALS: set[Any] = set()
 # Modules of SciPy's that are mirrored within another one.

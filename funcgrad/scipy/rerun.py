@@ -416,7 +416,26 @@ def _chosen(
     return out if isinstance(out, BlankTracer) or np.shape(out) else out + np.zeros(np.shape(value))
 
 
+class At:
+    """array_api_extra's `at(x)[index].set(v)`, by funcgrad's own."""
+
+    def __init__(self, x: Any, index: Any = None) -> None:
+        self.x, self.index = x, index
+
+    def __getitem__(self, index: Any) -> At:
+        return At(self.x, index)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        from funcgrad import at
+
+        def update(value: Any, /, copy: Any = None, xp: Any = None) -> Any:
+            return getattr(at(self.x)[self.index], name)(value)
+
+        return update
+
+
 HELPERS: dict[str, Any] = {
+    "at": At,
     "array_namespace": _namespace,
     "_asarray": _as_array,
     "_asarray_validated": _validated,
@@ -426,7 +445,7 @@ HELPERS: dict[str, Any] = {
     "is_torch": _false,
     "is_cupy": _false,
     "is_dask": _false,
-    "is_lazy_array": _false,
+    "is_lazy_array": is_batched,
     "is_array_api_strict": _false,
     "apply_where": _chosen,
 }

@@ -8,6 +8,7 @@ Nobody has to: when a tracer meets a function of scipy.special for the first tim
     errors          the error function, the normal distribution
     densities, distributions, suprema
     bessel, elliptic (Carlson's integrals), integrals, hypergeometric (orthogonal polynomials), waves
+    ordinary        what is no ufunc
     contour         derivatives from values on a circle, where recurrences cancel
 """
 
@@ -21,6 +22,7 @@ from funcgrad.scipy.special import (  # noqa: F401
     gammas,
     hypergeometric,
     integrals,
+    ordinary,
     suprema,
     waves,
     zetas,

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from funcgrad.core.engine.kinds import Unknown
+from funcgrad.core.engine.trace import concrete
 from funcgrad.scipy.special.rules import elementwise, unsupported
 
 PARAMETER, DEGREE, ORDER = Unknown("a parameter"), Unknown("the degree"), Unknown("the order")
@@ -44,10 +45,21 @@ elementwise("eval_chebyt", DEGREE, lambda x, y: _below(x, x, special.eval_chebyu
 elementwise("eval_chebyu", DEGREE, lambda x, y: _below(x, 2, special.eval_gegenbauer(x - 1, 2.0, y)))
 elementwise("eval_chebyc", DEGREE, lambda x, y: _below(x, x, special.eval_chebys(x - 1, y)))
 elementwise("eval_chebys", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(x - 1, 2.0, 0.5 * y)))
+
+
+def genlaguerre_in_parameter(x, y, z):
+    """For a whole degree: the sum of L_k / (n - k) over k < n (Koekoek, J. Comput. Appl. Math. 30, 1990); otherwise NaN."""
+    top = int(np.max(concrete(x), initial=0))
+    terms = [np.where(k < x, special.eval_genlaguerre(float(k), y, z) / np.where(k < x, x - k, 1), 0) for k in range(top)]
+    return np.where(x == np.floor(x), sum(terms, 0.0 * z), np.nan)
+
+
 elementwise("eval_hermite", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_hermite(np.maximum(x - 1, 0), y)))
 elementwise("eval_hermitenorm", DEGREE, lambda x, y: _below(x, x, special.eval_hermitenorm(np.maximum(x - 1, 0), y)))
 elementwise("eval_laguerre", DEGREE, lambda x, y: _below(x, -1, special.eval_genlaguerre(x - 1, 1.0, y)))
-elementwise("eval_genlaguerre", DEGREE, PARAMETER, lambda x, y, z: _below(x, -1, special.eval_genlaguerre(x - 1, y + 1, z)))
+elementwise(
+    "eval_genlaguerre", DEGREE, genlaguerre_in_parameter, lambda x, y, z: _below(x, -1, special.eval_genlaguerre(x - 1, y + 1, z))
+)
 elementwise("eval_gegenbauer", DEGREE, PARAMETER, lambda x, y, z: _below(x, 2 * y, special.eval_gegenbauer(x - 1, y + 1, z)))
 elementwise(
     "eval_jacobi",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from types import FunctionType
 from typing import Any
 
 import scipy.spatial.transform as st
@@ -25,21 +26,49 @@ def _of_tracers(x: Any) -> Any:
     return made
 
 
-def _entered(name: str) -> None:
+def _as_ours(out: Any) -> Any:
+    """A rotation of SciPy's, which has just been made, as one that may meet tracers."""
+    if type(out) is st.Rotation:
+        out.__class__ = Rotation
+    elif isinstance(out, tuple):
+        for x in out:
+            _as_ours(x)
+    return out
+
+
+def _making(function: Any) -> Any:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _as_ours(function(*args, **kwargs))
+
+    return call
+
+
+def _entered(method: Any) -> Any:
     """A method of a plain rotation that may meet a tracer."""
-    method = getattr(Rotation, name)
 
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is not None and carries_tracer((self, args, kwargs)):
-            return method(_of_tracers(self), *map(_of_tracers, args), **kwargs)
-        return method(self, *args, **kwargs)
+            self, args = _of_tracers(self), tuple(map(_of_tracers, args))
+        return _as_ours(method(self, *args, **kwargs))
 
-    setattr(Rotation, name, call)
+    return call
+
+
+def _prepare(cls: Any) -> None:
+    """Rotations that come out are ours; those that meet a tracer compute on tracers."""
+    for name, value in list(vars(cls).items()):
+        if isinstance(value, (staticmethod, classmethod)):
+            setattr(cls, name, type(value)(_making(value.__func__)))
+        elif isinstance(value, FunctionType) and (not name.startswith("__") or name in ("__mul__", "__pow__", "__getitem__")):
+            setattr(cls, name, _entered(value))
+        elif name == "__call__":
+            setattr(cls, name, _making(value))
 
 
 if private("scipy.spatial.transform._rotation_xp") is not None:
     transform.classes("Rotation Slerp RotationSpline")
     Rotation: Any = substitute("", st.Rotation)
-    for _name in ("apply", "__mul__", "__pow__"):
-        _entered(_name)
+    for _made in (Rotation, substitute("", st.Slerp), substitute("", st.RotationSpline)):
+        _prepare(_made)

@@ -23,6 +23,7 @@ REPLACED: dict[str, Any] = {}
 BY_ORIGINAL: dict[Any, Any] = {}  # the same, by SciPy's object
 # Functions of the user's functions: their rules are asked whenever a transform runs.
 FUNCTIONALS: set[Any] = set()
+ALWAYS: set[Any] = set()  # those among them that have more to give outside of transforms, too
 # Modules of SciPy's that are mirrored within another one.
 _INNER = (
     "cluster.vq cluster.hierarchy linalg.blas linalg.lapack linalg.interpolative optimize.elementwise signal.windows "
@@ -90,10 +91,11 @@ def mirrored(value: Any, name: str) -> Any:
 
 def looking(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`function`, which hands tracers to the rule that funcgrad has for it, and refuses them if there is none."""
-    is_functional = function in FUNCTIONALS
+    is_functional, is_always = function in FUNCTIONALS, function in ALWAYS
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if RUNNING.get() is None or not (is_functional or carries_tracer((args, kwargs))):
+        is_traced = RUNNING.get() is not None and (is_functional or carries_tracer((args, kwargs)))
+        if not is_traced and not is_always:
             return function(*args, **kwargs)
         made = CATALOGUE.get(function)
         if made is None:

@@ -212,7 +212,7 @@ def kept(index: Any) -> Any:
         return tuple(map(kept, index))
     if kind is np.ndarray:
         return index.copy()
-    if kind is list:
+    if kind in (list, range):
         return array_of(index) if holds_tracer(index) else index_array(index)
     return snapshot(index) if isinstance(index, Tracer) else index
 

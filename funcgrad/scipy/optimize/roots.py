@@ -1,0 +1,179 @@
+"""Roots and fixed points: with f(x, p) = 0, dx = -inv(df/dx) df/dp dp."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+import scipy.optimize as so
+
+from funcgrad.core.engine.primitive import as_operand
+from funcgrad.scipy.declare import Chapter
+from funcgrad.scipy.implicit import solved as solved_by
+from funcgrad.scipy.optimize.calls import as_args, plainly, solved, start, values, with_fields
+
+optimize = Chapter("optimize")
+
+
+def _scalar(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
+    """The root x of a function of a number."""
+    return solved(lambda x, *args: as_operand(f(x, *args)), np.asarray(x, dtype=np.result_type(x, float))[()], args)
+
+
+# ---- functions of a number -----------------------------------------------------------------------------------------------
+
+
+def _bracketed(name: str) -> None:
+    theirs = getattr(so, name)
+
+    @optimize.functional(name)
+    def body(f, a, b, args=(), full_output=False, **options):
+        args = as_args(args)
+        found = theirs(plainly(f), values(a), values(b), values(args), full_output=full_output, **values(options))
+        x = _scalar(f, found[0] if full_output else found, args)
+        return (x, with_fields(found[1], root=x)) if full_output else x
+
+
+for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
+    _bracketed(_name)
+
+
+@optimize.functional("root_scalar")
+def root_scalar(f, args=(), fprime=None, fprime2=None, **options):
+    args = as_args(args)
+    found = so.root_scalar(plainly(f), values(args), fprime=plainly(fprime), fprime2=plainly(fprime2), **values(options))
+    value_only = f if callable(fprime) or not fprime else lambda *given: f(*given)[0]
+    return with_fields(found, root=_scalar(value_only, found.root, args))
+
+
+@optimize.functional("newton")
+def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=False, **options):
+    args, x0 = as_args(args), values(x0)
+    given = [plainly(func), x0, plainly(fprime), values(args)]
+    found = so.newton(*given, fprime2=plainly(fprime2), x1=values(x1), full_output=full_output, **options)
+    several = full_output and np.size(x0) > 1
+    x = np.asarray(found[0] if full_output else found)
+    out = _elementwise(func, x, args) if x.ndim else _scalar(func, x[()], args)
+    if not full_output:
+        return out
+    return with_fields(found, root=out) if several and hasattr(found, "_replace") is False else (out, *found[1:])
+
+
+def _elementwise(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
+    """The roots of independent equations."""
+    import funcgrad
+
+    residual = lambda x, *args: as_operand(f(x, *args))
+
+    def slope(x: Any, args: Any) -> Any:
+        return funcgrad.jvp(lambda x: residual(x, *args), (x,), (np.ones_like(x),))[1]
+
+    leaves, closed = _written(residual, x, args)
+    divided = lambda x, given, rhs: rhs / slope_of(closed, x, given, slope)
+    return solved_by("root", x, leaves, lambda x, *given: closed(x, given), divided, divided)
+
+
+def slope_of(closed: Any, x: Any, given: Any, slope: Any) -> Any:
+    """The derivative of each equation in its own unknown."""
+    import funcgrad
+
+    return funcgrad.jvp(lambda x: closed(x, given), (x,), (np.ones_like(x),))[1]
+
+
+def _written(residual: Any, x: Any, args: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    """The operands of the equation, closed-over tracers among them, and the equation as a function of these."""
+    from funcgrad import tree
+    from funcgrad.transforms.programs import write_down
+
+    leaves, structure = tree.flatten(tuple(args))
+
+    def flat(given: Any) -> list[Any]:
+        return [residual(given[0], *tree.unflatten(structure, given[1:]))]
+
+    recording = write_down(flat, [x, *leaves])
+    program = recording.program
+    place = next((k for k, operand in enumerate(recording.operands) if operand is x), None)
+
+    def closed(x: Any, given: Any) -> Any:
+        operands = list(given)
+        if place is not None:
+            operands.insert(place, x)
+        return program.filled(program(operands))[0]
+
+    return [o for k, o in enumerate(recording.operands) if k != place], closed
+
+
+# ---- systems -------------------------------------------------------------------------------------------------------------
+
+
+def _system(fun: Any, x: Any, args: tuple[Any, ...]) -> Any:
+    return solved(lambda x, *args: as_operand(fun(x, *args)), x, args)
+
+
+@optimize.functional("root")
+def root(fun, x0, args=(), method="hybr", jac=None, callback=None, **options):
+    args = as_args(args)
+    found = so.root(plainly(fun), start(x0), values(args), method, plainly(jac), callback=callback, **values(options))
+    value_only = (lambda *given: fun(*given)[0]) if jac is True else fun
+    x = _system(value_only, found.x, args)
+    return with_fields(found, x=x, fun=as_operand(value_only(x, *args)))
+
+
+@optimize.functional("fsolve")
+def fsolve(func, x0, args=(), fprime=None, full_output=0, **options):
+    args = as_args(args)
+    found = so.fsolve(plainly(func), start(x0), values(args), plainly(fprime), full_output, **values(options))
+    x = _system(func, found[0] if full_output else found, args)
+    return (x, *found[1:]) if full_output else x
+
+
+@optimize.functional("fixed_point")
+def fixed_point(func, x0, args=(), **options):
+    args = as_args(args)
+    found = np.asarray(so.fixed_point(plainly(func), start(x0), values(args), **values(options)))
+    return _system(lambda x, *args: as_operand(func(x, *args)) - x, found[()], args)
+
+
+def _nonlinear(name: str) -> None:
+    theirs = getattr(so, name, None)
+    if theirs is None:
+        return
+
+    @optimize.functional(name)
+    def body(F, xin, **options):
+        return _system(F, np.asarray(theirs(plainly(F), start(xin), **values(options))), ())
+
+
+for _name in ("broyden1", "broyden2", "anderson", "linearmixing", "diagbroyden", "excitingmixing", "newton_krylov"):
+    _nonlinear(_name)
+
+
+# ---- elementwise ---------------------------------------------------------------------------------------------------------
+
+
+def _declare_elementwise() -> None:
+    from scipy.optimize import elementwise as theirs
+
+    chapter = Chapter("optimize.elementwise")
+
+    @chapter.functional("find_root")
+    def find_root(f, init, args=(), **options):
+        args = as_args(args)
+        found = theirs.find_root(plainly(f), values(init), args=values(args), **options)
+        x = _elementwise(f, np.asarray(found.x), args)
+        return with_fields(found, x=x, f_x=as_operand(f(x, *args)))
+
+    @chapter.functional("find_minimum")
+    def find_minimum(f, init, args=(), **options):
+        import funcgrad
+
+        args = as_args(args)
+        found = theirs.find_minimum(plainly(f), values(init), args=values(args), **options)
+        slope = lambda x, *args: funcgrad.jvp(lambda x: as_operand(f(x, *args)), (x,), (np.ones_like(x),))[1]
+        x = _elementwise(slope, np.asarray(found.x), args)
+        return with_fields(found, x=x, f_x=as_operand(f(x, *args)))
+
+
+with contextlib.suppress(ImportError):  # an older SciPy
+    _declare_elementwise()

@@ -426,7 +426,7 @@ class At:
         return At(self.x, index)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        from funcgrad import at
+        from funcgrad.rules.at import at
 
         def update(value: Any, /, copy: Any = None, xp: Any = None) -> Any:
             return getattr(at(self.x)[self.index], name)(value)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
-import funcgrad
 from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.linalg.stacks import plain
 from funcgrad.scipy.optimize.calls import as_args, plainly, start, values, with_fields
 from funcgrad.scipy.optimize.minima import constrained
+from funcgrad.transforms.derivatives import grad
+from funcgrad.transforms.matrices import jacobian
 
 optimize = Chapter("optimize")
 Function = Callable[..., Any]
@@ -71,7 +72,7 @@ def least_squares(fun, x0, jac="2-point", bounds=(-np.inf, np.inf), loss="linear
         **{key: v if key in ("callback", "jac_sparsity") else values(v) for key, v in options.items()},
     )  # fmt: skip
     cost = _cost(residuals, loss, f_scale)
-    x = constrained(funcgrad.grad(cost), found.x, args, _pairs(given, found.x.size))
+    x = constrained(grad(cost), found.x, args, _pairs(given, found.x.size))
     return with_fields(found, x=x, fun=residuals(x, *args), cost=cost(x, *args))
 
 
@@ -80,7 +81,7 @@ def leastsq(func, x0, args=(), Dfun=None, full_output=False, **options):
     args = as_args(args)
     found = so.leastsq(plainly(func), start(x0), values(args), plainly(Dfun), full_output, **options)
     residuals = _vector(func)
-    x = constrained(funcgrad.grad(_cost(residuals)), np.asarray(found[0]), args)
+    x = constrained(grad(_cost(residuals)), np.asarray(found[0]), args)
     if not full_output:
         return (x, *found[1:])
     cov = None if found[1] is None else _covariance(residuals, x, args)
@@ -88,8 +89,8 @@ def leastsq(func, x0, args=(), Dfun=None, full_output=False, **options):
 
 
 def _covariance(residuals: Function, x: Any, args: tuple[Any, ...]) -> Any:
-    jacobian = funcgrad.jacobian(lambda x: residuals(x, *args))(x)
-    return np.linalg.inv(jacobian.T @ jacobian)
+    j = jacobian(lambda x: residuals(x, *args))(x)
+    return np.linalg.inv(j.T @ j)
 
 
 def _weighted(sigma: Any, size: int) -> Function:
@@ -117,7 +118,7 @@ def curve_fit(
     y, best = as_operand(ydata), np.asarray(found[0])
     weighted = _weighted(sigma, best.size)
     residuals = _vector(lambda p: weighted(as_operand(f(xdata, *[p[i] for i in range(best.size)])) - y))
-    p = constrained(funcgrad.grad(_cost(residuals)), best, (), _pairs(bounds, best.size))
+    p = constrained(grad(_cost(residuals)), best, (), _pairs(bounds, best.size))
     cov = found[1]
     if np.isfinite(cov).all():
         cov = _covariance(residuals, p, ())

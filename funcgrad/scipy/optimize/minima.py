@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
-import funcgrad
 from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
@@ -34,6 +33,8 @@ from funcgrad.scipy.optimize.calls import (
     values,
     with_fields,
 )
+from funcgrad.transforms.derivatives import grad, jvp, vjp
+from funcgrad.transforms.matrices import hessian, jacobian
 
 optimize = Chapter("optimize")
 Function = Callable[..., Any]
@@ -61,14 +62,12 @@ def exact_derivatives(fun: Function, method: Any, jac: Any, hess: Any, hessp: An
     name = method.lower() if isinstance(method, str) else ""
     value_of = (lambda *given: fun(*given)[0]) if jac is True else fun
     if jac is None and (name in _NEEDS_GRADIENT or wanted and (name in _GRADIENT or method is None)):
-        jac = plainly(funcgrad.grad(_objective(value_of)))
+        jac = plainly(grad(_objective(value_of)))
     if hess is None and hessp is None and (name in _NEEDS_HESSIAN or wanted and name in ("newton-cg", "trust-constr")):
         if name in ("newton-cg", "trust-ncg", "trust-krylov"):
-            hessp = plainly(
-                lambda x, p, *args: funcgrad.jvp(lambda x: funcgrad.grad(_objective(value_of))(x, *args), (x,), (p,))[1]
-            )
+            hessp = plainly(lambda x, p, *args: jvp(lambda x: grad(_objective(value_of))(x, *args), (x,), (p,))[1])
         else:
-            hess = plainly(funcgrad.hessian(_objective(value_of)))
+            hess = plainly(hessian(_objective(value_of)))
     return jac, hess, hessp
 
 
@@ -140,7 +139,7 @@ def _kkt(gradient: Any, x: Any, args: Any, fixed: Any, at_bounds: Any, active: l
         full = whole(u[: free.size], bounds)
         parts, at, total = [], free.size, gradient(full, *args)
         for a in active:
-            value, pull = funcgrad.vjp(lambda x, a=a: as_operand(a.c(x, *args)).reshape(-1), full)
+            value, pull = vjp(lambda x, a=a: as_operand(a.c(x, *args)).reshape(-1), full)
             total = total - pull(u[at : at + a.size])[0]
             parts.append(value)
             at += a.size
@@ -149,12 +148,9 @@ def _kkt(gradient: Any, x: Any, args: Any, fixed: Any, at_bounds: Any, active: l
     multipliers = np.zeros(count)
     if count:
         jacobian = np.concatenate(
-            [
-                np.asarray(values(funcgrad.jacobian(lambda x, a=a: as_operand(a.c(x, *values(args))).reshape(-1))(x)))
-                for a in active
-            ]
+            [np.asarray(values(jacobian(lambda x, a=a: as_operand(a.c(x, *values(args))).reshape(-1))(x))) for a in active]
         )
-        multipliers = np.linalg.lstsq(jacobian[:, free].T, slope[free], rcond=None)[0]
+        multipliers = np.linalg.lstsq(slopes[:, free].T, slope[free], rcond=None)[0]
         _check_multipliers(multipliers, slope, "a constraint")
     u = solved(lagrangian, np.concatenate([x[free], multipliers]), (list(at_bounds), *args))
     return whole(u[: free.size], at_bounds)
@@ -226,7 +222,7 @@ def minimize(fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bou
     if not is_running():
         return found
     value = (lambda *given: fun(*given)[0]) if jac is True else fun
-    gradient = funcgrad.grad(_objective(value))
+    gradient = grad(_objective(value))
     x = constrained(gradient, np.asarray(found.x, dtype=float), args, bounds, constraints)
     return with_fields(found, x=x, fun=_number(value(x, *args)))
 
@@ -246,7 +242,7 @@ def _old(name: str, own: str = "") -> None:
         found = theirs(**plain)
         several = isinstance(found, tuple)
         value = (lambda *z: fun(*z)[0]) if own == "pair" and given.get("fprime") is None and not given.get("approx_grad") else fun
-        x = constrained(funcgrad.grad(_objective(value)), np.asarray(found[0] if several else found), args, given.get("bounds"))
+        x = constrained(grad(_objective(value)), np.asarray(found[0] if several else found), args, given.get("bounds"))
         if not several:
             return x
         has_value = name not in ("fmin_tnc",)
@@ -278,7 +274,7 @@ def _global(name: str) -> None:
         if name != "basinhopping":
             options["args"] = values(inner)
         found = theirs(plainly(func), **options)
-        gradient = funcgrad.grad(_objective(func))
+        gradient = grad(_objective(func))
         x = constrained(gradient, np.asarray(found.x, dtype=float), inner, given.get("bounds"), given.get("constraints") or ())
         return with_fields(found, x=x, fun=_number(func(x, *inner)))
 
@@ -293,7 +289,7 @@ def brute(func, ranges, args=(), full_output=0, finish=so.fmin, **options):
     found = so.brute(plainly(func), values(ranges), values(args), full_output=full_output, finish=finish, **options)
     x = np.asarray(found[0] if full_output else found, dtype=float)
     if finish is not None:
-        x = solved(funcgrad.grad(_objective(func)), x, args)
+        x = solved(grad(_objective(func)), x, args)
     return (x, _number(func(x, *args)), *found[2:]) if full_output else x
 
 
@@ -301,7 +297,7 @@ def brute(func, ranges, args=(), full_output=0, finish=so.fmin, **options):
 
 
 def _slope(fun: Function) -> Function:
-    return funcgrad.grad(_objective(fun))
+    return grad(_objective(fun))
 
 
 def _least(fun: Function, x: Any, args: tuple[Any, ...], bounds: Any = None) -> Any:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
+from funcgrad import tree
 from funcgrad.core.engine.primitive import as_operand
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.implicit import solved as solved_by
 from funcgrad.scipy.optimize.calls import as_args, plainly, solved, start, values, with_fields
+from funcgrad.transforms.derivatives import jvp
 
 optimize = Chapter("optimize")
 
@@ -62,12 +64,10 @@ def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=Fa
 
 def _elementwise(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
     """The roots of independent equations."""
-    import funcgrad
-
     residual = lambda x, *args: as_operand(f(x, *args))
 
     def slope(x: Any, args: Any) -> Any:
-        return funcgrad.jvp(lambda x: residual(x, *args), (x,), (np.ones_like(x),))[1]
+        return jvp(lambda x: residual(x, *args), (x,), (np.ones_like(x),))[1]
 
     leaves, closed = _written(residual, x, args)
     divided = lambda x, given, rhs: rhs / slope_of(closed, x, given, slope)
@@ -76,14 +76,11 @@ def _elementwise(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
 
 def slope_of(closed: Any, x: Any, given: Any, slope: Any) -> Any:
     """The derivative of each equation in its own unknown."""
-    import funcgrad
-
-    return funcgrad.jvp(lambda x: closed(x, given), (x,), (np.ones_like(x),))[1]
+    return jvp(lambda x: closed(x, given), (x,), (np.ones_like(x),))[1]
 
 
 def _written(residual: Any, x: Any, args: tuple[Any, ...]) -> tuple[list[Any], Any]:
     """The operands of the equation, closed-over tracers among them, and the equation as a function of these."""
-    from funcgrad import tree
     from funcgrad.transforms.programs import write_down
 
     leaves, structure = tree.flatten(tuple(args))
@@ -166,11 +163,9 @@ def _declare_elementwise() -> None:
 
     @chapter.functional("find_minimum")
     def find_minimum(f, init, args=(), **options):
-        import funcgrad
-
         args = as_args(args)
         found = theirs.find_minimum(plainly(f), values(init), args=values(args), **options)
-        slope = lambda x, *args: funcgrad.jvp(lambda x: as_operand(f(x, *args)), (x,), (np.ones_like(x),))[1]
+        slope = lambda x, *args: jvp(lambda x: as_operand(f(x, *args)), (x,), (np.ones_like(x),))[1]
         x = _elementwise(slope, np.asarray(found.x), args)
         return with_fields(found, x=x, f_x=as_operand(f(x, *args)))
 

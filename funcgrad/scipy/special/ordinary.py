@@ -66,7 +66,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 
 
 def _top(a: Any, axes: Any) -> Any:
-    from funcgrad import stop_gradient
+    from funcgrad.transforms.elementwise import stop_gradient
 
     top = np.max(stop_gradient(a.real), axis=axes, keepdims=True)
     return np.where(np.isfinite(top), top, 0)
@@ -165,7 +165,7 @@ def _degrees(n: Any, m: Any, title: str) -> tuple[int, int]:
 
 def _with_slopes(f: Callable[[Any], Any], x: Any, count: int) -> Any:
     """f(x) and its first derivatives, stacked, in double precision as SciPy gives them."""
-    from funcgrad import jvp
+    from funcgrad.transforms.derivatives import jvp
 
     x, fs = floating(x).astype(np.float64), [f]
     for _ in range(count):

@@ -147,9 +147,8 @@ def _kkt(gradient: Any, x: Any, args: Any, fixed: Any, at_bounds: Any, active: l
 
     multipliers = np.zeros(count)
     if count:
-        jacobian = np.concatenate(
-            [np.asarray(values(jacobian(lambda x, a=a: as_operand(a.c(x, *values(args))).reshape(-1))(x))) for a in active]
-        )
+        of_all = lambda x: np.concatenate([as_operand(a.c(x, *values(args))).reshape(-1) for a in active])
+        slopes = np.asarray(values(jacobian(of_all)(x)))
         multipliers = np.linalg.lstsq(slopes[:, free].T, slope[free], rcond=None)[0]
         _check_multipliers(multipliers, slope, "a constraint")
     u = solved(lagrangian, np.concatenate([x[free], multipliers]), (list(at_bounds), *args))

@@ -17,6 +17,7 @@ from funcgrad.core.engine.batch import STRATEGIES, BatchTrace, BatchTracer, is_b
 from funcgrad.core.engine.catalogue import ANY_CAST, Out
 from funcgrad.core.engine.declare import composite, custom, elementwise, selection
 from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.engine.roots import declare_square
 from funcgrad.core.engine.trace import concrete, innermost
 from funcgrad.core.memory.orders import in_order
 from funcgrad.core.memory.views import FILLED
@@ -124,8 +125,13 @@ def _sign_pull(ct, x, out):
     return np.imag(out * ct) * 1j * np.conjugate(out) / abs(x) if x.dtype.kind == "c" else None
 
 
-elementwise(np.absolute, _abs_slope)
-elementwise(np.fabs, lambda x: np.sign(x))
+def _square_of_abs(x):
+    return abs(x) ** 2
+
+
+SQUARE_OF_ABS = elementwise(_square_of_abs, lambda x: 2 * np.conjugate(x) if x.dtype.kind == "c" else 2 * x)
+declare_square(elementwise(np.absolute, _abs_slope), SQUARE_OF_ABS)
+declare_square(elementwise(np.fabs, lambda x: np.sign(x)), SQUARE_OF_ABS)
 custom(np.sign, _sign_pull, push=_sign_push, batch="aligned")  # of a complex number: z/|z|, which turns with z
 elementwise(np.copysign, lambda x, y: np.sign(x) * np.copysign(1.0, y), None)
 selection(np.heaviside, None, lambda x: np.equal(x, 0))

@@ -13,6 +13,7 @@ import numpy as np
 from funcgrad.core.arrays.methods import astype
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import composite, custom, elementwise, linear, piecewise_constant
+from funcgrad.core.engine.roots import declare_square
 from funcgrad.core.engine.trace import is_foreign
 from funcgrad.rules.slopes import (
     angle_slope,
@@ -40,6 +41,14 @@ def _inverse(y):
         return np.divide(1.0, y)
 
 
+def _square_of_sqrt(x):
+    return np.sqrt(x) ** 2
+
+
+def _square_of_hypot(x, y):
+    return np.hypot(x, y) ** 2
+
+
 elementwise(np.add, 1, 1)
 elementwise(np.subtract, 1, -1)
 elementwise(np.multiply, lambda y: y, lambda x: x)
@@ -48,7 +57,7 @@ elementwise(np.negative, -1)
 elementwise(np.positive, 1)
 elementwise(np.reciprocal, lambda out: -out * out)
 elementwise(np.square, lambda x: 2 * x)
-elementwise(np.sqrt, lambda out: 0.5 / out)
+declare_square(elementwise(np.sqrt, lambda out: 0.5 / out), elementwise(_square_of_sqrt, 1))
 elementwise(np.cbrt, lambda out: 1 / (3 * out * out))
 elementwise(np.remainder, 1, lambda x, y: -np.floor_divide(x, y))
 elementwise(np.fmod, 1, lambda x, y, out: np.rint((out - x) / y))
@@ -77,7 +86,10 @@ elementwise(np.tan, _tan_slope)
 elementwise(np.arcsin, lambda x: arcsin_slope(x))
 elementwise(np.arccos, lambda x: -arcsin_slope(x))
 elementwise(np.arctan, lambda x: arctan_slope(x))
-elementwise(np.hypot, lambda x, y, out: unit(x, y, out), lambda x, y, out: unit(y, x, out))
+declare_square(
+    elementwise(np.hypot, lambda x, y, out: unit(x, y, out), lambda x, y, out: unit(y, x, out)),
+    elementwise(_square_of_hypot, lambda x: 2 * x, lambda y: 2 * y),
+)
 elementwise(np.arctan2, lambda x, y: angle_slope(x, y), lambda x, y: -angle_slope(y, x))
 for _function in (np.degrees, np.rad2deg):
     elementwise(_function, 180 / math.pi)

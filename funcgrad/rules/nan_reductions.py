@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.declare import composite
+from funcgrad.core.engine.roots import declare_square
 from funcgrad.rules.reductions import declare_extreme, declare_spread, std_slope, var_slope
 
 
@@ -48,5 +49,4 @@ def _ignoring_nan(formula: Any) -> Any:
 
 declare_extreme(np.nanmax, _ignoring_nan)
 declare_extreme(np.nanmin, _ignoring_nan)
-declare_spread(np.nanvar, var_slope, _ignoring_nan)
-declare_spread(np.nanstd, std_slope, _ignoring_nan)
+declare_square(declare_spread(np.nanstd, std_slope, _ignoring_nan), declare_spread(np.nanvar, var_slope, _ignoring_nan))

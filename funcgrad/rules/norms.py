@@ -1,8 +1,8 @@
 """Norms: np.linalg.norm, vector_norm, matrix_norm.
 
 A norm has a kink at 0. The first derivative there is 0 (a subgradient), so that other rows, and uses that don't care,
-survive; the second one is NaN: any number would be silently wrong for some use, as 0 would be for the Hessian of
-norm(x)**2. The norms of matrices that are made of singular values treat a singular value of 0 in the same way. Ties
+survive; the second one is NaN: any number would be silently wrong for some use. (norm(x)**2 is a function of its own, see
+core/engine/roots.py.) The norms of matrices that are made of singular values treat a singular value of 0 in the same way. Ties
 for a maximum or minimum (ord=inf, -inf; equal singular values for ord=2, -2) share evenly.
 """
 
@@ -15,6 +15,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.declare import composite, custom
+from funcgrad.core.engine.roots import declare_square
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.rules.axes import Axis, axes_of, expanded
@@ -62,14 +63,46 @@ def _root_push(t, x, out, ord=2, axis=None, keepdims=False):
     return (t * _slope(x, out, ord, axis, keepdims)).real.sum(axis=axis, keepdims=keepdims)
 
 
-root = custom(
-    _root,
-    _root_pull,
-    push=_root_push,
-    reach=lambda ct, x, axis=None, keepdims=False: sum_pull(ct, x, axis, keepdims),
+def _euclidean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return _root(x, 2, axis, keepdims)
+
+
+def _square_of_euclidean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return _euclidean(x, axis, keepdims) ** 2
+
+
+def _square_pull(ct, x, axis=None, keepdims=False):
+    return expanded(ct, x.shape, axis, keepdims) * (2 * conj(x))
+
+
+def _square_push(t, x, axis=None, keepdims=False):
+    return (t * (2 * conj(x))).real.sum(axis=axis, keepdims=keepdims)
+
+
+def _reach(ct, x, axis=None, keepdims=False):
+    return sum_pull(ct, x, axis, keepdims)
+
+
+_of_order = custom(_root, _root_pull, push=_root_push, reach=_reach, batch="axis", name="linalg.norm")
+_of_order_two = custom(
+    _euclidean,
+    lambda ct, x, out, axis=None, keepdims=False: _root_pull(ct, x, out, 2, axis, keepdims),
+    push=lambda t, x, out, axis=None, keepdims=False: _root_push(t, x, out, 2, axis, keepdims),
+    reach=_reach,
     batch="axis",
     name="linalg.norm",
 )
+declare_square(
+    _of_order_two,
+    custom(_square_of_euclidean, _square_pull, push=_square_push, reach=_reach, batch="axis", name="linalg.norm(x) ** 2"),
+)
+
+
+def root(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
+    """sum(|x|**ord)**(1/ord) along any number of axes."""
+    if ord == 2:
+        return _of_order_two(x, axis=axis, keepdims=keepdims)
+    return _of_order(x, ord=ord, axis=axis, keepdims=keepdims)
 
 
 # ---- NumPy's functions -----------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite, custom, linear
 from funcgrad.core.engine.primitive import out_refused
+from funcgrad.core.engine.roots import declare_square
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.rules.axes import Axis, count_along, expanded, given, reversed_along
 from funcgrad.rules.slopes import ratio
@@ -195,7 +196,7 @@ def _degrees(shape: tuple[int, ...], axis: Axis, where: Any, ddof: Any) -> Any:
     return np.maximum(_taken(where, shape, axis) - ddof, 0)
 
 
-def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formula) -> None:
+def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formula) -> Any:
     """Declare a variance or standard deviation; `slope` is its derivative in the deviations from the mean."""
 
     def partial(a, out, axis=None, dtype=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
@@ -219,7 +220,7 @@ def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formu
         return terms.sum(axis=axis, keepdims=keepdims, **given(where=where))
 
     pulls = {"a": adapt(pull), "mean": adapt(pull_mean)}
-    custom(function, pulls, push=adapt(push), reach=adapt(sum_pull), operands="a where mean", batch="axis")
+    return custom(function, pulls, push=adapt(push), reach=adapt(sum_pull), operands="a where mean", batch="axis")
 
 
 def var_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
@@ -228,13 +229,17 @@ def var_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -
 
 
 def std_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
-    """d std / d deviation: 0 where there is no spread, as that is the minimum."""
+    """d std / d deviation: 0 where there is no spread, as that is the minimum. One element alone has none, whatever it is."""
     if _squares_are_lost(concrete(out)):
         size = np.max(np.abs(deviations), axis=axis, keepdims=True, initial=0, **given(where=where))
         deviations = deviations / np.where((size > 0) & (size < np.inf), size, 1)
         squares = (deviations * deviations.conj()).real
         out = np.sqrt(squares.sum(axis=axis, keepdims=True, **given(where=where)) / degrees)
-    return ratio(deviations, out * degrees)
+    alone = count_along(deviations.shape, axis) == 1 if where is None else _taken(where, deviations.shape, axis) == 1
+    if alone is True:
+        return deviations * 0 / degrees
+    slope = ratio(deviations, out * degrees)
+    return slope if where is None else np.where(np.logical_and(alone, degrees), 0, slope)
 
 
 def _squares_are_lost(x: Any) -> bool:
@@ -243,5 +248,4 @@ def _squares_are_lost(x: Any) -> bool:
     return bool(np.any((x < np.sqrt(limits.tiny)) | (x > np.sqrt(limits.max))))
 
 
-declare_spread(np.var, var_slope)
-declare_spread(np.std, std_slope)
+declare_square(declare_spread(np.std, std_slope), declare_spread(np.var, var_slope))

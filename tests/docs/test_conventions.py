@@ -221,7 +221,13 @@ def test_what_is_not_taken_contributes_nothing(fun):
 @covers("Zero times infinity")
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 def test_zero_times_infinity_is_not_declared_zero():
-    assert np.isnan(grad(lambda x: np.sqrt(x) ** 2)(0.0))  # the truth is 1
+    assert np.isnan(grad(lambda x: np.sqrt(x) * np.sqrt(x))(0.0))  # the truth is 1
+
+
+@covers("Squares of roots")
+def test_squares_of_roots_are_smooth():
+    np.testing.assert_array_equal(hessian(lambda x: np.linalg.norm(x) ** 2)(np.zeros(2)), 2 * np.eye(2))
+    assert grad(lambda x: np.sqrt(x) ** 2)(0.0) == 1
 
 
 @covers("Rows of a Jacobian")
@@ -432,3 +438,13 @@ def test_no_point_of_the_page_is_left_out():
     points = re.findall(r"^\*\*(.+?)\.\*\*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(points) == len(set(points))
     assert set(points) == COVERED
+
+
+# ---- other libraries -------------------------------------------------------------------------------------------------
+@covers("Objects of other libraries")
+def test_labels_that_are_no_positions_are_refused():
+    pd = pytest.importorskip("pandas")
+    w = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(grad(lambda w: np.sum(w * pd.Series([3.0, 4.0])))(w), [3, 4])
+    with pytest.raises(NonDifferentiableError, match=r"Write x\.to_numpy\(\)"):
+        grad(lambda w: np.sum(w * pd.Series([3.0, 4.0], index=[1, 0])))(w)

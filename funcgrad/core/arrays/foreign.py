@@ -63,6 +63,8 @@ def opened(x: Any) -> Any:
 
 def content(x: Any) -> Any:
     """`x`, which is an index or is written into an array, as NumPy takes it there: by position, whatever its labels are."""
+    if type(x) in _USUAL:
+        return x
     taker = _taker(type(x))
     if taker is _without_units:
         array = _without_units(x)

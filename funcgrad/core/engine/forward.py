@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Masked, dense, fit
+from funcgrad.core.engine.cotangent import Masked, dense, fit, ndarray
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
+from funcgrad.core.engine.roots import Root, is_square
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import OBJECT, Trace, Tracer, bind, lower, of_numbers, rebuilt
 
@@ -43,8 +44,28 @@ class ForwardTrace(Trace):
             return self.constant(out)
         if not isinstance(out, (tuple, list)) and getattr(out, "dtype", OBJECT) is OBJECT:
             of_numbers(out, primitive.title)  # refuses it
-        push = primitive.rule.push if primitive.rule.pushes else transposed_pull
-        return self.paired(out, push(primitive, lowered, out, tangents))
+        root = self._squared(primitive, call)
+        if root is not None:
+            primitive, lowered, tangents = root
+        if primitive.rule.squared is not None:
+            return self.root_of(primitive, lowered, out, tangents)
+        return self.paired(out, pushed(primitive, lowered, out, tangents))
+
+    def _squared(self, primitive: Primitive, call: Call) -> Any:
+        """Of the square of a root: the primitive that it is, its operands, and their tangents."""
+        x = call.operands[0]
+        root = getattr(x, "_root", None) if isinstance(x, ForwardTracer) and x._trace is self else None
+        if root is None or root.out is not x._value or not is_square(primitive.function, call.operands, call.operands):
+            return None
+        return root.primitive.rule.squared, root.call, root.tangents
+
+    def root_of(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        """The output of a root, which remembers what it is a root of, for its square."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tracer = self.paired(out, pushed(primitive, call, out, tangents))
+        if all(i in tangents or type(x) is not ndarray for i, x in enumerate(call.operands)):  # which may change
+            tracer._root = Root(primitive, call, out, tangents)
+        return tracer
 
     def paired(self, out: Any, t: Any) -> Any:
         """`out` as a tracer (or tracers) with the tangent `t`, fitted to it."""
@@ -55,6 +76,11 @@ class ForwardTrace(Trace):
         if type(t) is not Masked:
             t = fit_tangent(dense(t), out)
         return self.wrap(out, t)
+
+
+def pushed(primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+    """The tangent of `out`."""
+    return (primitive.rule.push if primitive.rule.pushes else transposed_pull)(primitive, call, out, tangents)
 
 
 class PullTrace(ReverseTrace):

@@ -79,6 +79,7 @@ class Rule:
     pushes = True  # False where forward mode has to transpose `pull`
     ignores: frozenset[int] = frozenset()  # positions of operands on which the result depends only piecewise constantly
     unknown: Mapping[int, str] = {}  # positions of operands in which nobody knows the derivative, and what these are
+    squared: Primitive | None = None  # of a root: its square, as a function of the same operands (roots.py)
 
     def check(self, primitive: Primitive) -> None:
         """Refuse, when it is declared, a rule whose names don't fit its primitive."""

@@ -156,6 +156,8 @@ class Named(Rule):
         return self._pulled(ct.value, saved, wanted, positions)
 
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
+        if "" in self.pulls:
+            self.check(primitive)
         owners = _owners(call)
         self._check_known(primitive, {owners[i] for i in tangents})
         return self._push(primitive, call, out, tangents)

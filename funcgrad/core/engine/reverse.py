@@ -8,6 +8,7 @@ from typing import Any
 from funcgrad.core.engine.cotangent import Part, ndarray
 from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive, Spec
+from funcgrad.core.engine.roots import ROOTS, is_square, resaved
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import OBJECT, Trace, Tracer, bind, lower, of_numbers, rebuilt
 from funcgrad.core.memory.guard import Guard
@@ -79,6 +80,8 @@ class ReverseTrace(Trace):
         """The tracer (or tracers) of `out`, whose node remembers `call`."""
         if isinstance(out, (tuple, list)):
             return self._record_many(primitive, call, out, slots, parents)
+        if parents[0].plan in ROOTS and is_square(primitive.function, call.operands, parents):
+            return square_of_root(self, parents[0], out)
         if getattr(out, "dtype", OBJECT).kind not in "fc":
             return self.constant(of_numbers(out, primitive.title))
         plan = plan_of(primitive, slots, call)
@@ -119,7 +122,17 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
     if plan is None:
         plan = primitive.plans[key] = primitive.rule.plan(primitive, slots, call)
         plan.layout = call.layout
+        if primitive.rule.squared is not None:
+            ROOTS[plan] = primitive.rule.squared
     return plan
+
+
+def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
+    """The tracer of `out`, the square of the root that `node` stands for: a function of the operands of the root."""
+    plan = node.plan
+    square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
+    saved = resaved(plan, node.saved, square, out)
+    return trace.wrap(out, make_node(next(trace.order), square, saved, node.parents, out.shape, out.dtype))
 
 
 class _Pick(Plan):

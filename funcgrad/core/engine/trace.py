@@ -152,7 +152,7 @@ class Tracer(ArrayMethods):
     mutation.py). None of the slots has a public name: a library that asks any array for its `value` must not find the plain data.
     """
 
-    __slots__ = ("__weakref__", "_alias", "_node", "_trace", "_value")
+    __slots__ = ("__weakref__", "_alias", "_node", "_root", "_trace", "_value")
     _is_batch = False  # does the value hold many examples (vmap)?
     _is_recorded = False  # is it a value of a program that jit records? Then its own questions are asked of it, and noted
     _trace: Trace

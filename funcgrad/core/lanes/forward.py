@@ -37,9 +37,17 @@ if type(out) is not float64 and getattr(out, "dtype", OBJECT) is OBJECT:
     of_numbers(out, title)
 """
 
+# Of a root (roots.py) the square goes the general way, and the root itself remembers what it is of.
+_OF_ROOTS = {
+    np.square: 'if hasattr(x, "_root"):',
+    np.multiply: 'if x is y and hasattr(x, "_root"):',
+    np.power: 'if hasattr(x, "_root"):',
+}
+_ROOT = "return trace.root_of(primitive, Call((x,), layout, {}), out, {0: t_x})\n"
+
 _UNARY = """\
 def NAME(x):
-    trace = x._trace
+{root}    trace = x._trace
     t_x = x._node
     if t_x is None or type(t_x) is Masked or type(trace) is not Trace or not trace.is_open:
         return None
@@ -52,7 +60,7 @@ def NAME(x):
 
 _BINARY = """\
 def NAME(x, y):
-    t_x = t_y = None
+{root}    t_x = t_y = None
     if type(x) is Tracer:
         trace = x._trace
         t_x = x._node
@@ -112,16 +120,22 @@ def fitted(out: Any, t: Any) -> Any:
 
 def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[..., Any]:
     """The lane of a ufunc of one or two operands, of which one at least is a tracer of forward mode."""
-    space = _space(primitive, operands)
-    fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4), "wrap": indented(_WRAP, 4)}
+    space, test = _space(primitive, operands), _OF_ROOTS.get(primitive.function, "")
+    if primitive.rule.squared is not None and len(operands) > 1:
+        return lambda x, y: None
+    wrap = _WRAP if primitive.rule.squared is None else _ROOT
+    fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4), "wrap": indented(wrap, 4)}
+    fields["root"] = f"    {test}\n        return None\n" if test else ""
     for slots in ("x", "y", "xy"):
         if set(slots) <= set(operands):
-            fields[f"push_{slots}"] = _push(primitive, slots, operands, space)
+            fields[f"push_{slots}"] = _push(primitive, slots, operands, space) if wrap is _WRAP else "None"
     return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive, space)
 
 
 def function_lane(primitive: Primitive) -> Callable[..., Any]:
     """The lane of np.f(x), for a function of one array."""
+    if primitive.rule.squared is not None:
+        return lambda x: None
     space = {**_space(primitive, ("x",)), "function": FASTER.get(primitive.function, primitive.function)}
     fields = {"check": indented(_CHECK, 4), "wrap": indented(_WRAP, 4), "push_x": _push(primitive, "x", ("x",), space)}
     return compiled(_FUNCTION.format(**fields), primitive, space)

@@ -22,7 +22,8 @@ from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.cotangent import ndarray
 from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import Call, Primitive, Spec
-from funcgrad.core.engine.reverse import ReverseTracer, plan_of
+from funcgrad.core.engine.reverse import ReverseTracer, plan_of, square_of_root
+from funcgrad.core.engine.roots import ROOTS, is_two
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import OBJECT, of_numbers, snapshot
 from funcgrad.core.lanes.batch import at_once
@@ -44,6 +45,12 @@ tracer._value = out
 tracer._node = node
 tracer._alias = None
 return tracer
+"""
+
+# What a square of `x` is, if that is the output of a root.
+_ROOT = """\
+if node_x.plan in roots{condition}:
+    return square_of_root(trace, node_x, out)
 """
 
 _UNARY = """\
@@ -232,9 +239,14 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     if not is_certain:  # of a number and a Python object, NumPy makes an object, which may have no shape
         spec = f"try:\n{indented(spec, 4)}\nexcept AttributeError:\n    of_numbers(out, title)\n    raise\n"
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
-    return _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
+    root = ""
+    if primitive.function in _SQUARES and slots == "x":
+        space |= {"roots": ROOTS, "is_two": is_two, "square_of_root": square_of_root}
+        root = _ROOT.format(condition=_SQUARES[primitive.function])
+    return root + _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
 
+_SQUARES = {np.square: "", np.power: " and is_two(y)"}
 NEW_SPEC = "spec = new(Spec)\nspec.shape = out.shape\nspec.dtype = out.dtype\n"
 # Python objects among the operands lose the derivative. (What has the dtype of an operand holds none.)
 OF_NUMBERS = "if out.dtype is OBJECT:\n    of_numbers(out, title)\n"

@@ -1,0 +1,106 @@
+"""Squares of roots: smooth where the roots are not, in every mode and at every order."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from funcgrad import grad, hessian, hvp, jacfwd, jacrev, jvp, stop_gradient, value_and_grad, vmap
+from funcgrad.testing import check_grads
+
+ROOTS: dict[str, Callable[[Any], Any]] = {
+    "abs": np.abs,
+    "abs of complex": lambda x: abs(x * (0.6 + 0.8j)),
+    "fabs": np.fabs,
+    "sqrt": lambda x: np.sqrt(x * x),
+    "hypot": lambda x: np.hypot(0.6 * x, 0.8 * x),
+    "hypot with 0": lambda x: np.hypot(x, 0.0),
+    "norm": lambda x: np.linalg.norm(np.stack([0.6 * x, 0.8 * x]), axis=0),
+    "norm of matrices": lambda x: np.linalg.norm(0.5 * x[:, None, None] * np.ones((2, 2)), axis=(1, 2)),
+    "vector_norm": lambda x: np.linalg.vector_norm(x[:, None], axis=1),
+    "std": lambda x: np.std(np.stack([x, -x]), axis=0),
+    "nanstd": lambda x: np.nanstd(np.stack([x, -x, x * np.nan]), axis=0),
+}
+SQUARES: dict[str, Callable[[Any], Any]] = {
+    "** 2": lambda y: y**2,
+    "** 2.0": lambda y: y**2.0,
+    "power": lambda y: np.power(y, np.int64(2)),
+    "square": np.square,
+    "y * y": lambda y: y * y,
+    "multiply": lambda y: np.multiply(y, y),
+    "in place": lambda y: y.__imul__(y),
+}
+x = np.array([0.0, 0.5, -0.3])
+POSITIVE = abs(x)
+
+
+def composed(root: Any, square: Any) -> Callable[[Any], Any]:
+    """sum of the squares, each of which is x squared."""
+    return lambda x: np.sum(square(root(x)) * np.array([1.0, 10.0, 100.0]))
+
+
+@pytest.mark.filterwarnings("error", "ignore:Degrees of freedom")
+@pytest.mark.parametrize(("root", "square"), [*itertools.product(ROOTS, SQUARES)])
+def test_the_square_is_smooth(root: str, square: str) -> None:
+    f, slope, curvature = composed(ROOTS[root], SQUARES[square]), 2 * x * [1, 10, 100], np.diag([2.0, 20.0, 200.0])
+    value, gradient = value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(gradient, slope)
+    np.testing.assert_allclose(jvp(f, (x,), (np.ones(3),))[1], slope.sum())
+    np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x]))[1], slope)
+    for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
+        np.testing.assert_allclose(second(x), curvature)
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_orders_and_nestings(root: str) -> None:
+    f = composed(ROOTS[root], np.square)
+    np.testing.assert_allclose(hvp(f, (x,), (np.ones(3),)), [2, 20, 200])
+    np.testing.assert_allclose(jacfwd(hessian(f))(x), np.zeros((3, 3, 3)), atol=1e-12)
+    np.testing.assert_allclose(grad(lambda x: np.sum(vmap(lambda v: ROOTS[root](v) ** 2)(x[None])))(x), 2 * x)
+    check_grads(f, (np.array([0.4, 0.5, 0.3]),), order=2)
+
+
+def test_the_order_of_a_norm_matters() -> None:
+    np.testing.assert_allclose(grad(lambda v: np.linalg.norm(v, 3) ** 2)(np.ones(2)), 2 ** (2 / 3 - 1) * np.ones(2) * 2)
+    check_grads(lambda v: np.linalg.norm(v, 3) ** 2, (np.array([0.4, 0.5, 0.3]),), order=2)
+
+
+def test_only_a_square_is_one() -> None:
+    np.testing.assert_allclose(grad(lambda t: np.sqrt(t) ** 3)(4.0), 3.0)
+    np.testing.assert_allclose(grad(lambda t: (lambda y: y * stop_gradient(y))(np.sqrt(t)))(4.0), 0.5)
+    np.testing.assert_allclose(grad(lambda t, n: np.sqrt(t) ** n, (0, 1))(4.0, 2.0), (1.0, 4 * np.log(2)))
+    np.testing.assert_allclose(jvp(lambda t: np.sqrt(t) ** np.array([2, 3]), (4.0,), (1.0,))[1], [1, 3])
+
+
+def test_a_root_that_was_overwritten_is_none() -> None:
+    def f(x):
+        y = np.sqrt(x)
+        y[0] = 3 * x[0]
+        return np.sum(y**2)
+
+    np.testing.assert_allclose(grad(f)(np.array([1.0, 4.0])), [18, 1])
+    np.testing.assert_allclose(jvp(f, (np.array([1.0, 4.0]),), (np.ones(2),))[1], 19)
+
+
+def test_a_constant_that_changes_later() -> None:
+    def f(x):
+        a = np.array([3.0, 4.0])
+        y = np.hypot(x, a)
+        a[:] = 0
+        return np.sum(y**2)
+
+    for slope in (grad(f)(x[:2] + 1), jacfwd(f)(x[:2] + 1)):
+        np.testing.assert_allclose(slope, 2 * (x[:2] + 1))
+
+
+def test_one_element_has_no_spread() -> None:
+    for function in (np.std, lambda x: np.std(x, axis=0), lambda x: np.sum(np.std(x[None], axis=0)), np.nanstd):
+        np.testing.assert_array_equal(hessian(function)(np.array([3.5])), [[0.0]])
+    alone = hessian(lambda x: np.std(x, where=np.array([True, False])))(np.array([3.5, 2.0]))
+    np.testing.assert_array_equal(alone, np.zeros((2, 2)))
+    assert np.isnan(grad(lambda x: np.std(x, ddof=1))(np.array([3.5]))).all()

@@ -12,7 +12,7 @@ import numpy as np
 
 from funcgrad.core.arrays import folds
 from funcgrad.core.arrays.foreign import OwnOperation, check_labels, check_number
-from funcgrad.core.arrays.methods import astype
+from funcgrad.core.arrays.methods import LANES, astype
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import OPERANDS, Rule
 from funcgrad.core.engine.primitive import TAKEN, Call, Primitive, as_operand, out_refused
@@ -36,6 +36,7 @@ _NUMBERS = frozenset([np.float64, np.float32, np.complex128, np.complex64, float
 ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
+_OUT_AND_WHERE = {"out", "where"}
 OPTIONS = (
     "/, out=None, *, where=True, dtype=None, casting=None, order='K', subok=True, signature=None, axes=None, axis=None, "
     "keepdims=None"
@@ -89,6 +90,8 @@ class Ufunc(Primitive):
         if not kwargs and len(args) == len(self.layout):
             out = self.at_once(*args)
             return self.general(*args) if out is None else out
+        if kwargs.keys() <= _OUT_AND_WHERE and len(args) == len(self.layout) and self.function.nout == 1:
+            return self._into(LANES[self.function](*args), kwargs.get("out"), kwargs.get("where", True))
         options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
         operands = args[: len(self.layout)]
         if options["signature"] is not None:
@@ -106,10 +109,14 @@ class Ufunc(Primitive):
             result = _in_order(result, operands, options["order"])
         if self.function.nout > 1:
             return self._delivered_each(result, out, options)
+        return self._into(result, out, options["where"], options["casting"] or "same_kind")
+
+    def _into(self, result: Any, out: Any, where: Any, casting: str = "same_kind") -> Any:
+        """The one `result` of a call with these options."""
         out = out[0] if isinstance(out, tuple) else out
-        if options["where"] is not True:
-            result = CATALOGUE[np.where](options["where"], result, 0 if out is None else out)
-        return delivered(result, out, self.name, options["casting"] or "same_kind")
+        if where is not True:
+            result = CATALOGUE[np.where](where, result, 0 if out is None else out)
+        return delivered(result, out, self.name, casting)
 
     def _check_casts(self, operands: Sequence[Any], options: dict[str, Any]) -> None:
         """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without elements."""
@@ -192,6 +199,9 @@ def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, i
     if not isinstance(out, Tracer):
         raise out_refused(name)
     shape = np.shape(result)
+    if shape == out.shape and getattr(result, "dtype", None) == out.dtype and result is not out:
+        out[...] = result
+        return out
     if shape != out.shape and (is_fold or np.broadcast_shapes(shape, out.shape) != out.shape):
         raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {shape} of np.{name}")
     CATALOGUE[np.copyto](out, result, casting)

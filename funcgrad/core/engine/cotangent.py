@@ -14,16 +14,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.primitive import holds_tracer
+from funcgrad.core.engine.quiet import loud, quiet
 from funcgrad.core.engine.trace import Tracer, is_foreign
 
 # Globals for hot code: an attribute of `np` takes ten times as long.
-ndarray, empty, add_reduce = np.ndarray, np.empty, np.add.reduce
+ndarray, float64, empty, where, vdot, add_reduce = np.ndarray, np.float64, np.empty, np.where, np.vdot, np.add.reduce
 LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
 
 
@@ -33,7 +35,9 @@ class Masked:
     __slots__ = ("live", "owned", "value")
 
     def __init__(self, value: Any, live: Any, *, owned: bool = False) -> None:
-        self.value, self.live, self.owned = value, live, owned
+        self.value = value
+        self.live = live
+        self.owned = owned
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,9 +69,15 @@ class Masked:
 
     def times(self, partial: Any) -> Masked:
         """The product with a partial derivative, a value or a function; it may be inf or NaN where nothing is live."""
-        with np.errstate(all="ignore"):
-            value = partial(self.value) if callable(partial) else self.value * partial
-        return Masked(_where(self.live, value), self.live)
+        token = quiet()
+        try:
+            return self.like(partial(self.value) if callable(partial) else self.value * partial)
+        finally:
+            loud(token)
+
+    def like(self, value: Any) -> Masked:
+        """`value`, a product with it that may be inf or NaN where nothing is live, with zeros there again."""
+        return Masked(value if is_finite(value) else _where(self.live, value), self.live)
 
     def through(self, linear: Callable[[Any], Any]) -> Any:
         """Apply a linear function that only moves, copies and sums elements; the mask goes the same way."""
@@ -96,15 +106,25 @@ def select(live: Any, ct: Any) -> Masked:
     return Masked(_where(live, ct), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)))
 
 
+def is_finite(x: Any) -> bool:
+    """Is `x` a plain array all of whose elements are surely finite? Then 0 times them is 0."""
+    if type(x) is not ndarray:
+        return type(x) is float64 and isfinite(x)
+    return x.dtype in _BITS and isfinite(x.dot(x) if x.ndim == 1 else vdot(x, x))
+
+
 _BITS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
+_ZEROS = {dtype: np.zeros((), dtype) for dtype in _BITS}
 _BOOL = np.dtype(bool)
 
 
 def _where(live: Any, ct: Any) -> Any:
     """np.where(live, ct, 0). On many plain elements it is ten times faster to clear bits, with a mask of ones or zeros each."""
     is_plain = type(ct) is ndarray and type(live) is ndarray and live.dtype is _BOOL and ct.dtype in _BITS
-    if not is_plain or live.size < LARGE:
+    if not is_plain:
         return np.where(live, ct, 0)
+    if live.size < LARGE:
+        return where(live, ct, _ZEROS[ct.dtype])
     bits = _BITS[ct.dtype]
     ones = live.view(np.int8).astype(bits)
     np.negative(ones, out=ones)

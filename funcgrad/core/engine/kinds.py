@@ -24,6 +24,7 @@ import numpy as np
 
 from funcgrad.core.engine.cotangent import LARGE, Masked, broadcast, dense, fit, ndarray, select
 from funcgrad.core.engine.primitive import Call, Spec
+from funcgrad.core.engine.quiet import loud, quiet
 from funcgrad.core.engine.sweep import scaled, scaled_by
 from funcgrad.errors import NonDifferentiableError, user_line
 
@@ -138,12 +139,7 @@ class Elementwise(Rule):
         keeps = plan.keeps
         plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
         plan.pull = self._compiled(primitive, slots, keeps)
-
-        def pull_masked(ct: Masked, saved: Any) -> list[Any]:
-            values = dict(zip(keeps, saved, strict=True))
-            return [self.times(ct, self.partial(i, values)) for i in slots]
-
-        plan.pull_masked = pull_masked
+        plan.pull_masked = self._compiled_masked(primitive, slots, keeps)
         return plan
 
     def _check_known(self, primitive: Primitive, slots: Iterable[int]) -> None:
@@ -197,6 +193,26 @@ class Elementwise(Rule):
         exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
         return space["pull"]
 
+    def _compiled_masked(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+        """The same for a cotangent with zeros by structure. What a partial is, where nothing is live, is nobody's concern."""
+        space: dict[str, Any] = {"quiet": quiet, "loud": loud, "Masked": Masked}
+        parts = []
+        for i in slots:
+            p = space[f"partial{i}"] = self.partials[i]
+            if i in self.applied:
+                parts.append(f"ct.like(partial{i}({', '.join(('ct.value', *self.names[i]))}))")
+            elif callable(p):
+                parts.append(f"ct.like(ct.value * partial{i}({', '.join(self.names[i])}))")
+            elif p is not None and math.isfinite(p):  # type: ignore[arg-type]
+                parts.append("Masked(ct.value, ct.live)" if p == 1 else f"Masked(ct.value * {p!r}, ct.live)")
+            else:
+                parts.append("None" if p is None else f"ct.like(ct.value * partial{i})")
+        unpack = f"({', '.join(keeps)},) = saved" if keeps else "pass"
+        lines = ["token = quiet()", "try:", f"    {unpack}", f"    return ({', '.join(parts)},)", "finally:", "    loud(token)"]
+        source = "def pull(ct, saved):\n" + "".join(f"    {line}\n" for line in lines)
+        exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
+        return space["pull"]
+
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         self._check_known(primitive, tangents)
         values = {**dict(zip(primitive.operand_names, call.operands, strict=True)), "out": out}
@@ -223,8 +239,9 @@ class Selection(Elementwise):
         if type(ct) is Masked:
             live, value = np.logical_and(partial, ct.live), ct.value
         if partial.dtype != bool:
-            with np.errstate(invalid="ignore"):  # inf * 0, where nothing is taken
-                live, value = live != 0, value * partial
+            token = quiet()  # inf * 0, where nothing is taken
+            live, value = live != 0, value * partial
+            loud(token)
         return select(live, value)
 
     def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
@@ -233,6 +250,8 @@ class Selection(Elementwise):
             return [self.times(ct, self.partial(i, values)) for i in slots]
 
         return pull
+
+    _compiled_masked = _compiled
 
 
 class PiecewiseConstant(Rule):

@@ -137,18 +137,22 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
             if type(parents) is tuple:
                 break
             part, to = parts[0], parents.spec
+            kind = type(part)
             if (
                 parents.plan is None
                 or heap
                 and heap[0][0] <= parents.order
-                or type(part) is not ndarray
-                and type(part) not in PLAIN_PARTS
+                or kind is not ndarray
+                and kind not in PLAIN_PARTS
+                and (kind is not Masked or part.owned or not parents.plan.masks)
                 or part.dtype is not to.dtype
                 or to is not spec
                 and part.shape != to.shape
             ):
                 parents = (parents,)
                 break
+            if kind is Masked:
+                plain = False
             node, ct = parents, part  # a chain: what stands above does the same
             parts = part = None
         node = None
@@ -160,6 +164,8 @@ STOPPED = (None,)  # the parts of a node at which a visitor stops
 def _pulled(node: Node, ct: Any, visitor: Any) -> Sequence[Any]:
     """The parts for the parents of `node`, whatever its cotangent is, and whoever looks in."""
     plan, saved = node.plan, node.saved
+    if type(ct) is Masked and visitor is None:
+        return plan.pull_masked(ct, saved)
     if type(ct) not in PLAIN_PARTS:
         ct = settled(ct)
     if visitor is not None:

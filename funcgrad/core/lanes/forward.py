@@ -167,4 +167,5 @@ def _push(primitive: Primitive, slots: str, operands: tuple[str, ...], space: di
             terms.append(f"t_{name} * partial_{name}({', '.join(names)})")
         elif partial is not None:
             terms.append({1: f"t_{name}", -1: f"-t_{name}"}.get(partial, f"t_{name} * {partial!r}"))  # type: ignore[call-overload]
-    return " + ".join(terms) or "None"
+    # A tangent is written into where its value is, and so lies in memory of its own.
+    return f"{terms[0]} * 1" if terms == [f"t_{slots[0]}"] else " + ".join(terms) or "None"

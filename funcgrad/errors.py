@@ -102,6 +102,10 @@ class ImpureFunctionError(FuncgradError, RuntimeError):
     """A function that is compiled computes with what changes and is no argument: random numbers, the time, a counter."""
 
 
+class LoopWarning(UserWarning):
+    """`vmap(..., on_branch="loop")` ran the examples one by one."""
+
+
 class CompileWarning(UserWarning):
     """A function runs without being compiled, because it took too many ways, or its surroundings keep changing."""
 

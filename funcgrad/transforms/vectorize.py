@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.foreign import operand, what_instead
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
-from funcgrad.core.engine.trace import Tracer, snapshot
+from funcgrad.core.engine.primitive import array_of
+from funcgrad.core.engine.trace import Tracer, concrete, snapshot
 from funcgrad.core.memory.blank import plain
 from funcgrad.core.memory.layout import together
-from funcgrad.errors import ArgumentError
+from funcgrad.errors import ArgumentError, EscapedTracerError, LoopWarning, OutputError, TracerError
 from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import lower_leaf, returned
 from funcgrad.transforms.wrapping import Transformed, name_of
+
+OnBranch = Literal["raise", "loop"]
 
 if TYPE_CHECKING:
     from funcgrad.transforms.signatures import Decorator, Out, P
@@ -28,8 +32,18 @@ class Vmap(Transformed):
 
     transform = "vmap"
 
-    def __init__(self, fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> None:
+    def __init__(
+        self,
+        fun: Callable[..., Any],
+        in_axes: Any = 0,
+        out_axes: Any = 0,
+        axis_size: int | None = None,
+        on_branch: str = "raise",
+    ) -> None:
         super().__init__(fun)
+        if on_branch not in ("raise", "loop"):
+            raise ArgumentError(f'vmap: on_branch must be "raise" or "loop", not {on_branch!r}')
+        self.on_branch = on_branch
         if isinstance(in_axes, list):
             in_axes = tuple(in_axes)
         self.in_axes, self.out_axes, self.axis_size = Axes("in_axes", in_axes), Axes("out_axes", out_axes), axis_size
@@ -39,7 +53,21 @@ class Vmap(Transformed):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves, structure, axes = self._placed(args, kwargs)
-        with BatchTrace(self._size(leaves, structure, axes)) as trace:
+        size = self._size(leaves, structure, axes)
+        if self.on_branch == "raise" or not size:
+            return self._at_once(leaves, structure, axes, size, kwargs)
+        try:
+            return self._at_once(leaves, structure, axes, size, kwargs)
+        except TracerError as error:
+            if isinstance(error, EscapedTracerError):
+                raise
+            warnings.warn(_why_looped(error, name_of(self.fun), size), LoopWarning, stacklevel=2)
+        return self._one_by_one(leaves, structure, axes, size)
+
+    def _at_once(
+        self, leaves: Sequence[Any], structure: tree.Structure, axes: Sequence[int | None], size: int, kwargs: dict[str, Any]
+    ) -> Any:
+        with BatchTrace(size) as trace:
             batched = [x if axis is None else trace.wrap(to_front(x, axis), None) for x, axis in zip(leaves, axes)]
             traced_args, *traced_kwargs = tree.unflatten(structure, batched)
             del batched
@@ -47,6 +75,32 @@ class Vmap(Transformed):
             outs, out_structure = tree.flatten(out)
             out_axes = self.out_axes.of_leaves(out, out_structure)
             return tree.unflatten(out_structure, [self._returned(trace, x, axis) for x, axis in zip(outs, out_axes)])
+
+    def _one_by_one(
+        self, leaves: Sequence[Any], structure: tree.Structure, axes: Sequence[int | None], size: int
+    ) -> Any:
+        """The outputs of the examples, each by a call of its own, stacked."""
+        outs, structures = [], []
+        for k in range(size):
+            example = [x if axis is None else _example(x, axis, k) for x, axis in zip(leaves, axes)]
+            args, *kwargs = tree.unflatten(structure, example)
+            parts, out_structure = tree.flatten(out := self.fun(*args, **(kwargs[0] if kwargs else {})))
+            outs.append(parts)
+            structures.append(out_structure)
+        if any(s != structures[0] for s in structures):
+            raise OutputError(
+                f"vmap: {name_of(self.fun)} returned outputs of different structures for different examples, which can't be "
+                f"stacked: {structures[0]} and {next(s for s in structures if s != structures[0])}"
+            )
+        out_axes = self.out_axes.of_leaves(out, structures[0])
+        return tree.unflatten(structures[0], [self._stacked(xs, axis) for xs, axis in zip(zip(*outs), out_axes)])
+
+    def _stacked(self, examples: Sequence[Any], axis: int | None) -> Any:
+        if axis is None:
+            if all(np.array_equal(concrete(x), concrete(examples[0])) for x in examples):
+                return plain(examples[0])
+            raise _unstacked(name_of(self.fun), np.shape(examples[0]))
+        return moved_back(array_of([plain(x) for x in examples]), axis, "vmap")
 
     def _placed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], tree.Structure, list[int | None]]:
         """The leaves of (args, kwargs), or of (args,) if there are no others, their structure, and the axis of each leaf."""
@@ -90,10 +144,7 @@ class Vmap(Transformed):
         x = revealed(trace, x, "vmap")
         if isinstance(x, BatchTracer) and x._trace is trace:
             if axis is None:
-                raise ArgumentError(
-                    f"vmap: out_axes is None for an output of {name_of(self.fun)} that differs between the examples "
-                    f"(shape {x.shape} each); give the axis along which to stack it, such as 0"
-                )
+                raise _unstacked(name_of(self.fun), x.shape)
             return moved_back(x._value, axis, "vmap")
         x = plain(x)
         if axis is None:
@@ -106,6 +157,27 @@ class Vmap(Transformed):
         x = lower_leaf(trace, x if hasattr(x, "dtype") else np.asarray(x))
         repeated = np.broadcast_to(x, (trace.size, *x.shape))
         return moved_back(repeated if isinstance(repeated, Tracer) else repeated.copy(), axis, "vmap")
+
+
+def _unstacked(name: str, shape: tuple[int, ...]) -> ArgumentError:
+    return ArgumentError(
+        f"vmap: out_axes is None for an output of {name} that differs between the examples (shape {shape} each); give the axis "
+        "along which to stack it, such as 0"
+    )
+
+
+def _example(x: Any, axis: int, k: int) -> Any:
+    """Example `k` of a batch, as an array of its own."""
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    return x[(slice(None),) * (axis % x.ndim) + (k,)].copy()
+
+
+def _why_looped(error: TracerError, name: str, size: int) -> str:
+    where = str(error).partition(" needs ")[0].partition(" would ")[0]
+    return (
+        f"vmap: {where} depends on the example, so {name} is called {size} times, once for each example, which takes about "
+        f"{size} times as long as one call for all. Write np.where in the place of the branch to run them at once."
+    )
 
 
 def to_front(given: Any, axis: int) -> Any:
@@ -174,10 +246,16 @@ def _batched_leaves(
 
 
 @overload
-def vmap(fun: Callable[P, Out], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Callable[P, Out]: ...
+def vmap(
+    fun: Callable[P, Out], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None, *, on_branch: OnBranch = "raise"
+) -> Callable[P, Out]: ...
 @overload
-def vmap(fun: None = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Decorator: ...
-def vmap(fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None) -> Any:
+def vmap(
+    fun: None = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None, *, on_branch: OnBranch = "raise"
+) -> Decorator: ...
+def vmap(
+    fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None, *, on_branch: OnBranch = "raise"
+) -> Any:
     """Vectorise a function of one example over a batch axis of its arguments.
 
     Args:
@@ -188,13 +266,16 @@ def vmap(fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | 
         out_axes: where the batch axis goes in the output; a prefix of its structure. Outputs that don't depend on the batch are
             repeated (or given as they are, with None).
         axis_size: the size of the batch, needed only where no argument is batched.
+        on_branch: what to do where `fun` asks for one value of a batched array (`if x > 0`, `int(x)`, a mask): "raise", or
+            "loop": call it for each example, with a warning (LoopWarning). What it had done until then, it does again.
 
     Returns:
         A function of whole batches. Every NumPy call inside `fun` runs once for all examples.
 
     Raises:
         ArgumentError: axes that don't fit, or batches of different sizes (each argument's size is listed).
-        BatchedControlFlowError: `fun` asks for one value of a batched array (`if x > 0`).
+        BatchedControlFlowError: `fun` asks for one value of a batched array, and `on_branch` is "raise".
+        OutputError: the examples were run one by one, and their outputs differ in structure.
 
     >>> import numpy as np, funcgrad as fg
     >>> fg.vmap(lambda row: np.sum(row * row))(np.array([[1.0, 2.0], [3.0, 4.0]]))
@@ -202,5 +283,5 @@ def vmap(fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | 
     >>> fg.vmap(fg.grad(np.sin))(np.zeros(3))  # per-example gradients
     array([1., 1., 1.])
     """
-    options = {"in_axes": in_axes, "out_axes": out_axes, "axis_size": axis_size}
+    options = {"in_axes": in_axes, "out_axes": out_axes, "axis_size": axis_size, "on_branch": on_branch}
     return (lambda f: Vmap(f, **options)) if fun is None else Vmap(fun, **options)

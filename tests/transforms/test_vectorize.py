@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, tree, value_and_grad, vjp, vmap
-from funcgrad.errors import ArgumentError
+from funcgrad.errors import ArgumentError, LoopWarning, OutputError
 from funcgrad.testing import check_vmap
 
 A = np.sin(np.arange(24.0)).reshape(2, 3, 4)
@@ -246,3 +246,72 @@ def test_a_tracer_shows_all_examples_and_says_how_many():
     seen = []
     vmap(lambda x: seen.append((str(x), repr(x))) or x)(np.arange(4.0).reshape(2, 2))
     assert seen == [("[[0. 1.]\n [2. 3.]]", "BatchTracer([[0., 1.],\n             [2., 3.]], 2 examples)")]
+
+
+# ---- examples run one by one -----------------------------------------------------------------------------------------
+def collatz_like(x, scale):
+    """Branches, a loop whose length depends on the numbers, an integer, a mask, conversions."""
+    y = np.zeros_like(x)
+    n = 0
+    while np.sum(np.abs(x)) > 1.0 and n < 20:
+        x, n = x * 0.7, n + 1
+    if x[0] > x[1]:
+        y[: int(n) % 3] = x[0] * scale
+    y[x > 0] += np.sum(x[x > 0.1])
+    return {"y": y * scale, "n": n}, float(np.asarray(x)[0]) * 2
+
+
+LOOPED = (np.array([[1.0, 2.0, 3.0], [3.0, -1.0, 0.2], [0.1, 0.2, -0.3], [2.0, 2.0, 2.0]]), 1.5)
+
+
+@pytest.mark.parametrize("axes", [(0, None, 0), (1, None, -1)])
+def test_branches_are_looped_over_if_asked(axes):
+    rows, scale = LOOPED
+    given = rows if axes[0] == 0 else rows.T.copy()
+    before = given.copy()
+    with pytest.warns(LoopWarning, match=r"collatz_like is called 4 times, once for each example.* Write np\.where"):
+        out, first = vmap(collatz_like, axes[:2], ({"y": axes[2], "n": 0}, 0), on_branch="loop")(given, scale)
+    expected = [collatz_like(row.copy(), scale) for row in rows]
+    np.testing.assert_array_equal(out["y"], np.stack([e[0]["y"] for e in expected], axis=axes[2]))
+    np.testing.assert_array_equal(out["n"], [e[0]["n"] for e in expected])
+    np.testing.assert_array_equal(first, [e[1] for e in expected])
+    np.testing.assert_array_equal(given, before)
+
+
+def relu_chain(x):
+    return np.sum(x**2) if x[0] > 0 else -np.sum(x**3)
+
+
+@pytest.mark.filterwarnings("ignore::funcgrad.errors.LoopWarning")
+def test_loops_nest_with_every_transform():
+    rows, _ = LOOPED
+    looped = vmap(relu_chain, on_branch="loop")
+    gradients = [grad(relu_chain)(row) for row in rows]
+    np.testing.assert_array_equal(vmap(grad(relu_chain), on_branch="loop")(rows), gradients)
+    np.testing.assert_array_equal(grad(lambda x: np.sum(looped(x)))(rows), gradients)
+    np.testing.assert_array_equal(vmap(hessian(relu_chain), on_branch="loop")(rows), [hessian(relu_chain)(r) for r in rows])
+    np.testing.assert_allclose(jvp(looped, (rows,), (rows,))[1], np.sum(gradients * rows, axis=1), rtol=1e-14)
+    both = vmap(lambda a: vmap(relu_chain, on_branch="loop")(a * rows), on_branch="loop")(np.array([1.0, -2.0]))
+    np.testing.assert_array_equal(both, [looped(rows), looped(-2 * rows)])
+
+
+def test_without_a_branch_nothing_is_looped_over(recwarn):
+    np.testing.assert_array_equal(vmap(lambda x: x * 2, on_branch="loop")(np.ones(3)), 2 * np.ones(3))
+    assert not recwarn.list
+    with pytest.raises(ValueError, match="other"):
+        vmap(lambda x: 1 if x > 0 else _raise(ValueError("other")), on_branch="loop")(np.array([1.0, -1.0]))
+
+
+def _raise(error):
+    raise error
+
+
+@pytest.mark.filterwarnings("ignore::funcgrad.errors.LoopWarning")
+def test_what_cannot_be_stacked_is_an_error():
+    with pytest.raises(OutputError, match="different structures"):
+        vmap(lambda x: (x,) if x > 0 else x, on_branch="loop")(np.array([1.0, -1.0]))
+    with pytest.raises(ArgumentError, match="out_axes is None"):
+        vmap(lambda x: x if x > 0 else 2 * x, out_axes=None, on_branch="loop")(np.array([1.0, -1.0]))
+    assert vmap(lambda x: min(x, 5.0) * 0 + 1, out_axes=None, on_branch="loop")(np.array([1.0, -1.0])) == 1
+    with pytest.raises(ArgumentError, match="on_branch"):
+        vmap(np.sin, on_branch="skip")

@@ -290,3 +290,16 @@ def test_an_example_is_no_batch_though_the_shapes_agree() -> None:
 
     together = grad(lambda m: np.sum(vmap(lambda x: filled(m, x))(x)))(m)
     np.testing.assert_array_equal(together, sum(grad(filled)(m, row) for row in x))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (1, 1, 3)])
+def test_values_may_have_axes_of_length_one_in_front(shape: tuple[int, ...]) -> None:
+    def written(v: Any) -> Any:
+        y = funcgrad.numpy.zeros(3)
+        y[:] = v
+        return np.sum(y * np.arange(1.0, 4.0))
+
+    slopes = grad(written)(np.ones(shape))
+    expected = np.full(shape, 6.0) if shape[-1] == 1 else np.arange(1.0, 4.0).reshape(shape)
+    np.testing.assert_array_equal(slopes, expected)
+    np.testing.assert_array_equal(jvp(written, (np.ones(shape),), (np.ones(shape),))[1], 6.0)

@@ -311,6 +311,8 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
     """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated (or repeat it)."""
     if type(part) is Masked:
         return part.through(lambda p: fit_shape(p, shape))
+    if 0 < part.ndim < len(shape):  # x[:] = v, where v has axes of length 1 in front
+        part = part.reshape((1,) * (len(shape) - part.ndim) + part.shape)
     lead = max(part.ndim - len(shape), 0)
     kept = part.shape[lead:]
     stretched: tuple[int, ...] = ()

@@ -9,17 +9,17 @@ import numpy as np
 from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.trace import Tracer, innermost
+from funcgrad.torch.autograd.context import Defaults, FunctionCtx, backward_of, ctx_type, run_forward
 from funcgrad.torch.autograd.forward_ad import is_dual
-from funcgrad.torch.autograd.function import Function, FunctionCtx, _backward_of, _ctx_type, run_forward
-from funcgrad.torch.graph import engine
+from funcgrad.torch.graph import exchange
 from funcgrad.torch.random.randomness import BATCH
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 from funcgrad.transforms.custom import custom_jvp, custom_vjp
 
 
-def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
+def apply_traced(cls: type[Defaults], args: tuple[Any, ...]) -> Any:
     """`cls.apply(*args)`, where some argument holds a tracer of a transform."""
-    if cls.setup_context is Function.setup_context and not all(is_dual(x) for x in args if isinstance(x, Tensor)):
+    if cls.setup_context is Defaults.setup_context and not all(is_dual(x) for x in args if isinstance(x, Tensor)):
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
             "override the "
@@ -30,14 +30,14 @@ def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
     contents = [args[i].__operand__() for i in where]
     trace = innermost(contents)
     if isinstance(trace, BatchTrace):
-        if cls.vmap is not Function.vmap:
+        if cls.vmap is not Defaults.vmap:
             return _batched(cls, trace, args)
         if not cls.generate_vmap_rule:
             raise RuntimeError(
                 f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
                 "vmap staticmethod or set generate_vmap_rule=True."
             )
-    if isinstance(trace, ForwardTrace) and cls.jvp is Function.jvp:
+    if isinstance(trace, ForwardTrace) and cls.jvp is Defaults.jvp:
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
             f" {cls.__name__} has none."
@@ -50,7 +50,7 @@ def apply_traced(cls: type[Function], args: tuple[Any, ...]) -> Any:
         return tuple(full)
 
     forward = all(isinstance(c, ForwardTracer) or not isinstance(c, Tracer) for c in contents)
-    pushes = cls.jvp is not Function.jvp and (forward or cls.backward is Function.backward and cls.vjp is Function.vjp)
+    pushes = cls.jvp is not Defaults.jvp and (forward or cls.backward is Defaults.backward and cls.vjp is Defaults.vjp)
     out = _with_rule(cls, where, len(args), on_tensors, pushes=pushes)(*contents)
     return tuple(map(make_tensor, out)) if isinstance(out, tuple) else make_tensor(out)
 
@@ -62,7 +62,7 @@ class VmapInfo(NamedTuple):
     randomness: str
 
 
-def _batched(cls: type[Function], trace: BatchTrace, args: tuple[Any, ...]) -> Any:
+def _batched(cls: type[Defaults], trace: BatchTrace, args: tuple[Any, ...]) -> Any:
     """The user's own rule for vmap: it sees all examples at once."""
     if cls.generate_vmap_rule:
         raise RuntimeError(
@@ -86,7 +86,7 @@ def _wrapped(trace: BatchTrace, out: Any, dim: int | None) -> Any:
     return make_tensor(trace.wrap(np.moveaxis(out.__operand__(), dim, 0), None))
 
 
-def _with_rule(cls: type[Function], where: list[int], count: int, on_tensors: Any, *, pushes: bool) -> Any:
+def _with_rule(cls: type[Defaults], where: list[int], count: int, on_tensors: Any, *, pushes: bool) -> Any:
     """The value as a function of contents, with the rule that the user wrote for the direction that is needed."""
 
     def value(*contents: Any) -> Any:
@@ -94,10 +94,10 @@ def _with_rule(cls: type[Function], where: list[int], count: int, on_tensors: An
         trace = innermost(contents)
         if isinstance(trace, ForwardTrace) or (isinstance(trace, BatchTrace) and not cls.generate_vmap_rule):
             return _contents(apply_traced(cls, inputs))
-        return _contents(run_forward(cls, _ctx_type(cls)(), inputs, {}))
+        return _contents(run_forward(cls, ctx_type(cls)(), inputs, {}))
 
     def ready(contents: Any) -> tuple[Any, FunctionCtx]:
-        ctx = _ctx_type(cls)()
+        ctx = ctx_type(cls)()
         inputs = on_tensors(contents)
         ctx.needs_input_grad = tuple(isinstance(x, Tensor) for x in inputs)
         return _contents(run_forward(cls, ctx, inputs, {})), ctx
@@ -117,7 +117,7 @@ def _with_rule(cls: type[Function], where: list[int], count: int, on_tensors: An
 
     def pull(contents: Any, ct: Any) -> Any:
         _, ctx = ready(contents)
-        result = _backward_of(cls)(ctx, *[engine.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))])
+        result = backward_of(cls)(ctx, *[exchange.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))])
         found = result if isinstance(result, tuple) else (result,)
         return tuple(
             np.zeros(np.shape(x), x.dtype) if found[i] is None else found[i].__operand__()

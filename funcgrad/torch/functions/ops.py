@@ -21,10 +21,12 @@ from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph.locations import here
 from funcgrad.torch.graph.modes import MODE, Mode
-from funcgrad.torch.graph.tape import EAGER, Tape, fused, named, next_order, saved_values
+from funcgrad.torch.graph.saved import after_recording
+from funcgrad.torch.graph.tape import Tape, fused, named, next_order, saved_values
 from funcgrad.torch.tensors import storage
+from funcgrad.torch.tensors.inplace import write_out
 from funcgrad.torch.tensors.storage import Inference, Shared
-from funcgrad.torch.tensors.tensor import OVERRIDING, Tensor, make_tensor
+from funcgrad.torch.tensors.tensor import EAGER, OVERRIDING, Tensor, make_tensor
 
 ndarray = np.ndarray
 
@@ -48,8 +50,6 @@ class Op:
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
             return run(self, args, kwargs)
-        from funcgrad.torch.tensors.inplace import write_out
-
         return write_out(out, run(self, args, kwargs), self.name)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -266,8 +266,6 @@ def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) 
 
 def watched(function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: str, mode: Mode) -> Any:
     """`recorded`, in a mode that wants to see what is saved, or where."""
-    from funcgrad.torch.graph.saved import after_recording
-
     out = recorded(function, tensors, contents, slots, title)
     after_recording(out, mode, contents)
     return out
@@ -322,3 +320,15 @@ def looks_into(out: Any, x: Any) -> bool:
     if isinstance(x, np.generic) or (type(out) is not ndarray and not isinstance(out, Shared)):
         return True
     return out is x or (out.base is not None and (out.base is x or out.base is getattr(x, "base", None) or isinstance(x, Shared)))
+
+
+def _refreshed_node(t: Tensor) -> Node | None:
+    """The node of a view whose base was written to."""
+    base = t._base
+    if base is None or base.node is None:
+        return None
+    steps = t.link.base_steps
+    return recorded(lambda contents: storage.stepped(contents[0], steps), [base], [base.value], (0,), "AsStridedBackward0").node
+
+
+Tensor._refreshed_node = _refreshed_node  # type: ignore[attr-defined]

@@ -7,7 +7,9 @@
     nodes.py         nodes as objects for the user: next_functions, edges, hooks on several tensors
     hooks.py         what a sweep is to do beside pulling
     saved.py         what happens to the values that nodes save
+    exchange.py      cotangents as the gradients that a user sees; what is gone once it was freed
     engine.py        the sweep
+    duals.py         dual tensors among those of a graph
     backward.py      backward and grad: from tensors to the seeds of a sweep, from cotangents to gradients
     duals.py         dual tensors whose parts lie in the graph
     dead_ends.py     tensors without a known history: an error, not a zero

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.sweep import Node, merged
-from funcgrad.torch.graph import duals, engine, modes
+from funcgrad.torch.graph import duals, engine, exchange, modes
 from funcgrad.torch.graph.nodes import GradientEdge
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
@@ -60,7 +60,7 @@ def _seed(out: Any, node: Node, gradient: Any, i: int, create_graph: bool) -> An
             f"For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
             f"grad_output[{i}] has a dtype of {gradient.dtype} and output[{i}] has a dtype of torch.{node.dtype.name}."
         )
-    ct = engine.from_user(gradient, create_graph)
+    ct = exchange.from_user(gradient, create_graph)
     return ct if ct.dtype == node.dtype else ct.astype(node.dtype)
 
 
@@ -291,7 +291,7 @@ def _of_duals(outs: Any, ins: Any, given: Any, create_graph: bool, allow_unused:
     seeds = seeds_of(*zip(*pairs, strict=True), create_graph)
     found = _captured(seeds, [_needs_grad(x) for x in sources], True, create_graph, fixed=duals.GIVEN)
     slopes = [found[node_of(x)] for x in sources]  # type: ignore[index]
-    changed = [None if ct is None else engine.to_user(engine.own(engine.dense(ct))) for ct in slopes]
+    changed = [None if ct is None else exchange.to_user(engine.own(engine.dense(ct))) for ct in slopes]
     return tuple(duals.joined(like, g, t) for g, t in zip(gradients, changed, strict=True))
 
 
@@ -310,7 +310,7 @@ def _batched(outs: tuple[Any, ...], given: tuple[Any, ...], nodes: list[Node], k
 
 def _result(i: int, x: Any, ct: Any, unused_allowed: bool, materialize: bool, create_graph: bool) -> Any:
     if ct is not None:
-        return engine.to_user(engine.own(engine.dense(ct)))
+        return exchange.to_user(engine.own(engine.dense(ct)))
     if materialize:
         zeros = make_tensor(np.zeros(node_of(x).shape, node_of(x).dtype))  # type: ignore[union-attr]
         return zeros.requires_grad_(create_graph)

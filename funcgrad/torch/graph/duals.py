@@ -11,8 +11,7 @@ from typing import Any
 
 from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTracer
-from funcgrad.torch.graph.tape import EAGER
-from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
+from funcgrad.torch.tensors.tensor import EAGER, Tensor, from_operand, make_tensor
 
 PARTS = "dual_parts"  # where a dual tensor has the tensors whose memory it shares
 
@@ -67,10 +66,3 @@ def joined(like: Any, gradient: Any, tangent: Any) -> Any:
     return make_tensor(like.value._trace.wrap(gradient.__operand__(), tangent.__operand__()))
 
 
-def write_parts(dual: Tensor) -> None:
-    """After a write to a dual tensor: the tensors whose memory it shares have its parts."""
-    from funcgrad.torch.tensors.inplace import overwrite
-
-    for held, part in zip(dual.__dict__[PARTS], parts_of(dual), strict=True):
-        if held is not None and part is not None:
-            overwrite(held, ..., part.value, part.node, part.node if held._base is None else None)

@@ -8,8 +8,7 @@ come.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -18,49 +17,12 @@ from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node, make_node, merged, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph import modes
+from funcgrad.torch.graph.exchange import CURRENT, FREED, SECOND_TIME, from_user, to_user
 from funcgrad.torch.graph.hooks import EXTRAS
 from funcgrad.torch.graph.nodes import edge_slots, operand_count
 from funcgrad.torch.graph.tape import next_order, saved_values
 from funcgrad.torch.tensors.storage import TAINTED, tainted
-from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
-
-SECOND_TIME = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved "
-    "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
-    "you need to "
-    "backward through the graph a second time or if you need to access saved tensors after calling backward."
-)
-
-
-class _Freed:
-    """Takes the place of what a node had saved: whoever asks for it learns that it is gone."""
-
-    def _refuse(self, *_: Any) -> NoReturn:
-        raise RuntimeError(SECOND_TIME)
-
-    __iter__ = __getitem__ = __contains__ = __len__ = _refuse
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(name) if name.startswith("__") else RuntimeError(SECOND_TIME)
-
-
-FREED = _Freed()
-
-
-def to_user(ct: Any) -> Tensor:
-    """A cotangent as the gradient that PyTorch shows: a tensor, conjugated if complex."""
-    ct = dense(ct)
-    if not hasattr(ct, "dtype"):
-        ct = np.asarray(ct)
-    return from_operand(ct.conj() if ct.dtype.kind == "c" else ct)
-
-
-def from_user(gradient: Tensor, create_graph: bool) -> Any:
-    """The cotangent for a gradient that a user gave."""
-    with modes.set_grad_enabled(create_graph):
-        ct = gradient.__operand__()
-    return ct.conj() if ct.dtype.kind == "c" else ct
+from funcgrad.torch.tensors.tensor import EAGER, Tensor, make_tensor
 
 
 class Visitor:
@@ -107,7 +69,7 @@ class Visitor:
         raised = getattr(plan, "raised", None) if self.create_graph else None
         if EXTRAS:
             ct = self._before(node, ct)
-        return ct, node.saved if raised is None else raised(node)
+        return ct, node.saved if raised is None else raised(node, EAGER.wrap)
 
     def seen(self, node: Node, ct: Any) -> Any:
         """What hooks on a tensor make of its gradient, and who keeps it."""
@@ -330,19 +292,13 @@ def run(
             visitor.cts[leaf] = ct
         else:
             visitor.end(leaf, ct)
-    token = _CURRENT.set(visitor)
+    token = CURRENT.set(visitor)
     try:
         with modes.set_grad_enabled(create_graph), np.errstate(all="ignore"):
             sweep([seed for seed in seeds if seed[0].plan is not None], visitor=visitor)
             for leaf in tuple(visitor.cts):  # some node on the way to it got no cotangent, and was never passed
                 visitor.end(leaf, visitor.cts.pop(leaf))
     finally:
-        _CURRENT.reset(token)
+        CURRENT.reset(token)
 
 
-_CURRENT: ContextVar[Any] = ContextVar("current_sweep", default=None)
-
-
-def current_sweep() -> Any:
-    """The visitor of the sweep that is running in this context."""
-    return _CURRENT.get()

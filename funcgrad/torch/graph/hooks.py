@@ -67,16 +67,16 @@ class RemovableHandle:
         self.remove()
 
 
-def register_tensor_hook(tensor: Tensor, hook: Any) -> RemovableHandle:
-    """See Tensor.register_hook."""
+def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+    """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's place."""
     node = tensor.node
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     return RemovableHandle(extras_of(node).tensor_hooks, hook)
 
 
-def register_post_accumulate(tensor: Tensor, hook: Any) -> RemovableHandle:
-    """See Tensor.register_post_accumulate_grad_hook."""
+def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
+    """Call `hook` with this leaf whenever a backward has accumulated into its .grad."""
     if tensor.node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if tensor.node.plan is not None:
@@ -84,16 +84,16 @@ def register_post_accumulate(tensor: Tensor, hook: Any) -> RemovableHandle:
     return RemovableHandle(extras_of(tensor.node).post_accumulate, hook)
 
 
-def retain(tensor: Tensor) -> None:
-    """See Tensor.retain_grad."""
+def retain_grad(tensor: Tensor) -> None:
+    """Keep the gradient of this intermediate result in its .grad."""
     if tensor.node is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor.node.plan is not None:
         extras_of(tensor.node).retain = ref(tensor)
 
 
-def retains(tensor: Tensor) -> bool:
-    """Does this intermediate result keep its gradient?"""
+def retains_grad(tensor: Tensor) -> bool:
+    """Was retain_grad called on this intermediate result?"""
     found = EXTRAS.get(id(tensor.node)) if tensor.node is not None else None
     return found is not None and found.retain is not None and found.retain() is tensor
 
@@ -110,3 +110,8 @@ def move_retain(old: Node | None, tensor: Tensor) -> None:
 def edge_of(node: Node) -> tuple[Node, int]:
     """The node that PyTorch shows, and which of its outputs is meant."""
     return (node.parents[0], node.saved) if node.plan is PICK else (node, 0)
+
+
+Tensor.register_hook = register_hook  # type: ignore[attr-defined]
+Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
+Tensor.retain_grad, Tensor.retains_grad = retain_grad, property(retains_grad)  # type: ignore[attr-defined]

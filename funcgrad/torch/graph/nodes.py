@@ -9,11 +9,15 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from funcgrad.core.engine.cotangent import fit
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node as EngineNode
+from funcgrad.torch.graph.exchange import FREED, SECOND_TIME, current_sweep, from_user, to_user
 from funcgrad.torch.graph.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
+from funcgrad.torch.graph.saved import pack_node, packer
 from funcgrad.torch.graph.tape import NumberFirstPlan, Tape
-from funcgrad.torch.tensors.tensor import Leaf, Tensor, tensor_at
+from funcgrad.torch.tensors import storage
+from funcgrad.torch.tensors.tensor import EAGER, Leaf, Tensor, tensor_at
 
 
 class Node:
@@ -80,14 +84,12 @@ class Node:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __call__(self, *gradients: Tensor) -> Any:
-        from funcgrad.torch.graph import engine
-
-        cts = [engine.from_user(g, False) for g in gradients]
+        cts = [from_user(g, False) for g in gradients]
         plan = self.engine_node.plan
         assert plan is not None
         parts = plan.pull(cts if type(self.engine_node.shape) is int else cts[0], self.engine_node.saved)
         found = tuple(
-            None if p is None else engine.to_user(engine.fit(p, n)) for n, p in zip(self.engine_node.parents, parts, strict=True)
+            None if p is None else to_user(fit(p, n)) for n, p in zip(self.engine_node.parents, parts, strict=True)
         )
         return found if len(found) != 1 else found[0]
 
@@ -184,15 +186,13 @@ _SAVED = {
 
 def _saved_entries(node: EngineNode, raised: bool) -> dict[str, Any]:
     """What a node has saved, under the engine's names; with `raised`, as part of the graph."""
-    from funcgrad.torch.graph.engine import FREED, SECOND_TIME
-
     saved = node.saved
     if saved is FREED:
         raise RuntimeError(SECOND_TIME)
     plan: Any = node.plan
     keeps = getattr(plan, "keeps", ())
     if raised and hasattr(plan, "raised"):
-        saved = plan.raised(node)
+        saved = plan.raised(node, EAGER.wrap)
     if isinstance(saved, tuple) and len(saved) == len(keeps):
         return dict(zip(keeps, saved, strict=True))
     if type(saved) is Tape:
@@ -236,8 +236,6 @@ class SavedTensor:
 
     def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         """Keep what pack_hook makes of the tensor, and give backward what unpack_hook makes of that."""
-        from funcgrad.torch.graph.saved import pack_node, packer
-
         entries = _saved_entries(self._node, raised=False)
         pack_node(self._node, packer(pack_hook, unpack_hook), _saved_key(self._node, self._name, entries))
 
@@ -271,8 +269,6 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None],
 
     def hook_for(i: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
-            from funcgrad.torch.graph.engine import current_sweep
-
             sweep = current_sweep()
             if state["sweep"] is not sweep:
                 state.update(sweep=sweep, got=[None] * len(tensors), left=sweep.count_reached(tensors))
@@ -298,12 +294,20 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None],
 
 def increment_version(tensor: Any) -> None:
     """Count a write that PyTorch could not see."""
-    from funcgrad.torch.tensors import storage
-
     for t in [tensor] if isinstance(tensor, Tensor) else tensor:
         link = storage.link_of(t)
         storage.taint(link.storage.array, link.version, t.node)
         link.version.count += 1
 
+
+def _grad_fn(tensor: Tensor) -> Any:
+    """The node that made it; None for a leaf."""
+    node = tensor.node
+    if node is None or node.plan is None:
+        return None
+    return node_object(node.parents[0] if node.plan is PICK else node)
+
+
+Tensor.grad_fn = property(_grad_fn)  # type: ignore[attr-defined]
 
 __all__ = ["EXTRAS", "GradientEdge", "Node", "get_gradient_edge", "increment_version", "register_multi_grad_hook"]

@@ -11,8 +11,8 @@ from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.modes import Mode, ModeManager
-from funcgrad.torch.graph.tape import EAGER, NamedPlan, Tape
-from funcgrad.torch.tensors.tensor import Tensor, tensor_at
+from funcgrad.torch.graph.tape import NamedPlan, Tape
+from funcgrad.torch.tensors.tensor import EAGER, Tensor, tensor_at
 
 
 class Packed:
@@ -43,10 +43,10 @@ class PackedPlan(NamedPlan):
         self.pull = lambda ct, saved: inner.pull(ct, unpacked(saved))
         self.pull_masked = lambda ct, saved: inner.pull_masked(ct, unpacked(saved))
 
-    def raised(self, node: Node) -> Any:
+    def raised(self, node: Node, wrap: Any) -> Any:
         packed, node.saved = node.saved, unpacked(node.saved)
         try:
-            return self.inner.raised(node)
+            return self.inner.raised(node, wrap)
         finally:
             node.saved = packed
 
@@ -99,7 +99,7 @@ def pack_node(node: Node, change: Callable[[Any], Any], only: str | None = None)
     plan: Any = node.plan
     if not isinstance(plan, NamedPlan) or not plan.keeps:
         return
-    saved, raised = node.saved, plan.raised(node)  # whose tensors know their place in the graph
+    saved, raised = node.saved, plan.raised(node, EAGER.wrap)  # whose tensors know their place in the graph
     if only is None:
         node.saved = _second_first(raised, plan.keeps, change)
     elif type(saved) is dict:

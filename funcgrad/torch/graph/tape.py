@@ -1,4 +1,4 @@
-"""The trace that never closes: nodes of tensors are nodes of the core, with plans that know PyTorch's names.
+"""The tape: nodes of tensors are nodes of the core, with plans that know PyTorch's names.
 
 A torch function runs on an inner trace of the core. If that recorded one call, the call's node is adopted; if it recorded
 several, they become one `Fused` node, as PyTorch shows one node for each of its functions. Saved values are plain: a sweep that
@@ -10,19 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.engine.kinds import Plan
-from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.reverse import PICK, ReverseTrace, ReverseTracer, plan_of
+from funcgrad.core.engine.reverse import PICK, ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, make_node, sweep
 from funcgrad.core.engine.trace import Tracer, rebuilt, snapshot
 from funcgrad.core.memory.guard import Unguarded
 from funcgrad.torch.graph.locations import Where, line_of
 
 UNGUARDED = Unguarded()
+ORDER = count(0, -1)  # of the nodes of tensors, the newest first
+next_order = ORDER.__next__
+Wrap = Callable[[Any, Node], Any]  # what makes a tracer of a value and its node
 ndarray = np.ndarray
 
 
@@ -32,38 +35,6 @@ class EagerTracer(ReverseTracer):
     __slots__ = ()
 
 
-class EagerTrace(ReverseTrace):
-    """The outermost trace of all (level 0): tensors that require grad belong to it."""
-
-    __slots__ = ()
-    transform = "tensor"
-    tracer_type = EagerTracer
-
-    def __init__(self) -> None:
-        super().__init__(UNGUARDED)
-        self.level = 0
-
-    def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
-        plan = named(plan_of(primitive, slots, call), node_name(primitive.name))
-        saved = plan.save(call, out)
-        if isinstance(out, (tuple, list)):
-            return rebuilt(out, self.record_outputs(plan, saved, parents, out))
-        if out.dtype.kind not in "fc":
-            return out
-        return self.wrap(out, make_node(next(self.order), plan, saved, parents, out.shape, out.dtype))
-
-    def constant(self, value: Any) -> Any:
-        return value
-
-    def handed_out(self, x: Any) -> Any:
-        """A tensor."""
-        from funcgrad.torch.tensors.tensor import from_operand
-
-        return from_operand(x)
-
-
-EAGER = EagerTrace()
-next_order = EAGER.order.__next__
 _BASES = {
     "subtract": "Sub",
     "multiply": "Mul",
@@ -115,31 +86,31 @@ class NamedPlan(Plan):
         """What was called, for messages."""
         return self.title
 
-    def raised(self, node: Node) -> Any:
+    def raised(self, node: Node, wrap: Wrap) -> Any:
         """What `node` saved, with tracers in the place of values that depend on something."""
         saved = node.saved
         if type(saved) is tuple and self.keeps and type(self.primitive).__name__ != "GetItem":
             names = self.primitive.operand_names
             return tuple(
-                _out_of(node, value) if name == "out" else self._operand(node, names.index(name), value)
+                _out_of(node, value, wrap) if name == "out" else self._operand(node, names.index(name), value, wrap)
                 for name, value in zip(self.keeps, saved, strict=True)
             )
         if type(saved) is dict and self.keeps:
-            return {name: self._raised_entry(node, name, value) for name, value in saved.items()}
+            return {name: self._raised_entry(node, name, value, wrap) for name, value in saved.items()}
         return saved
 
-    def _operand(self, node: Node, position: int, value: Any) -> Any:
-        return EAGER.wrap(value, node.parents[self.slots.index(position)]) if position in self.slots else value
+    def _operand(self, node: Node, position: int, value: Any, wrap: Wrap) -> Any:
+        return wrap(value, node.parents[self.slots.index(position)]) if position in self.slots else value
 
-    def _raised_entry(self, node: Node, name: str, value: Any) -> Any:
+    def _raised_entry(self, node: Node, name: str, value: Any, wrap: Wrap) -> Any:
         if name == "out":
-            return _out_of(node, value)
+            return _out_of(node, value, wrap)
         at = 0
         for other, length in self.layout:
             if other == name and name in self.keeps:
                 if length is None:
-                    return self._operand(node, at, value)
-                return [self._operand(node, at + k, v) for k, v in enumerate(value)]
+                    return self._operand(node, at, value, wrap)
+                return [self._operand(node, at + k, v, wrap) for k, v in enumerate(value)]
             at += 1 if length is None else length
         return value
 
@@ -150,12 +121,12 @@ class NumberFirstPlan(NamedPlan):
     __slots__ = ()
 
 
-def _out_of(node: Node, value: Any) -> Any:
+def _out_of(node: Node, value: Any, wrap: Wrap) -> Any:
     """The output of `node` as a tracer (or tracers) at that node."""
     if not isinstance(value, (tuple, list)):
-        return EAGER.wrap(value, node)
+        return wrap(value, node)
     picked = [
-        EAGER.wrap(v, make_node(next_order(), PICK, k, (node,), v.shape, v.dtype)) if v.dtype.kind in "fc" else v
+        wrap(v, make_node(next_order(), PICK, k, (node,), v.shape, v.dtype)) if v.dtype.kind in "fc" else v
         for k, v in enumerate(value)
     ]
     return rebuilt(value, picked)
@@ -240,11 +211,11 @@ class FusedPlan(NamedPlan):
         self.constants, self.lane_save, self.masks = (), "", True
         self.pull = self.pull_masked = pull_fused
 
-    def raised(self, node: Node) -> Tape:
+    def raised(self, node: Node, wrap: Wrap) -> Tape:
         tape = node.saved
         operands = list(tape.operands)
         for slot, parent in zip(tape.slots, node.parents, strict=True):
-            operands[slot] = EAGER.wrap(operands[slot], parent)
+            operands[slot] = wrap(operands[slot], parent)
         return Tape(tape.function, operands, tape.slots, tape.where)
 
 

@@ -16,13 +16,14 @@ import os
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.serialization.objects import pickled, unpickled
+from funcgrad.torch.serialization.placing import finished, placed
+from funcgrad.torch.serialization.pytorch_files import read
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
@@ -78,8 +79,6 @@ def load(
         raise RuntimeError(f"torch.load: {_name(f)} is no archive that torch.save has written") from None
     with archive:
         if STRUCTURE not in archive.namelist():
-            from funcgrad.torch.serialization.pytorch_files import read
-
             return read(archive, _name(f))
         found = json.loads(archive.read(STRUCTURE))
         if found.get("format") != FORMAT:
@@ -236,22 +235,3 @@ class _Reader:
         return self.roots[k]
 
 
-def finished(t: Tensor, requires_grad: bool, parameter: bool) -> Tensor:
-    """A loaded tensor as it was: a parameter, or a leaf."""
-    from funcgrad.torch.nn.parameter import Parameter
-
-    return Parameter(t, requires_grad) if parameter else t.requires_grad_(requires_grad)
-
-
-def placed(root: Tensor, offset: int, shape: list[int], strides: list[int]) -> Tensor:
-    """A tensor that shares the memory of `root` at this place. Raises RuntimeError where the place is not in the root."""
-    last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-    if min([offset, *shape, *strides]) < 0 or (0 not in shape and last >= root.numel()):
-        raise RuntimeError(f"torch.load: a tensor lies outside its storage: {shape} by {strides} from {offset} of {root.numel()}")
-    step = partial(_strided, offset=offset, shape=tuple(shape), strides=tuple(strides))
-    return storage.share(root, make_tensor(step(root.value)), step)
-
-
-def _strided(x: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    flat = x.reshape(-1)
-    return np.lib.stride_tricks.as_strided(flat[offset:], shape, [s * flat.itemsize for s in strides])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.serialization.archive import finished, placed
+from funcgrad.torch.serialization.placing import finished, placed
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.size import Size, device
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor

@@ -15,13 +15,12 @@ from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.mutation import WRITE, Place
 from funcgrad.errors import FuncgradError
-from funcgrad.torch.functions.ops import recorded
 from funcgrad.torch.graph import captured, duals
 from funcgrad.torch.graph.hooks import move_retain
 from funcgrad.torch.graph.modes import mode
 from funcgrad.torch.graph.tape import NamedPlan, next_order
 from funcgrad.torch.tensors import dtypes, storage
-from funcgrad.torch.tensors.storage import del_slot, stepped
+from funcgrad.torch.tensors.storage import del_slot
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
 
@@ -34,7 +33,7 @@ class _CopySlices(NamedPlan):
         super().__init__(WRITE, "torch::autograd::CopySlices")
         self.keeps = ("place",)
 
-    def raised(self, node: Node) -> Any:
+    def raised(self, node: Node, wrap: Any) -> Any:
         return node.saved
 
 
@@ -59,15 +58,6 @@ _RANK = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 def kind_name(dtype: Any) -> str:
     """PyTorch's name of a dtype in messages: 'Float'."""
     return _KINDS.get(dtype.str[1:], str(dtype))
-
-
-def refreshed_node(t: Tensor) -> Node | None:
-    """The node of a view whose base was written to."""
-    base = t._base
-    if base is None or base.node is None:
-        return None
-    steps = t.link.base_steps
-    return recorded(lambda contents: stepped(contents[0], steps), [base], [base.value], (0,), "AsStridedBackward0").node
 
 
 def check_writable(t: Tensor) -> None:
@@ -154,7 +144,7 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
         storage.write(t, index, v)
         root = t if t._base is None else t._base
         if duals.PARTS in root.__dict__:
-            duals.write_parts(root)
+            _write_parts(root)
         return
     link = storage.link_of(t)
     root = t if link.base is None else link.base
@@ -170,7 +160,14 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
         del_slot(t, "node")
     move_retain(old, t)
     if duals.PARTS in root.__dict__:
-        duals.write_parts(root)
+        _write_parts(root)
+
+
+def _write_parts(dual: Tensor) -> None:
+    """After a write to a dual tensor: the tensors whose memory it shares have its parts."""
+    for held, part in zip(dual.__dict__[duals.PARTS], duals.parts_of(dual), strict=True):
+        if held is not None and part is not None:
+            overwrite(held, ..., part.value, part.node, part.node if held._base is None else None)
 
 
 def rewrite_base(view: Tensor, written: Node) -> None:

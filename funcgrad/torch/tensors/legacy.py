@@ -25,6 +25,15 @@ def legacy_content(args: tuple[Any, ...], wanted: np.dtype[Any]) -> Any:
     return np.zeros(new_shape("Tensor", args or (0,)), wanted)
 
 
+def _made(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    made = object.__new__(cls)
+    made.value, made.node = legacy_content(args, dtypes.default()), None
+    return made
+
+
+Tensor.__new__ = _made  # type: ignore[method-assign, assignment]
+
+
 class LegacyType(type):
     """The type of FloatTensor and the like: calling one makes a tensor, and isinstance asks for the dtype."""
 

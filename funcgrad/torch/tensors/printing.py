@@ -14,9 +14,8 @@ import numpy as np
 from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.autograd.forward_ad import unpack_dual
-from funcgrad.torch.graph.tape import EAGER
 from funcgrad.torch.tensors import dtypes
-from funcgrad.torch.tensors.tensor import Tensor, from_operand
+from funcgrad.torch.tensors.tensor import EAGER, Tensor, from_operand
 
 
 @dataclass

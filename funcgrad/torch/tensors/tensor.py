@@ -2,13 +2,13 @@
 
 Both are slots, read by the fast lanes without any test. A slot that was emptied (a view whose memory was written to) is filled
 again when it is next asked for. What few tensors have (a link to shared memory, a grad) sits in slots that stay empty.
-The operations are attached in functions_*.py; this file has what a tensor is.
+Most methods are attached where they are at home: operations in functions/, hooks and nodes in graph/. This file has what a
+tensor is, and the trace of all tensors that require grad.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
@@ -16,12 +16,12 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.forward import ForwardTracer
-from funcgrad.core.engine.primitive import spec
-from funcgrad.core.engine.reverse import PICK
+from funcgrad.core.engine.primitive import Call, Primitive, spec
+from funcgrad.core.engine.reverse import PICK, ReverseTrace, plan_of
 from funcgrad.core.engine.sweep import Node, make_node
-from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete, rebuilt
 from funcgrad.torch.graph.modes import MODE, mode
-from funcgrad.torch.graph.tape import EAGER, next_order
+from funcgrad.torch.graph.tape import ORDER, UNGUARDED, EagerTracer, named, next_order, node_name
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device, strided
 from funcgrad.torch.tensors.values import constant
@@ -57,13 +57,6 @@ class Tensor:
     grad_: Any
     __array_priority__ = 1000
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        from funcgrad.torch.tensors.legacy import legacy_content
-
-        made = _new(cls)
-        made.value, made.node = legacy_content(args, dtypes.default()), None
-        return made
-
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__module__.startswith("funcgrad.") or any(base in PLAIN and base is not Tensor for base in cls.__mro__):
@@ -78,9 +71,7 @@ class Tensor:
             self.value = found = self.link.value()
             return found
         if name == "node":
-            from funcgrad.torch.tensors.inplace import refreshed_node
-
-            self.node = found = refreshed_node(self)
+            self.node = found = self._refreshed_node()
             return found
         raise AttributeError(
             f"'{type(self).__name__}' object has no attribute '{name}'"
@@ -192,16 +183,6 @@ class Tensor:
         return self.node is None or self.node.plan is None
 
     @property
-    def grad_fn(self) -> Any:
-        """The node that made it; None for a leaf."""
-        node = self.node
-        if node is None or node.plan is None:
-            return None
-        from funcgrad.torch.graph.nodes import node_object
-
-        return node_object(node.parents[0] if node.plan is PICK else node)
-
-    @property
     def output_nr(self) -> int:
         """Which of its node's outputs it is."""
         node = self.node
@@ -229,13 +210,6 @@ class Tensor:
     def grad_dtype(self) -> Any:
         """The dtype of its grad: its own."""
         return self.dtype if self.is_leaf else None
-
-    @property
-    def retains_grad(self) -> bool:
-        """Was retain_grad called on this intermediate result?"""
-        from funcgrad.torch.graph.hooks import retains
-
-        return retains(self)
 
     @property
     def _version(self) -> int:
@@ -295,27 +269,41 @@ class Tensor:
         if node is not None and node.plan is None:
             node.spec, node.saved = spec(self.value), Leaf(self)
 
-    def register_hook(self, hook: Callable[[Tensor], Any]) -> Any:
-        """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's place."""
-        from funcgrad.torch.graph.hooks import register_tensor_hook
-
-        return register_tensor_hook(self, hook)
-
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
-        """Call `hook` with this leaf whenever a backward has accumulated into its .grad."""
-        from funcgrad.torch.graph.hooks import register_post_accumulate
-
-        return register_post_accumulate(self, hook)
-
-    def retain_grad(self) -> None:
-        """Keep the gradient of this intermediate result in its .grad."""
-        from funcgrad.torch.graph.hooks import retain
-
-        retain(self)
 
 
 PLAIN: set[type] = {Tensor}  # Tensor and the library's own subclasses: operations on them give plain tensors
 OVERRIDING: list[type] = []  # the user's subclasses (subclasses.py)
+
+
+class EagerTrace(ReverseTrace):
+    """The outermost trace of all (level 0): tensors that require grad belong to it."""
+
+    __slots__ = ()
+    transform = "tensor"
+    tracer_type = EagerTracer
+
+    def __init__(self) -> None:
+        super().__init__(UNGUARDED)
+        self.level, self.order = 0, ORDER
+
+    def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
+        plan = named(plan_of(primitive, slots, call), node_name(primitive.name))
+        saved = plan.save(call, out)
+        if isinstance(out, (tuple, list)):
+            return rebuilt(out, self.record_outputs(plan, saved, parents, out))
+        if out.dtype.kind not in "fc":
+            return out
+        return self.wrap(out, make_node(next(self.order), plan, saved, parents, out.shape, out.dtype))
+
+    def constant(self, value: Any) -> Any:
+        return value
+
+    def handed_out(self, x: Any) -> Any:
+        """A tensor."""
+        return from_operand(x)
+
+
+EAGER = EagerTrace()
 
 
 class Leaf:

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from funcgrad.torch.autograd.function import Function
-from funcgrad.torch.graph import engine, modes
+from funcgrad.torch.graph import exchange, modes
 from funcgrad.torch.graph.backward import backward
 from funcgrad.torch.tensors.tensor import Tensor, recording
 from funcgrad.torch.utils.recomputation import EARLY_STOP, CheckpointError, Recomputation, no_contexts  # noqa: F401
@@ -63,7 +63,7 @@ class _Reentrant(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        if engine.current_sweep() is not None and engine.current_sweep().captures:
+        if exchange.current_sweep() is not None and exchange.current_sweep().captures:
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to "

@@ -11,13 +11,13 @@ from funcgrad.nn.kernels.attention import ATTEND, ATTEND_PACKED, heads_of, merge
 from funcgrad.nn.kernels.basic import AFFINE
 from funcgrad.nn.kernels.recurrent import is_nested
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn import functional
+from funcgrad.torch.nn.functional.dropout import dropout
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 def kept(shape: tuple[int, ...], p: float, dtype: Any) -> Tensor | None:
     """What dropout multiplies by: 1/(1-p), and 0 with probability p. None, if p is 0."""
-    return None if p == 0 else functional.dropout(make_tensor(np.ones(shape, dtype)), p, True)
+    return None if p == 0 else dropout(make_tensor(np.ones(shape, dtype)), p, True)
 
 
 # ---- one head at a time, or many as leading axes ---------------------------------------------------------------------

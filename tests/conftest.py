@@ -12,6 +12,8 @@ import funcgrad.rules.fft
 import funcgrad.rules.late  # noqa: F401  (else they would come with the first test that needs them, in the middle of others)
 from tests import grouping
 
+collect_ignore = ["types"]  # read by type checkers (`make types`), and never run
+
 # A deadline would make the outcome depend on how busy the machine is.
 settings.register_profile("funcgrad", deadline=None)
 settings.load_profile("funcgrad")

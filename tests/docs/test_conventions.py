@@ -434,6 +434,15 @@ def test_vmap_and_elementwise_grad_agree():
     np.testing.assert_allclose(vmap(grad(np.tanh))(x), elementwise_grad(np.tanh)(x))
 
 
+@covers("Objects of other libraries")
+def test_what_numpy_makes_an_array_of_counts_as_that():
+    class Column:
+        def __array__(self, dtype=None, copy=None):
+            return np.array([1.0, 2.0, 3.0])
+
+    np.testing.assert_array_equal(grad(lambda x: np.sum(x * Column()))(np.ones(3)), [1, 2, 3])
+
+
 def test_no_point_of_the_page_is_left_out():
     points = re.findall(r"^\*\*(.+?)\.\*\*", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(points) == len(set(points))

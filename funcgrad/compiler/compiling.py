@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.compiler.constants import Constant
 from funcgrad.compiler.environment import Environment
-from funcgrad.compiler.paths import Paths, Recording, Returned, where
-from funcgrad.compiler.program import Program
+from funcgrad.compiler.lowered import Lowered, lowered
+from funcgrad.compiler.paths import Block, Paths, Recording, Returned, where
+from funcgrad.compiler.program import Program, certain
 from funcgrad.compiler.recorder import ClosedOver, JitTrace, JitTracer
 from funcgrad.compiler.signature import Arguments, arguments, quick_test
+from funcgrad.compiler.standalone import source_of
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
-from funcgrad.errors import CompileWarning
+from funcgrad.errors import ArgumentError, CompileWarning
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of
 
 MOST_PATHS = 32
@@ -59,6 +60,49 @@ class Jit(Transformed):
             test = quick_test(args)
             self.latest = None if test is None else (test, compiled)
         return compiled(given)
+
+    # ---- looking in --------------------------------------------------------------------------------------------------
+    def source(self, *args: Any, **kwargs: Any) -> str:
+        """The program for arguments like these, as the text of a Python module that imports NumPy alone.
+
+        >>> import numpy as np, funcgrad as fg
+        >>> print(fg.jit(lambda x: np.sum(np.sin(x) * 2.0)).source(np.ones(3)))
+        from __future__ import annotations
+        <BLANKLINE>
+        import numpy as np
+        <BLANKLINE>
+        <BLANKLINE>
+        def program(x):
+            v2 = np.sin(x)
+            v3 = np.add.reduce(v2, axis=None)
+            v4 = v3 * 2.0
+            return v4
+        <BLANKLINE>
+        """
+        given, compiled = self._ready(args, kwargs)
+        return source_of(self.fun, compiled.program.root, compiled.program.inputs, given)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Steps, buffers, operations and bytes of the program for arguments like these; print it."""
+        _, compiled = self._ready(args, kwargs)
+        return lowered(compiled.program, compiled.recorded())
+
+    def _ready(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, Compiled]:
+        """What is known for these arguments; the function is run until there is a program."""
+        given = arguments(args, kwargs, self.static)
+        if given is None:
+            raise ArgumentError(
+                "jit: source and lower take arrays and numbers, not tracers. Call them outside of other transforms."
+            )
+        compiled = self.compiled.setdefault(given.key, Compiled(self.fun, self.engine))
+        for _ in range(2):
+            if compiled.program is None or compiled.run(given.values) is None:
+                compiled.record(given)
+        if compiled.program is None:
+            raise ArgumentError(
+                f"jit: {name_of(self.fun)} is not compiled for these arguments: it runs eagerly, as it was warned."
+            )
+        return given, compiled
 
     def __reduce__(self) -> Any:
         made = super().__reduce__()
@@ -101,6 +145,12 @@ class Compiled:
         """The function itself."""
         args, kwargs = given.rebuilt(given.values)
         return self.fun(*args, **kwargs)
+
+    def recorded(self) -> Block:
+        """What was recorded twice, as it was."""
+        assert self.paths is not None
+        assert self.paths.root is not None
+        return certain(self.paths.root)
 
     # ---- recording ---------------------------------------------------------------------------------------------------
     def record(self, given: Arguments) -> Any:
@@ -201,6 +251,3 @@ def static_names(static_argnums: Any, static_argnames: Any) -> frozenset[Any]:
         static_argnames = (static_argnames,)
     numbers = checked_argnums(static_argnums, "jit") if static_argnums != () else ()
     return frozenset([*(numbers if isinstance(numbers, tuple) else (numbers,)), *static_argnames])
-
-
-__all__ = ["Constant", "Jit", "static_names"]

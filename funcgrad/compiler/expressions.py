@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compiler.names import BINARY, UNARY, Names, index_text
-from funcgrad.compiler.steps import HERE, Hole, Step
+from funcgrad.compiler.steps import HERE, Hole, Step, itself
 
 Write = Callable[[Any], str]
 
@@ -115,6 +115,11 @@ def _reduction(self: Expressions, step: Step, write: Write) -> str | None:
         return None
     kwargs = {"axis": step.kwargs.get("axis"), **step.kwargs}
     return self.call(f"{_REDUCTIONS[step.function]}.reduce", step.args, kwargs, write)
+
+
+@_written_as(itself)
+def _constant(self: Expressions, step: Step, write: Write) -> str:
+    return f"{write(step.args[0])}.copy()" if _is_array(step) else write(step.args[0])
 
 
 def _is_array(step: Step) -> bool:

@@ -12,38 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compiler.outcomes import complex_of, content_of, float_of, number_of, spec_of
 
-def _float(x: Any) -> tuple[Any, float]:
-    answer = float(x)
-    return _exact(answer), answer
-
-
-def _exact(x: float) -> Any:
-    """A float as something that is equal to itself: NaN, and the sign of zero, count."""
-    return x.hex()
+Answer = Callable[[Any], tuple[Any, Any]]
 
 
-def _complex(x: Any) -> tuple[Any, complex]:
-    answer = complex(x)
-    return (_exact(answer.real), _exact(answer.imag)), answer
+def _same(convert: Callable[[Any], Any]) -> Answer:
+    """The outcome is the answer."""
 
-
-def _number(x: Any) -> tuple[Any, Any]:
-    answer = x.item() if hasattr(x, "item") else x
-    return ("nan" if answer != answer else answer), answer
-
-
-def _content(x: Any) -> tuple[Any, Any]:
-    array = np.array(x)
-    return (array.shape, array.dtype.str, array.tobytes()), array
-
-
-def _spec(x: Any) -> tuple[Any, Any]:
-    outcome = (x.shape, x.dtype.char) if isinstance(x, (np.ndarray, np.generic)) else type(x)
-    return outcome, outcome
-
-
-def _same(convert: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Any]]:
     def ask(x: Any) -> tuple[Any, Any]:
         answer = convert(x)
         return answer, answer
@@ -51,23 +27,21 @@ def _same(convert: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, Any]]:
     return ask
 
 
-ANSWERS: dict[str, Callable[[Any], tuple[Any, Any]]] = {
+ANSWERS: dict[str, Answer] = {
     "bool": _same(bool),
     "int": _same(int),
     "index": _same(operator.index),
-    "float": _float,
-    "complex": _complex,
-    "number": _number,
-    "content": _content,
-    "spec": _spec,
+    "float": lambda x: (float_of(x), float(x)),
+    "complex": lambda x: (complex_of(x), complex(x)),
+    "number": lambda x: (number_of(x), x.item() if hasattr(x, "item") else x),
+    "content": lambda x: (content_of(x), np.array(x)),
+    "spec": _same(spec_of),
 }
 
-
-def outcome_of(kind: str) -> Callable[[Any], Any]:
-    """The function from a value to the outcome of a guard."""
-    ask = ANSWERS[kind]
-    return lambda x: ask(x)[0]
-
+# The functions that ask, of those kinds that no expression of Python asks for.
+OUTCOMES: dict[str, Callable[[Any], Any]] = {
+    "float": float_of, "complex": complex_of, "number": number_of, "content": content_of, "spec": spec_of,
+}  # fmt: skip
 
 # How the source of a program asks; {} is the value.
 EXPRESSIONS = {"bool": "bool({})", "int": "int({})", "index": "int({})"}

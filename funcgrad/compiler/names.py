@@ -11,6 +11,7 @@ import numpy as np
 from funcgrad.compiler.constants import Constant
 from funcgrad.compiler.steps import HERE
 from funcgrad.core.engine.catalogue import name_of
+from funcgrad.rules.choices import UFUNC_CLIP
 
 BINARY: dict[Any, str] = {
     np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.matmul: "@", np.power: "**", np.remainder: "%",
@@ -47,10 +48,10 @@ class Names:
         path = public_name(function)
         if path is not None:
             root = path.split(".")[0]
-            if root != "np":
+            if root not in ("np", "abs"):
                 self.space[root] = sys.modules[root]
             return path
-        name = getattr(function, "__name__", "function").strip("_").replace("<", "").replace(">", "")
+        name = getattr(function, "__name__", "function").replace("<", "").replace(">", "")
         return self.of(function, name if name.isidentifier() else "function")
 
     def number(self, x: float, dtype: Any) -> str:
@@ -78,7 +79,7 @@ class Names:
             return self.of(x.value)
         if kind in (float, complex):
             return _number(x)
-        if kind in (int, bool, str, type(None), type(Ellipsis)):
+        if kind in (int, bool, str, bytes, range, type(None), type(Ellipsis)):
             return "..." if x is Ellipsis else repr(x)
         if kind is tuple:
             return f"({', '.join(map(self.text, x))}{',' * (len(x) == 1)})"
@@ -105,6 +106,9 @@ def _number(x: complex) -> str:
     return repr(x) if abs(x) != np.inf else "np.inf" if x > 0 else "(-np.inf)"
 
 
+_OTHERS = {UFUNC_CLIP: "np.clip", operator.abs: "abs"}
+
+
 def public_name(function: Any) -> str | None:
     """The name under which NumPy or SciPy offer a function."""
     name = name_of(function) if callable(function) else ""
@@ -113,8 +117,13 @@ def public_name(function: Any) -> str | None:
             return f"np.{name}"
     except (AttributeError, TypeError):
         pass
+    plain = getattr(function, "__name__", "")
+    if getattr(np.emath, plain, None) is function:
+        return f"np.emath.{plain}"
+    if function in _OTHERS:
+        return _OTHERS[function]
     special = sys.modules.get("scipy.special")
-    plain = getattr(function, "__name__", "").removeprefix("scipy.special.")
+    plain = plain.removeprefix("scipy.special.")
     if special is not None and getattr(special, plain, None) is function:
         return f"scipy.special.{plain}"
     return None

@@ -164,6 +164,11 @@ class Guard:
         return isinstance(other, Guard) and self.kind == other.kind and self.ref == other.ref
 
 
+def itself(x: Any) -> Any:
+    """The function of a step that gives a constant."""
+    return x
+
+
 def filled(template: Any, operands: Sequence[Any]) -> Any:
     """`template` with the operands in the places of its holes."""
     kind = type(template)

@@ -20,7 +20,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.compiler.constants import Constant
 from funcgrad.compiler.expressions import Expressions
-from funcgrad.compiler.guards import EXPRESSIONS, outcome_of
+from funcgrad.compiler.guards import EXPRESSIONS, OUTCOMES
 from funcgrad.compiler.liveness import Families, live_in
 from funcgrad.compiler.names import Names, index_text
 from funcgrad.compiler.passes.blocks import Loop
@@ -64,21 +64,27 @@ class Writer:
             self._write_steps(block)
             if block.guard is None:
                 if block.returned is None:
-                    self._line("return None")
+                    self._write_miss()
                 else:
                     self._write_return(block.returned)
                 return
             known = [(outcome, b) for outcome, b in block.branches.items()]
             if not known:
-                self._line("return None")
+                self._write_miss()
                 return
             if len(known) == 1:
                 self._line(f"if {self._condition(block.guard, known[0][0], negated=True)}:")
-                self._line("    return None")
+                self.indent += 1
+                self._write_miss()
+                self.indent -= 1
                 block = known[0][1]
                 continue
             self._write_branches(block.guard, known)
             return
+
+    def _write_miss(self) -> None:
+        """What is done where no recording has been."""
+        self._line("return None")
 
     def _write_branches(self, guard: Any, known: Sequence[tuple[Any, Block]]) -> None:
         state = self._state()
@@ -91,7 +97,7 @@ class Writer:
             self.indent -= 1
             self._restore(state)
         if guard.kind != "bool":
-            self._line("return None")
+            self._write_miss()
 
     def _condition(self, guard: Any, outcome: Any, *, negated: bool = False) -> str:
         x = self._operand(guard.ref)
@@ -99,7 +105,7 @@ class Writer:
             return x if outcome is not negated else f"not {x}"
         asked = EXPRESSIONS.get(guard.kind)
         if asked is None:
-            function = self.names.of(outcome_of_kind(guard.kind), f"{guard.kind}_of")
+            function = self.names.function(OUTCOMES[guard.kind])
             asked = f"{function}({{}})"
         return f"{asked.format(x)} {'!=' if negated else '=='} {self.names.text(outcome)}"
 
@@ -138,6 +144,10 @@ class Writer:
             return f"{{{', '.join(f'{self.names.value(k)}: {x}' for k, x in zip(keys, inner))}}}"
         if kind is NoneType:
             return "None"
+        return self._other_tree(structure, inner)
+
+    def _other_tree(self, structure: tree.Structure, inner: list[str]) -> str:
+        """A container that is no list, tuple or dict."""
         return f"{self.names.of(structure, 'structure')}.build({self.names.of(from_children, 'leaves_of')}({', '.join(inner)}))"
 
     def _output(self, ref: Ref, given: set[Ref]) -> str:
@@ -265,14 +275,6 @@ class Writer:
 
     def _line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
-
-
-_OUTCOMES: dict[str, Any] = {}
-
-
-def outcome_of_kind(kind: str) -> Any:
-    """The function that asks, one for each kind."""
-    return _OUTCOMES.setdefault(kind, outcome_of(kind))
 
 
 def _repeats(step: Step, index: Any) -> bool:

@@ -36,6 +36,7 @@ def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
 
     call = of_two if len(partials) == 2 else general
     call.__name__, call.__doc__ = primitive.name, function.__doc__
+    vars(call)["body"] = function
     return call
 
 

@@ -13,7 +13,7 @@ from funcgrad.compiler.compiling import Compiled, Jit
 
 def copied(x: Any) -> Any:
     """A tree with arrays of its own."""
-    return tree.map(lambda v: v.copy() if isinstance(v, np.ndarray) else v, x)
+    return tree.map(lambda v: v.copy("K") if isinstance(v, np.ndarray) else v, x)
 
 
 def assert_same(came: Any, expected: Any, rtol: float = 1e-10) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import time
 import tracemalloc
 import warnings
@@ -18,7 +19,7 @@ import funcgrad.numpy as fnp
 from funcgrad import jit, tree
 from funcgrad.compiler.compiling import MOST_PATHS, Jit
 from funcgrad.errors import ArgumentError, CompileWarning, ImpureFunctionError
-from tests.compiler.agreement import assert_same, check, is_compiled, only
+from tests.compiler.agreement import assert_same, check, copied, is_compiled, only
 
 
 def A(*shape: int, seed: int = 0, dtype: Any = float) -> np.ndarray:
@@ -123,6 +124,29 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 @pytest.mark.parametrize(("fun", "calls"), PROGRAMS.values(), ids=PROGRAMS)
 def test_programs(fun: Any, calls: Any) -> None:
     assert is_compiled(check(fun, *calls))
+
+
+@pytest.mark.parametrize(("fun", "calls"), PROGRAMS.values(), ids=PROGRAMS)
+def test_sources_run_without_funcgrad(fun: Any, calls: Any) -> None:
+    compiled = jit(fun)
+    source = compiled.source(*calls[0])
+    assert not re.search("funcgrad|import (?!numpy|math|annotations)", source)
+    space: dict[str, Any] = {}
+    exec(source, space)
+    name = re.findall(r"^def (\w+)\(", source, re.MULTILINE)[-1]
+    assert_same(space[name](*copied(calls[0])), fun(*copied(calls[0])))
+
+
+def test_lower_tells_what_a_program_costs() -> None:
+    x = A(200, 300)
+    text = str(jit(fg.value_and_grad(lambda x: np.sum(np.tanh(x) * 2 * x + 0 * np.exp(x * 1.0)))).lower(x))
+    lowered = jit(lambda x: (np.sin(x) + np.sin(x)) @ x.T).lower(x)
+    assert lowered.after.steps < lowered.before.steps
+    assert lowered.after.flops == pytest.approx(2 * 200 * 200 * 300, rel=0.01)
+    assert lowered.buffer_bytes > 0
+    assert lowered.paths == 1
+    assert re.search(r"recorded +\d+ steps", text)
+    assert "tanh" in text
 
 
 def test_custom_rules_run_inside() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.compiler.constants import Constant
 from funcgrad.compiler.paths import Block
-from funcgrad.compiler.steps import Hole, Spec, Step
+from funcgrad.compiler.steps import Hole, Spec, Step, itself
 from funcgrad.transforms.programs import Ref
 
 
@@ -160,7 +160,7 @@ class Rewriter:
 
     def _held_constant(self, value: Any, ref: Ref) -> Ref:
         """A step that gives a constant."""
-        return self._emitted(Step(_itself, [value], (Hole(0),)), self.specs[ref])
+        return self._emitted(Step(itself, [value], (Hole(0),)), self.specs[ref])
 
     def emit(self, function: Any, operands: Sequence[Any], spec: Spec) -> Any:
         """A new step function(*operands); its result, or that of the same step before."""
@@ -230,11 +230,6 @@ class Rewriter:
         if kind in (float, complex, int, bool):
             return kind, repr(x)
         return kind, x
-
-
-def _itself(x: Any) -> Any:
-    """`x`."""
-    return x
 
 
 def operand_size(x: Any) -> int:

@@ -50,7 +50,8 @@ class Lowered:
         def row(name: str, cost: Cost) -> str:
             return f"  {name:<10}{cost.steps:>8} steps{cost.flops:>14,} flops{cost.bytes:>14,} bytes"
 
-        head = f"jit of {self.name}: {self.paths} path{'s' * (self.paths != 1)}, {len(self.buffers)} buffers, {self.buffer_bytes:,} bytes"
+        memory = f"{len(self.buffers)} buffers, {self.buffer_bytes:,} bytes"
+        head = f"jit of {self.name}: {self.paths} path{'s' * (self.paths != 1)}, {memory}"
         return "\n".join([head, row("recorded", self.before), row("optimised", self.after), *self.table])
 
 

@@ -17,7 +17,7 @@ from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Grad, matched, pushed
 from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
-from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
+from funcgrad.transforms.progress import Collected, checked_chunk_size, chunks, identity_rows, shown
 from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.wrapping import Differentiated, check_function, name_of, of_chosen
 
@@ -109,13 +109,15 @@ class JacRev(Jacobian):
         return rows
 
     def _swept(self, pullback: Pullback, node: Any, value: Any, *, masked: bool) -> list[Any]:
-        parts = []
+        collected: list[Collected] = []
+        structure = tree.LEAF
         for rows in shown(chunks(value.size, self.chunk_size), self.transform, progress=self.progress):
-            parts.append(self._chunk(pullback, node, value, rows, masked=masked))
-        return [
-            tree.map(lambda x, *more: shaped(joined([x, *more]), value.shape + x.shape[1:]), first, *rest)
-            for first, *rest in zip(*parts, strict=True)
-        ]
+            leaves, structure = tree.flatten(self._chunk(pullback, node, value, rows, masked=masked))
+            collected = collected or [Collected(value.size) for _ in leaves]
+            for whole, part in zip(collected, leaves, strict=True):
+                whole.add(part)
+        wholes = [whole.result() for whole in collected]
+        return tree.unflatten(structure, [shaped(whole, value.shape + whole.shape[1:]) for whole in wholes])
 
     def _chunk(self, pullback: Pullback, node: Any, value: Any, rows: slice, *, masked: bool) -> list[Any]:
         n = rows.stop - rows.start
@@ -123,7 +125,7 @@ class JacRev(Jacobian):
             cts = sweep([(node, np.ones((), value.dtype)[()])])
             return self._gathered(pullback, lambda ct: ct.reshape(1, *ct.shape), cts, n)
         with BatchTrace(n) as trace:
-            identity = np.eye(value.size)[rows]
+            identity = identity_rows(value.size, rows)
             cts = sweep([(node, seed(trace, identity, value.shape, value.dtype, masked=masked))]) if node is not None else {}
             return self._gathered(pullback, lambda ct: unbatched(trace, ct), cts, n)
 
@@ -144,11 +146,6 @@ class JacRev(Jacobian):
 def shaped(x: Any, shape: tuple[int, ...]) -> Any:
     """`x` with that shape; one number is NumPy's scalar, as NumPy's functions give it, and as `grad` does."""
     return x.reshape(shape)[()] if type(x) is np.ndarray and shape == () else x.reshape(shape)
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Chunks put together again."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def unbatched(trace: BatchTrace, x: Any) -> Any:
@@ -180,21 +177,22 @@ class JacFwd(Jacobian):
         flat = [argument_leaves(x, self.transform, i, allow_int=self.allow_int) for i, x in enumerate(chosen)]
         sizes = [v.size if v.dtype.kind in "fc" else 0 for values, _ in flat for v in values]
         total = sum(sizes)
-        parts, structure, aux, outs = [], tree.LEAF, None, []
+        collected: list[Collected] = []
+        structure, aux, outs = tree.LEAF, None, []
         for rows in shown(chunks(total, self.chunk_size), self.transform, progress=self.progress):
             tangents, outs, structure, aux = self._pushed(fun, flat, sizes, rows, masked=masked)
-            parts.append(tangents)
-        blocks = []
-        for k, out in enumerate(outs):
-            whole = joined([tangents[k] for tangents in parts])
-            blocks.append(self._split(whole, out, flat, sizes))
+            collected = collected or [Collected(total, last=True) for _ in tangents]
+            for whole, part in zip(collected, tangents, strict=True):
+                whole.add(part)
+            del tangents, part  # before the next chunk is made
+        blocks = [self._split(collected.pop(0), out, flat, sizes) for out in outs]
         return blocks, structure, aux
 
     def _pushed(
         self, fun: Any, flat: Any, sizes: list[int], rows: slice, *, masked: bool
     ) -> tuple[list[Any], list[Any], Any, Any]:
         """The tangents of all output leaves, batched along axis 0, for some rows of the identity over all inputs."""
-        identity = np.eye(sum(sizes))[rows]
+        identity = identity_rows(sum(sizes), rows)
         with BatchTrace(rows.stop - rows.start) as batch, ForwardTrace() as trace:
             args, start = [], 0
             for values, structure in flat:
@@ -225,15 +223,17 @@ class JacFwd(Jacobian):
             return np.zeros((batch.size, *value.shape), value.dtype if value.dtype.kind in "fc" else np.float64)
         return unbatched(batch, t)
 
-    def _split(self, whole: Any, out: Any, flat: Any, sizes: list[int]) -> list[Any]:
-        """Cut the columns of one output leaf into blocks, one for each input leaf, and move the columns to the end."""
-        at, blocks, k = 0, [], 0
+    def _split(self, collected: Collected, out: Any, flat: Any, sizes: list[int]) -> list[Any]:
+        """Cut the columns of one output leaf into blocks, one for each input leaf."""
+        at, blocks, k, whole = 0, [], 0, collected.result()
         for values, structure in flat:
             found = []
             for v in values:
                 if v.dtype.kind in "fc":
-                    block = shaped(np.moveaxis(whole[at : at + sizes[k]], 0, -1), out.shape + v.shape)
-                    found.append(own(block if block.dtype == v.dtype else block.astype(v.dtype)))
+                    is_all = type(whole) is np.ndarray and sizes[k] == whole.shape[-1]  # and nobody else has it
+                    block = shaped(whole if is_all else whole[..., at : at + sizes[k]], out.shape + v.shape)
+                    block = block if block.dtype == v.dtype else block.astype(v.dtype)
+                    found.append(block if is_all else own(block))
                 else:
                     found.append(np.zeros(out.shape + v.shape, float0))
                 at += sizes[k]

@@ -10,8 +10,8 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.transforms.derivatives import jvp, matched, pushed, vjp
-from funcgrad.transforms.matrices import joined, slope_of
-from funcgrad.transforms.progress import checked_chunk_size, chunks, shown
+from funcgrad.transforms.matrices import slope_of
+from funcgrad.transforms.progress import Collected, checked_chunk_size, chunks, identity_rows, shown
 from funcgrad.transforms.recording import record
 from funcgrad.transforms.vectorize import vmap
 from funcgrad.transforms.wrapping import Differentiated, check_function, name_of, of_chosen
@@ -106,13 +106,13 @@ class HessianDiagonal(Differentiated):
 
         flat.__name__ = name_of(self.fun)
         slope = slope_of(flat, (x,), self.transform)
-        parts = []
+        diagonal = Collected(x.size)
         for rows in shown(chunks(x.size, self.chunk_size), self.transform, progress=self.progress):
-            directions = np.eye(x.size, dtype=x.dtype)[rows]
+            directions = identity_rows(x.size, rows, x.dtype)
             # The gradient may be a plain array, which no index of each example can be asked for: so a choice, not an index.
             entry = vmap(lambda t: np.sum(np.where(t != 0, jvp(slope, (x,), (t,))[1], 0)))
-            parts.append(entry(directions))
-        found = unravel(joined(parts))
+            diagonal.add(entry(directions))
+        found = unravel(diagonal.result())
         return found if self.in_several else found[0]
 
 

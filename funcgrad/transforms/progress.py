@@ -1,4 +1,4 @@
-"""Long work in pieces, with a bar by tqdm for those who ask for one (`progress=True`)."""
+"""Long work in pieces (`chunk_size=`), which bounds memory; with a bar by tqdm for those who ask for it (`progress=True`)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,48 @@ def chunks(n: int, size: int | None) -> list[slice]:
     """Slices that cover range(n), `size` at a time."""
     step = size or max(n, 1)
     return [slice(start, min(start + step, n)) for start in range(0, max(n, 1), step)]
+
+
+def identity_rows(n: int, rows: slice, dtype: Any = float) -> np.ndarray:
+    """Rows of the identity matrix of order n, without the others."""
+    return np.eye(rows.stop - rows.start, n, rows.start, dtype)
+
+
+class Collected:
+    """The results of chunks (of `size` rows in all), put together as they come along axis 0 (or `last`).
+
+    Plain ones are written into one array, which is made at once: so nothing is ever held twice.
+    """
+
+    __slots__ = ("at", "last", "parts", "size", "whole")
+
+    def __init__(self, size: int, *, last: bool = False) -> None:
+        self.size, self.last, self.at = size, last, 0
+        self.whole: Any = None
+        self.parts: list[Any] = []
+
+    def add(self, part: Any) -> None:
+        """Take the next chunk, with its rows along axis 0."""
+        count = part.shape[0]
+        if type(part) is not np.ndarray or self.parts or count == self.size and not self.last:
+            self.parts.append(part)
+            return
+        if self.whole is None:
+            shape = part.shape[1:]
+            self.whole = np.empty((*shape, self.size) if self.last else (self.size, *shape), part.dtype)
+        rows = np.moveaxis(self.whole, -1, 0) if self.last else self.whole
+        rows[self.at : self.at + count] = part
+        self.at += count
+
+    def result(self) -> Any:
+        """All rows. They may be written into, if they are plain."""
+        if not self.parts:
+            return self.whole
+        if self.whole is not None:  # the first chunks were plain, and the others are not
+            rows = np.moveaxis(self.whole, -1, 0) if self.last else self.whole
+            self.parts.insert(0, rows[: self.at])
+        rows = self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+        return np.moveaxis(rows, 0, -1) if self.last else rows
 
 
 def shown(pieces: Sequence[Any], title: str, *, progress: bool) -> Iterable[Any]:

@@ -13,10 +13,12 @@ import numpy as np
 from funcgrad.core.arrays import folds
 from funcgrad.core.arrays.foreign import OwnOperation, check_labels, check_number
 from funcgrad.core.arrays.methods import LANES, astype
+from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.cotangent import is_finite, loud, quiet
 from funcgrad.core.engine.kinds import OPERANDS, Rule
 from funcgrad.core.engine.primitive import TAKEN, Call, Primitive, as_operand, out_refused
-from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.engine.trace import Tracer, concrete, is_foreign
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.memory.orders import example, in_order
 from funcgrad.core.memory.views import clash
@@ -91,7 +93,7 @@ class Ufunc(Primitive):
             out = self.at_once(*args)
             return self.general(*args) if out is None else out
         if kwargs.keys() <= _OUT_AND_WHERE and len(args) == len(self.layout) and self.function.nout == 1:
-            return self._into(LANES[self.function](*args), kwargs.get("out"), kwargs.get("where", True))
+            return self._into(self._at(kwargs.get("where", True), args), kwargs.get("out"), kwargs.get("where", True))
         options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
         operands = args[: len(self.layout)]
         if options["signature"] is not None:
@@ -104,7 +106,7 @@ class Ufunc(Primitive):
             self._check_casts(operands, options)
         if options["dtype"] is not None:
             operands = tuple(CATALOGUE[astype](as_array(x), np.dtype(options["dtype"])) for x in operands)
-        result, out = super().__call__(*operands), options["out"]
+        result, out = self._at(options["where"], operands), options["out"]
         if options["order"] not in ("K", None) and out is None:
             result = _in_order(result, operands, options["order"])
         if self.function.nout > 1:
@@ -117,6 +119,20 @@ class Ufunc(Primitive):
         if where is not True:
             result = CATALOGUE[np.where](where, result, 0 if out is None else out)
         return delivered(result, out, self.name, casting)
+
+    def _at(self, where: Any, operands: Sequence[Any]) -> Any:
+        """The call on all elements. As NumPy does, it warns only of what happens at `where`."""
+        lane = LANES[self.function]
+        if where is True:
+            return lane(*operands)
+        token = quiet()
+        try:
+            result = lane(*operands)
+        finally:
+            loud(token)
+        if not isinstance(result, tuple) and not is_finite(concrete(result)) and not any(map(is_batched, (*operands, where))):
+            self.function(*(concrete(as_operand(x)) for x in operands), where=np.asarray(concrete(where), bool), out=None)
+        return result
 
     def _check_casts(self, operands: Sequence[Any], options: dict[str, Any]) -> None:
         """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without elements."""

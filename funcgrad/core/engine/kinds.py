@@ -17,6 +17,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -216,12 +217,9 @@ class Elementwise(Rule):
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         self._check_known(primitive, tangents)
         values = {**dict(zip(primitive.operand_names, call.operands, strict=True)), "out": out}
-        terms = []
-        for i, t in tangents.items():
-            term = self.times(t, self.partial(i, values))
-            if term is not None:
-                terms.append(term)
-        return total(terms, out)
+        with np.errstate(all="ignore") if Masked in map(type, tangents.values()) else nullcontext():
+            terms = [self.times(t, self.partial(i, values)) for i, t in tangents.items()]
+        return total([term for term in terms if term is not None], out)
 
 
 OPERANDS = ("x", "y", "z")

@@ -1,0 +1,49 @@
+"""What a program leaves out raises no floating-point errors: neither in a pull nor where `where=` leaves it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from funcgrad import grad
+
+
+def energy(position: Any) -> Any:
+    """The inverse distances of bodies, as programs write them."""
+    distance = np.sqrt((position[:, None] - position[None]) ** 2)
+    inverse = distance.copy()
+    inverse[inverse > 0] = 1.0 / inverse[inverse > 0]
+    return np.sum(np.triu(inverse, 1))
+
+
+PROGRAMS: dict[str, Callable[[Any], Any]] = {
+    "energy": energy,
+    "where": lambda x: np.sum(np.where(x > 0, np.sqrt(np.abs(x)), 0.0)),
+    "power": lambda x: np.sum((x**0.5)[x > 0]),
+    "cbrt": lambda x: np.sum(np.cbrt(x)[1:]),
+    "divide": lambda x: np.sum(np.divide(1.0, x, out=np.zeros_like(x), where=x != 0)),
+    "log": lambda x: np.sum(np.log(x, out=np.zeros_like(x), where=x > 0)),
+    "reciprocal": lambda x: np.sum(np.reciprocal(x, where=x > 0, out=np.zeros_like(x))),
+    "norms": lambda x: np.sum(np.linalg.norm(x[:, None], axis=1)),
+    "clip": lambda x: np.sum(np.sqrt(np.clip(x, 1e-12, None))),
+    "std": lambda x: np.std(x * 0 + 1.0),
+}
+x = np.array([0.0, 1.0, 3.0])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_gradient_raises_only_where_the_function_does(name: str) -> None:
+    f = PROGRAMS[name]
+    with np.errstate(divide="raise", over="raise", invalid="raise"):
+        f(x)
+        assert np.isfinite(grad(f)(x)).all()
+
+
+def test_what_is_taken_still_warns() -> None:
+    with pytest.warns(RuntimeWarning, match="divide by zero"):
+        grad(lambda x: np.sum(np.divide(1.0, x, out=np.zeros_like(x), where=x >= 0)))(x)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        grad(lambda x: np.sum(np.log(x, out=np.zeros_like(x), where=x >= 0)))(x)

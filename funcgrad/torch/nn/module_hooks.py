@@ -12,53 +12,10 @@ from funcgrad.torch.graph.hooks import RemovableHandle
 from funcgrad.torch.tensors.tensor import Tensor, recording
 
 
-class Hooks:
-    """The part of Module that registers hooks."""
-
-    _forward_hooks: OrderedDict[int, Any]
-    _forward_hooks_with_kwargs: OrderedDict[int, Any]
-    _forward_hooks_always_called: OrderedDict[int, Any]
-    _forward_pre_hooks: OrderedDict[int, Any]
-    _forward_pre_hooks_with_kwargs: OrderedDict[int, Any]
-    _backward_hooks: OrderedDict[int, Any]
-    _backward_pre_hooks: OrderedDict[int, Any]
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-    ) -> RemovableHandle:
-        """Call hook(module, args, output) after each forward; what it returns (if not None) takes the output's place.
-
-        with_kwargs: it is called as hook(module, args, kwargs, output). prepend: before the other hooks. always_call: also where
-        forward raised an exception.
-        """
-        marks = [self._forward_hooks_with_kwargs] * with_kwargs + [self._forward_hooks_always_called] * always_call
-        return _registered(self._forward_hooks, hook, prepend, marks)
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call hook(module, args) before each forward; what it returns (if not None) takes the arguments' place.
-
-        with_kwargs: it is called as hook(module, args, kwargs), and returns None or (args, kwargs).
-        """
-        return _registered(self._forward_pre_hooks, hook, prepend, [self._forward_pre_hooks_with_kwargs] * with_kwargs)
-
-    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_input, grad_output) in each backward; what it returns (if not None) is grad_input then."""
-        return _registered(self._backward_hooks, hook, prepend, [])
-
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_output) before the module's backward; what it returns (if not None) is grad_output then."""
-        return _registered(self._backward_pre_hooks, hook, prepend, [])
-
-    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """The old kind of backward hook, of which PyTorch advises against: here another name of register_full_backward_hook."""
-        return self.register_full_backward_hook(hook)
-
-
-def _registered(
+def registered(
     place: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool, marks: list[OrderedDict[int, Any]]
 ) -> RemovableHandle:
+    """Put a hook in its place, and note it where its options are kept."""
     handle = RemovableHandle([place, *marks], hook)
     if prepend:
         place.move_to_end(handle.id, last=False)

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from funcgrad.torch.graph.hooks import RemovableHandle
 from funcgrad.torch.graph.modes import no_grad
-from funcgrad.torch.nn.module_walks import Walks
 from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
 from funcgrad.torch.tensors.tensor import Tensor
 
@@ -30,9 +29,14 @@ class _IncompatibleKeys(_Keys):
     __str__ = __repr__
 
 
-class State(Walks):
+class State:
     """The part of Module that saves and loads."""
 
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Any]
+    _non_persistent_buffers_set: set[str]
+    _get_name: Callable[[], str]
     _version: ClassVar[int] = 1  # of the format in which a module keeps its own state
     _state_dict_hooks: OrderedDict[int, Any]
     _state_dict_pre_hooks: OrderedDict[int, Any]

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.nn.kernels.distances import CDIST
 from funcgrad.torch.functions.registry import declare
+from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.values import constant
 
 
@@ -22,6 +24,8 @@ declare("renorm", _renorm, where="fmi")
 
 def _cdist(x1: Any, x2: Any, p: Any = 2.0) -> Any:
     """The p-distance of each row of x1 from each row of x2."""
+    if p == 2:
+        return CDIST(*dtypes.aligned((x1, x2)))
     return np.linalg.vector_norm(x1[..., :, None, :] - x2[..., None, :, :], axis=-1, ord=p)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -219,6 +220,8 @@ declare(
     "tensor_split", lambda input, indices_or_sections, dim=0: tuple(np.array_split(input, indices_or_sections, dim)), view=True
 )
 
+_WIDE = 16  # elements of a row, from which on rows are added faster than elements
+
 # ---- along one dim -----------------------------------------------------------------------------------------------------
 
 
@@ -251,14 +254,55 @@ def _scattered(input: Any, dim: int, index: Any, src: Any, reduce: str | None = 
     return out
 
 
+def _added(out: np.ndarray, index: Any, v: np.ndarray) -> np.ndarray:
+    """`out` with v added at index, in place: whole rows one after the other, single elements by NumPy's loop."""
+    lead, *rest = index if type(index) is tuple else (index,)
+    if isinstance(lead, np.ndarray) and lead.ndim == out.ndim and not any(lead.strides[1:]):
+        lead = lead[(slice(None), *[slice(1)] * (lead.ndim - 1))]  # an index that was expanded
+    rows = isinstance(lead, np.ndarray) and lead.size == lead.shape[0] and lead.dtype.kind in "iu"
+    if not rows or out.ndim < 2 or out[0].size < _WIDE or v.shape != (lead.size, *out.shape[1:]) or not _all_along(rest, out):
+        np.add.at(out, index, v)
+        return out
+    out += _sums_of_rows(lead.reshape(-1), v.reshape(lead.size, -1), len(out)).reshape(out.shape)
+    return out
+
+
+def _sums_of_rows(index: np.ndarray, v: np.ndarray, count: int) -> np.ndarray:
+    """A row for each number below `count`: the sum of the rows of v that have this index."""
+    index = np.where(index < 0, index + count, index)
+    if index.size and not 0 <= index.min() <= index.max() < count:
+        raise IndexError(f"index out of range: rows are numbered from 0 to {count - 1}")
+    if v.dtype.kind == "f" and v.dtype.itemsize > 2:
+        with suppress(ImportError):
+            from scipy.sparse import csc_array
+
+            where = csc_array((np.ones(len(index), v.dtype), index, np.arange(len(index) + 1)), shape=(count, len(index)))
+            return where @ v
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)])
+    sums = np.zeros((count, v.shape[1]), v.dtype)
+    if len(starts):
+        sums[ordered[starts]] = np.add.reduceat(v[order], starts, axis=0)
+    return sums
+
+
+def _all_along(rest: list[Any], out: np.ndarray) -> bool:
+    """Do these indices name every place of the other dims, in order?"""
+    if not rest:
+        return True
+    grids = np.indices(out.shape, sparse=True)[1:]
+    return len(rest) == out.ndim - 1 and all(
+        isinstance(i, np.ndarray) and i.shape == g.shape and np.array_equal(i, g) for i, g in zip(rest, grids, strict=True)
+    )
+
+
 def at_add(x: Any, index: Any, v: Any) -> Any:
     """x with v added at index; repeated indices add up."""
     from funcgrad.core.memory.indexing import ADD_AT
 
     if innermost((x, v, *index)) is None:
-        out = np.array(x)
-        np.add.at(out, index, v)
-        return out
+        return _added(np.array(x), index, np.asarray(v))
     v = np.broadcast_to(dtypes.cast(v, x.dtype), item(constant(x), index).shape)
     return ADD_AT(x, v, index)
 

@@ -231,9 +231,31 @@ def _sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = Fa
     return SortResult(np.copy(input) if input.ndim == 0 else np.take_along_axis(input, order, dim), order)
 
 
+def _few_of(x: Any, k: int, dim: int, largest: bool) -> Any:
+    """The indices of the k largest (smallest) elements, in order; of equal ones those that come first."""
+    x = np.moveaxis(x, dim, -1)
+    rows = x.reshape(-1, x.shape[-1])
+    last = rows.shape[-1] - k if largest else k - 1
+    ends = np.partition(rows, last, -1)[:, last : last + 1]
+    row, column = (rows >= ends if largest else rows <= ends).nonzero()
+    counts = np.bincount(row, minlength=len(rows))
+    odd = counts != k  # NaN, or more elements that equal the last
+    order = np.empty((len(rows), k), np.int64)
+    if odd.any():
+        order[odd] = _order(rows[odd], -1, largest)[:, :k]
+        column = column[~odd[row]]
+    chosen = column.reshape(-1, k)
+    order[~odd] = np.take_along_axis(chosen, _order(np.take_along_axis(rows[~odd], chosen, -1), -1, largest), -1)
+    return np.moveaxis(order.reshape(*x.shape[:-1], k), -1, dim)
+
+
 def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along `dim`, with their indices."""
-    order = np.take(_order(input, dim, largest), np.arange(k), dim)
+    x = constant(input)
+    if type(x) is np.ndarray and x.ndim and 0 < k < x.shape[dim] // 2:
+        order = _few_of(x, k, dim, largest)
+    else:
+        order = np.take(_order(input, dim, largest), np.arange(k), dim)
     return TopkResult(np.take_along_axis(input, order, dim), order)
 
 

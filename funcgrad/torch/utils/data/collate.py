@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad.torch.functions.creation import as_tensor, tensor
 from funcgrad.torch.functions.join import stack
-from funcgrad.torch.tensors.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 _REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 
@@ -26,7 +26,7 @@ def default_collate(batch: Any) -> Any:
     """
     first = batch[0]
     if isinstance(first, Tensor):
-        return stack(list(batch), 0)
+        return stacked(batch)
     if isinstance(first, (np.ndarray, np.generic)):
         if first.dtype.kind not in "biufc":
             raise TypeError(_REFUSED.format(first.dtype))
@@ -47,6 +47,20 @@ def default_collate(batch: Any) -> Any:
         columns = [default_collate(column) for column in zip(*batch)]
         return columns if isinstance(first, tuple) else _like_sequence(first, columns)
     raise TypeError(_REFUSED.format(type(first)))
+
+
+def stacked(tensors: Sequence[Any]) -> Any:
+    """Tensors of one shape, stacked; at once, if they are plain."""
+    shape, dtype = tensors[0].value.shape, tensors[0].value.dtype
+    for t in tensors:
+        value = t.value
+        plain = type(t) is Tensor and t.node is None and (type(value) is np.ndarray or isinstance(value, np.generic))
+        if not plain or value.dtype is not dtype or value.shape != shape:
+            return stack(list(tensors), 0)
+    out = np.empty((len(tensors), *shape), dtype)
+    for k, t in enumerate(tensors):
+        out[k] = t.value
+    return make_tensor(out)
 
 
 def default_convert(data: Any) -> Any:

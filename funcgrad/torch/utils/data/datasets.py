@@ -9,9 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
+from funcgrad.torch.graph import modes
 from funcgrad.torch.random import randperm
 from funcgrad.torch.random.generator import Generator
-from funcgrad.torch.tensors.tensor import Tensor
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 T = TypeVar("T", covariant=True)
 
@@ -52,6 +55,19 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)
+
+
+def rows_of(dataset: Any, indices: Sequence[int]) -> list[Tensor] | None:
+    """A batch of a TensorDataset (or of a Subset of one), read at once; None of any other."""
+    while type(dataset) is Subset:
+        dataset, indices = dataset.dataset, [dataset.indices[i] for i in indices]
+    if type(dataset) is not TensorDataset or modes.MODE.get() is not None:
+        return None
+    where = np.asarray(indices, np.int64)
+    columns = [(t, t.value) for t in dataset.tensors]
+    if any(type(x) is not np.ndarray or t.node is not None for t, x in columns):
+        return None
+    return [make_tensor(x[where]) for _, x in columns]
 
 
 class StackDataset(Dataset[Any]):

@@ -8,7 +8,7 @@ from typing import Any
 
 from funcgrad.torch.random.generator import Generator
 from funcgrad.torch.utils.data.collate import default_collate, default_convert
-from funcgrad.torch.utils.data.datasets import IterableDataset
+from funcgrad.torch.utils.data.datasets import IterableDataset, rows_of
 from funcgrad.torch.utils.data.samplers import BatchSampler, RandomSampler, SequentialSampler, random_seed
 from funcgrad.torch.utils.data.workers import Ahead, Ended, WorkerInfo, Workers
 
@@ -116,6 +116,8 @@ class _ByNumber:
     def __call__(self, index: Any) -> Any:
         if not self.batched:
             return self.collate(self.dataset[index])
+        if self.collate is default_collate and (found := rows_of(self.dataset, index)) is not None:
+            return found
         fetch = getattr(self.dataset, "__getitems__", None)
         return self.collate(fetch(index) if callable(fetch) else [self.dataset[i] for i in index])
 

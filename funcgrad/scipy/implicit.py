@@ -9,7 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from funcgrad import tree
 from funcgrad.transforms.equations import Equation, Flat, Limits, solution
+from funcgrad.transforms.programs import write_down
+
+
+def written(function: Callable[..., Any], own: Sequence[Any], args: Any = ()) -> tuple[list[Any], Callable[..., Any]]:
+    """function(*own, *args) with all that it depends on among its operands: `args`, and what it closes over.
+
+    Returns these, and the function `call(own, given)` of them. It is for operands of the same values only.
+    """
+    leaves, structure = tree.flatten(tuple(args))
+    n = len(own)
+    recording = write_down(lambda flat: [function(*flat[:n], *tree.unflatten(structure, flat[n:]))], [*own, *leaves])
+    program = recording.program
+    places = [next((k for k in range(n) if own[k] is operand), None) for operand in recording.operands]
+
+    def call(own: Sequence[Any], given: Sequence[Any]) -> Any:
+        rest = iter(given)
+        return program.filled(program([next(rest) if k is None else own[k] for k in places]))[0]
+
+    return [o for o, k in zip(recording.operands, places, strict=True) if k is None], call
+
 
 Linear = Callable[[Flat, Flat, Flat], Sequence[Any]]
 

@@ -2,4 +2,4 @@
 
 from funcgrad.scipy.mirror import mirror
 
-__getattr__, __dir__ = mirror(__name__, "sampled")
+__getattr__, __dir__ = mirror(__name__, "sampled quadrature initial_values boundary_values")

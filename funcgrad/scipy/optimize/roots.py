@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
-from funcgrad import tree
 from funcgrad.core.engine.primitive import as_operand
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.implicit import solved as solved_by
+from funcgrad.scipy.implicit import written
 from funcgrad.scipy.optimize.calls import as_args, plainly, solved, start, values, with_fields
 from funcgrad.transforms.derivatives import jvp
 
@@ -64,41 +64,12 @@ def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=Fa
 
 def _elementwise(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
     """The roots of independent equations."""
-    residual = lambda x, *args: as_operand(f(x, *args))
+    given, call = written(lambda x, *args: as_operand(f(x, *args)), [x], args)
 
-    def slope(x: Any, args: Any) -> Any:
-        return jvp(lambda x: residual(x, *args), (x,), (np.ones_like(x),))[1]
+    def divided(x: Any, given: Any, rhs: Any) -> Any:
+        return rhs / jvp(lambda x: call([x], given), (x,), (np.ones_like(x),))[1]
 
-    leaves, closed = _written(residual, x, args)
-    divided = lambda x, given, rhs: rhs / slope_of(closed, x, given, slope)
-    return solved_by("root", x, leaves, lambda x, *given: closed(x, given), divided, divided)
-
-
-def slope_of(closed: Any, x: Any, given: Any, slope: Any) -> Any:
-    """The derivative of each equation in its own unknown."""
-    return jvp(lambda x: closed(x, given), (x,), (np.ones_like(x),))[1]
-
-
-def _written(residual: Any, x: Any, args: tuple[Any, ...]) -> tuple[list[Any], Any]:
-    """The operands of the equation, closed-over tracers among them, and the equation as a function of these."""
-    from funcgrad.transforms.programs import write_down
-
-    leaves, structure = tree.flatten(tuple(args))
-
-    def flat(given: Any) -> list[Any]:
-        return [residual(given[0], *tree.unflatten(structure, given[1:]))]
-
-    recording = write_down(flat, [x, *leaves])
-    program = recording.program
-    place = next((k for k, operand in enumerate(recording.operands) if operand is x), None)
-
-    def closed(x: Any, given: Any) -> Any:
-        operands = list(given)
-        if place is not None:
-            operands.insert(place, x)
-        return program.filled(program(operands))[0]
-
-    return [o for k, o in enumerate(recording.operands) if k != place], closed
+    return solved_by("root", x, given, lambda x, *given: call([x], given), divided, divided)
 
 
 # ---- systems -------------------------------------------------------------------------------------------------------------

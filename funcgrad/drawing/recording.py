@@ -212,8 +212,8 @@ def positional_names(fun: Callable[..., Any]) -> list[str]:
 
 def record(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], *, timed: bool = False) -> Recording:
     """Note all of one run of `fun`."""
-    flat, stack = Flat(fun, args, kwargs), Stack()
-    with NotedTrace(stack, timed=timed) as trace:
+    flat = Flat(fun, args, kwargs)
+    with Stack() as stack, NotedTrace(stack, timed=timed) as trace:
         leaves = [trace.leaf(v) for v in flat.values]
         inputs = [(name, made(leaf)) for name, leaf in zip(flat.names, leaves, strict=True)]
         outs = flat(leaves)
@@ -255,8 +255,8 @@ class Names:
 
 def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Recording:
     """Note all of one run of `fun` and of the sweep that pulls cotangents back through it."""
-    flat, stack = Flat(fun, args, kwargs), Stack()
-    with NotedTrace(stack) as trace:
+    flat = Flat(fun, args, kwargs)
+    with Stack() as stack, NotedTrace(stack) as trace:
         arguments = [trace.leaf(v) for v in flat.values]
         inputs = [(name, made(leaf)) for name, leaf in zip(flat.names, arguments, strict=True)]
         stack.prefix = (Box("forward"),)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from funcgrad.core.engine.forward import transposed_pull
 from funcgrad.core.engine.sweep import sweep
@@ -59,11 +59,18 @@ class Stack:
     """Asked at each call. Only frames above the one that made it count."""
 
     def __init__(self) -> None:
-        self.base = sys._getframe(1)
+        self.base: FrameType | None = sys._getframe(1)
         self.codes = _box_codes()
         self.held: list[tuple[FrameType, Box]] = []
         self.prefix: tuple[Box, ...] = ()
         self.line: Line | None = None  # takes the place of the running line
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.base = None  # a frame holds its variables, and this is one of them
+        self.held.clear()
 
     def now(self) -> tuple[tuple[Box, ...], Line]:
         """The boxes, outermost first, and the line."""

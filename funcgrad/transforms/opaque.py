@@ -78,7 +78,7 @@ class OpaqueCall(Opaque):
     is_linear = True  # is `bwd` known to be linear in the cotangents?
 
     def __init__(self, name: str) -> None:
-        super().__init__(self.run, name)
+        super().__init__(type(self).run, name)
 
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         """The outputs, and what `bwd` will need (nothing of `trace` may remain in it)."""
@@ -176,7 +176,7 @@ class StandIn(BatchTrace):
 
     def __init__(self, of: BatchTrace) -> None:
         super().__init__(of.size)
-        self.family: tuple[BatchTrace, ...] = (self, of, *getattr(of, "family", ()))
+        self.family: tuple[BatchTrace, ...] = (of, *getattr(of, "family", ()))  # without itself, which would be a cycle
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         mine = [self.wrap(x._value, None) if self.holds(x) and x._trace is not self else x for x in call.operands]
@@ -184,7 +184,7 @@ class StandIn(BatchTrace):
 
     def holds(self, x: Any) -> bool:
         """Is `x` batched, here or in the trace that this one stands for?"""
-        return isinstance(x, BatchTracer) and any(x._trace is trace for trace in self.family)
+        return isinstance(x, BatchTracer) and any(x._trace is trace for trace in (self, *self.family))
 
     def given(self, operands: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
         """Values as tracers, where they are batched."""

@@ -1,0 +1,100 @@
+"""No call leaves a reference cycle behind: what it made is freed when it returns, with the garbage collector off."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import funcgrad as fg
+from funcgrad.errors import FuncgradError
+
+X, A = np.arange(1.0, 5.0), np.eye(4) + 0.1
+TIMES = 50
+
+
+def number(x: Any) -> Any:
+    return np.sum(np.sin(x) ** 2 * x[::-1])
+
+
+def vector(x: Any) -> Any:
+    return np.tanh(A @ x)
+
+
+def filling(x: Any) -> Any:
+    y = np.zeros_like(x)
+    for i in range(4):
+        y[i] = x[i] * 2
+    view = y[1:]
+    view *= 2
+    return np.sum(y * x)
+
+
+def decomposed(a: Any) -> Any:
+    return np.linalg.slogdet(a)[1] + np.linalg.norm(np.linalg.inv(a)) + np.linalg.svd(a)[1][0] + np.einsum("ij,jk->", a, a)
+
+
+def refused() -> None:
+    with pytest.raises(FuncgradError):
+        fg.grad(lambda x: float(x[0]))(X)
+
+
+own_pull, own_push, saving = fg.custom_vjp(np.sin), fg.custom_jvp(np.sin), fg.checkpoint(vector)
+own_pull.defvjp(lambda x: (np.sin(x), x), lambda x, ct: (ct * np.cos(x),))
+own_push.defjvp(lambda primals, tangents: (np.sin(primals[0]), np.cos(primals[0]) * tangents[0]))
+of_closure = fg.custom_gradient(lambda x: (np.sin(x), lambda ct: ct * np.cos(x)))
+
+CALLS: dict[str, Callable[[], Any]] = {
+    "grad": lambda: fg.grad(number)(X),
+    "value_and_grad": lambda: fg.value_and_grad(number)(X),
+    "vjp": lambda: fg.vjp(vector, X)[1](X),
+    "vjp, never pulled": lambda: fg.vjp(vector, X),
+    "jvp": lambda: fg.jvp(vector, (X,), (X,)),
+    "linearize": lambda: fg.linearize(vector, X)[1](X),
+    "linear_transpose": lambda: fg.linear_transpose(lambda x: A @ x, X)(X),
+    "vmap": lambda: fg.vmap(number)(A),
+    "vmap of grad": lambda: fg.vmap(fg.grad(number))(A),
+    "grad of vmap": lambda: fg.grad(lambda a: np.sum(fg.vmap(number)(a)))(A),
+    "jacrev": lambda: fg.jacrev(vector)(X),
+    "jacfwd": lambda: fg.jacfwd(vector)(X),
+    "hessian": lambda: fg.hessian(number)(X),
+    "hvp": lambda: fg.hvp(number, (X,), (X,)),
+    "hessian_diagonal": lambda: fg.hessian_diagonal(number)(X),
+    "gnvp": lambda: fg.gnvp(vector, number, (X,), (X,)),
+    "elementwise_grad": lambda: fg.elementwise_grad(np.sin)(X),
+    "custom_vjp": lambda: fg.grad(lambda x: np.sum(own_pull(x)))(X),
+    "custom_vjp under vmap": lambda: fg.vmap(fg.grad(lambda x: np.sum(own_pull(x))))(A),
+    "custom_jvp": lambda: fg.jvp(own_push, (X,), (X,)),
+    "custom_jvp, twice": lambda: fg.hessian(lambda x: np.sum(own_push(x)))(X),
+    "custom_gradient": lambda: fg.grad(lambda x: np.sum(of_closure(x)))(X),
+    "checkpoint": lambda: fg.grad(lambda x: np.sum(saving(x)))(X),
+    "checkpoint under vmap": lambda: fg.vmap(saving)(A),
+    "checkpoint, twice": lambda: fg.hessian(lambda x: np.sum(saving(x)))(X),
+    "root": lambda: fg.grad(lambda a: np.sum(fg.root(lambda y, a: y**3 - a, np.ones(4), a)))(X),
+    "fixed_point": lambda: fg.grad(lambda a: np.sum(fg.fixed_point(lambda y, a: np.cos(y) * a * 0.1, np.ones(4), a)))(X),
+    "assignment": lambda: fg.grad(filling)(X),
+    "assignment, pushed": lambda: fg.jvp(filling, (X,), (X,)),
+    "assignment under vmap": lambda: fg.vmap(filling)(A),
+    "at": lambda: fg.grad(lambda x: np.sum(fg.at(x)[1].set(3.0) * x))(X),
+    "linear algebra": lambda: fg.grad(decomposed)(A),
+    "trace": lambda: fg.trace(number)(X),
+    "an error": refused,
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_nothing_waits_for_the_collector(call: Callable[[], Any]) -> None:
+    for _ in range(3):  # rules are loaded, plans made
+        call()
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(gc.get_objects())
+        for _ in range(TIMES):
+            call()
+        assert len(gc.get_objects()) - before < TIMES / 5
+    finally:
+        gc.enable()

@@ -60,7 +60,7 @@ def either(f: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or not any(carries_tracer(x) for x in (*args, *kwargs.values())):
             return f(*args, **kwargs)
-        return by_examples(rerun(f), args, kwargs, f.__qualname__)
+        return by_examples(rerun(f), args, kwargs, f.__qualname__, f)
 
     call.__name__, call.__qualname__, call.__module__, call.__doc__ = f.__name__, f.__qualname__, f.__module__, f.__doc__
     call.__wrapped__ = f

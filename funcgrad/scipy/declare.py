@@ -26,7 +26,7 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.scipy import classes  # noqa: F401  (tells rerun how classes are made)
 from funcgrad.scipy.examples import by_examples
 from funcgrad.scipy.mirror import FUNCTIONALS, REPLACED, scipy_module
-from funcgrad.scipy.rerun import rerun, stands_for, substitute
+from funcgrad.scipy.rerun import RERUN, rerun, stands_for, substitute
 
 Function = Callable[..., Any]
 
@@ -62,7 +62,7 @@ class Body(Composite):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         positional, named = self.bound(args, kwargs)
-        return by_examples(self.body, positional, named, self.name)
+        return by_examples(self.body, positional, named, self.name, self.function)
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments for the body; one that it does not know may only have its default."""
@@ -123,6 +123,8 @@ class Chapter:
         """SciPy's own Python code, run with funcgrad.numpy in the place of numpy; `instead` replaces other names in it."""
         for name, function in self.found(names):
             register(function, Body(function, _late(function, instead), name))
+            if not instead:
+                RERUN.add(function)
 
     def replaces(self, name: str, made: Any) -> Any:
         """`made` stands in the place of SciPy's object of that name."""

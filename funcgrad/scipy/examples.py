@@ -27,8 +27,10 @@ Flat = Callable[..., list[Any]]
 INSIDE: ContextVar[bool] = ContextVar("inside", default=False)
 
 
-def by_examples(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
-    """f(*args, **kwargs), example by example if it can't be run on a whole batch."""
+def by_examples(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any] | None = None
+) -> Any:
+    """f(*args, **kwargs), example by example if it can't be run on a whole batch; `plain` serves where no tracer is left."""
     if INSIDE.get():
         return f(*args, **kwargs)
     token = INSIDE.set(True)
@@ -39,7 +41,7 @@ def by_examples(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
         if not any(map(is_batched, inputs)) or _writes(args, kwargs):
             raise
         run = _made if name.endswith("__init__") else _run
-        return run(f, args, kwargs, name)
+        return run(f, args, kwargs, name, plain or f)
     finally:
         INSIDE.reset(token)
 
@@ -51,24 +53,26 @@ def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     )
 
 
-def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> Any:
+def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any]) -> Any:
     inputs, rebuilt = apart((args, kwargs))
 
     def run(leaves: list[Any]) -> Any:
+        chosen = f if any(map(_is_tracer, leaves)) else plain
         given, named = rebuilt(leaves)
-        return f(*given, **named)
+        return chosen(*given, **named)
 
     return _as_step(name, run, inputs)
 
 
-def _made(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> None:
+def _made(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any]) -> None:
     """An object made example by example: its attributes are those of all examples."""
     inputs, rebuilt = apart((args[1:], kwargs))
 
     def run(leaves: list[Any]) -> Any:
+        chosen = f if any(map(_is_tracer, leaves)) else plain
         given, named = rebuilt(leaves)
         made = object.__new__(type(args[0]))
-        f(made, *given, **named)
+        chosen(made, *given, **named)
         return vars(made)
 
     vars(args[0]).update(_as_step(name, run, inputs))
@@ -108,9 +112,14 @@ def apart(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 def _apart(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     if is_leaf(x):
         return [x], lambda leaves: leaves.pop(0)
+    if isinstance(x, tuple) and getattr(x, "__dict__", None):  # one of SciPy's results, which may have more than its items
+        leaves, build = _apart((list(x), dict(vars(x))), is_leaf)
+        return leaves, lambda leaves: _bunch(x, build(leaves))
     if isinstance(x, (list, tuple)):
         parts = [_apart(v, is_leaf) for v in x]
-        make = getattr(x, "_make", None) or _tuple_maker(x)
+        make = getattr(x, "_make", None) or (
+            lambda items: tuple.__new__(type(x), items) if isinstance(x, tuple) else type(x)(items)
+        )
         return [v for leaves, _ in parts for v in leaves], lambda leaves: make([build(leaves) for _, build in parts])
     if isinstance(x, dict):
         parts = [_apart(v, is_leaf) for v in x.values()]
@@ -127,14 +136,11 @@ def callable_only(x: Any) -> bool:
     return isinstance(x, type) or hasattr(x, "__code__")
 
 
-def _tuple_maker(x: Any) -> Callable[[list[Any]], Any]:
-    """What makes a list or tuple like `x`; SciPy's results may have attributes beside their items."""
-    extra = dict(getattr(x, "__dict__", {}))
-
-    def make(items: list[Any]) -> Any:
-        return type(x)(*items, **extra) if hasattr(x, "_fields") else type(x)(items)
-
-    return make
+def _bunch(x: Any, parts: tuple[list[Any], dict[str, Any]]) -> Any:
+    items, attributes = parts
+    made = tuple.__new__(type(x), items)
+    vars(made).update(attributes)
+    return made
 
 
 def _like(x: dict[Any, Any], items: Any) -> dict[Any, Any]:

@@ -21,6 +21,8 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 # What a chapter has put in the place of SciPy's object: "linalg.name" -> that.
 REPLACED: dict[str, Any] = {}
 BY_ORIGINAL: dict[Any, Any] = {}  # the same, by SciPy's object
+# The same, made when it is first asked for.
+MADE: dict[str, Callable[[], Any]] = {}
 # Functions of the user's functions: their rules are asked whenever a transform runs.
 FUNCTIONALS: set[Any] = set()
 ALWAYS: set[Any] = set()  # those among them that have more to give outside of transforms, too
@@ -82,6 +84,8 @@ def mirrored(value: Any, name: str) -> Any:
     """SciPy's object `value`, known as "linalg.solve", as funcgrad.scipy has it."""
     if name in REPLACED:
         return REPLACED[name]
+    if name in MADE:
+        return REPLACED.setdefault(name, MADE[name]())
     if isinstance(value, ModuleType):
         return import_module(f"funcgrad.scipy.{name}") if name in INNER else value
     if isinstance(value, _FUNCTIONS) or type(value).__name__ in ("_Function", "cython_function_or_method"):

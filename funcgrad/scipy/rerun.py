@@ -22,7 +22,7 @@ from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.primitive import as_operand
-from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.engine.trace import OBJECT, Tracer, concrete
 from funcgrad.core.memory.blank import BlankTracer, fresh, plain
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
@@ -30,6 +30,10 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 _STANDING: dict[Any, Any] = {}
 
 
+# Objects of SciPy's modules (distributions) that have one of ours in their place, made when it is first asked for.
+OBJECTS: dict[Any, Callable[[], Any]] = {}
+# Functions of which the rule is that they are rerun: code that is rerun calls them so, with whatever arguments.
+RERUN: set[Any] = set()
 # What makes a class of SciPy's one that may hold tracers (`classes.py` puts it here).
 CLASSES: list[Callable[[type], type]] = []
 
@@ -140,6 +144,8 @@ def substitute(name: str, value: Any, space: Space = EVERYWHERE) -> Any:
     try:
         if value in _STANDING:
             return _STANDING[value]
+        if value in OBJECTS:
+            return OBJECTS[value]()
         if value in space.made and value not in CATALOGUE:
             return space.made[value]
     except TypeError:  # what has no hash
@@ -153,8 +159,10 @@ def _substituted(value: Any, space: Space) -> Any:
     if isinstance(value, ModuleType):
         return _module(value, space)
     if isinstance(value, FunctionType):
-        if CATALOGUE.get(value) is not None and not _is_numpy(value):
+        if CATALOGUE.get(value) is not None and value not in RERUN and not _is_numpy(value):
             return _known(value)
+        if value.__module__.startswith("scipy.optimize"):  # the steps of a search have derivatives, but not the solution's
+            return _STANDING.setdefault(value, compiled(value))
         if _is_scipy(value.__globals__.get("__name__", "")):
             return rerun(value) if space is EVERYWHERE else _rebound(value, space)
         return _of_numpy(value)
@@ -214,16 +222,22 @@ def compiled(function: Any) -> Callable[..., Any]:
     """A compiled function: it is given blank arrays as plain ones, and tracers not at all."""
     name = getattr(function, "__name__", type(function).__name__)
 
+    def refusal() -> UnsupportedFunctionError:
+        return UnsupportedFunctionError(
+            f"SciPy's function {name}, which others call, was reached by a tracer at {user_line()}, and has no derivative rule. "
+            "Write the computation with functions that have one (the page 'What is supported' lists them), or call it on "
+            "funcgrad.stop_gradient(x) if its derivative is not meant to count."
+        )
+
     def call(*args: Any, **kwargs: Any) -> Any:
         from funcgrad.scipy.mirror import carries_tracer
 
         if carries_tracer(plain([*args, *kwargs.values()])):
-            raise UnsupportedFunctionError(
-                f"SciPy's compiled function {name} was reached by a tracer at {user_line()}, and has no derivative rule. Write "
-                "the computation with functions that have one (the page 'What is supported' lists them), or call it on "
-                "funcgrad.stop_gradient(x) if its derivative is not meant to count."
-            )
-        return fresh(function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()}))
+            raise refusal()
+        out = function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
+        if carries_tracer(out):  # of a function of the user's, that was called
+            raise refusal()
+        return fresh(out)
 
     call.__name__ = name
     return call
@@ -287,6 +301,11 @@ class _NumPy:
             def sliding_window_view(x: Any, *args: Any, writeable: bool = False, **kwargs: Any) -> Any:
                 """As NumPy's; nobody writes into it."""
                 return np.lib.stride_tricks.sliding_window_view(x, *args, **kwargs)
+
+    @staticmethod
+    def broadcast_arrays(*arrays: Any, **_: Any) -> Any:
+        """As NumPy's; of numbers, too, which become arrays."""
+        return np.broadcast_arrays(*(x if isinstance(x, Tracer) else np.asarray(x) for x in arrays))
 
 
 NUMPY: Any = _NumPy()
@@ -416,26 +435,37 @@ def _chosen(
     return out if isinstance(out, BlankTracer) or np.shape(out) else out + np.zeros(np.shape(value))
 
 
-class At:
-    """array_api_extra's `at(x)[index].set(v)`, by funcgrad's own."""
+class _At:
+    """`xpx.at(x)[index].set(v)` of SciPy's array library: a new array, with some elements replaced or updated."""
 
-    def __init__(self, x: Any, index: Any = None) -> None:
+    def __init__(self, x: Any, *index: Any) -> None:
         self.x, self.index = x, index
 
-    def __getitem__(self, index: Any) -> At:
-        return At(self.x, index)
+    def __getitem__(self, index: Any) -> _At:
+        return _At(self.x, index)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        from funcgrad.rules.at import at
+    def _new(self, v: Any, update: Callable[[Any, Any], Any]) -> Any:
+        from funcgrad import numpy
 
-        def update(value: Any, /, copy: Any = None, xp: Any = None) -> Any:
-            return getattr(at(self.x)[self.index], name)(value)
+        x, (index,) = as_operand(self.x), self.index
+        is_mask = getattr(index, "dtype", OBJECT).kind == "b" and np.shape(index) == np.shape(x)
+        if is_mask and np.ndim(v) == 0:
+            return np.where(index, update(x, v), x).astype(x.dtype)
+        out = numpy.array(x)
+        out[index] = update(out[index], v)
+        return out
 
-        return update
 
+def _updating(update: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda self, v, **_: self._new(v, update)
+
+
+for _name in ("add", "subtract", "multiply", "divide", "power"):
+    setattr(_At, _name, _updating(getattr(np, _name)))
+_At.set, _At.min, _At.max = _updating(lambda _, v: v), _updating(np.minimum), _updating(np.maximum)  # type: ignore
 
 HELPERS: dict[str, Any] = {
-    "at": At,
+    "at": _At,
     "array_namespace": _namespace,
     "_asarray": _as_array,
     "_asarray_validated": _validated,

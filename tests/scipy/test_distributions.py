@@ -1,0 +1,139 @@
+"""Distributions: derivatives in the variable and in each shape parameter, against finite differences and mpmath."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+
+from scipy import stats as theirs
+
+from funcgrad import grad, jvp, vmap
+from funcgrad.scipy import stats
+from funcgrad.testing import check_grads
+
+CONTINUOUS = {
+    "norm": (), "t": (4.3,), "chi2": (3.2,), "gamma": (1.7,), "invgamma": (4.5,), "beta": (1.6, 2.3),
+    "f": (4.1, 9.5), "lognorm": (0.7,), "weibull_min": (1.8,), "weibull_max": (1.8,), "pareto": (4.4,),
+    "truncnorm": (-1.3, 1.9), "skewnorm": (1.2,), "genextreme": (-0.2,), "genpareto": (0.15,),
+    "vonmises": (1.3,), "gompertz": (0.9,), "invgauss": (0.8,), "loggamma": (1.4,), "nakagami": (1.5,),
+    "exponnorm": (1.1,), "fisk": (5.3,), "triang": (0.4,), "loguniform": (0.3, 1.8), "kappa4": (0.1,
+    0.2), "ncx2": (3.1, 1.2), "ncf": (4.0, 9.0, 0.8), "nct": (5.2, 0.6), "genhyperbolic": (0.7, 1.6,
+    0.4), "geninvgauss": (1.2, 0.9), "gausshyper": (1.5, 2.1, 1.0, 0.5), "pearson3": (0.6,), "dweibull":
+    (1.8,), "gumbel_r": (), "laplace": (), "cauchy": (), "logistic": (), "rayleigh": (), "landau": (),
+    "kstwobign": (), "johnsonsu": (0.3, 1.4), "levy": (), "moyal": (), "burr": (4.2, 1.3),
+    "tukeylambda": (0.4,), "rice": (0.9,),
+}  # fmt: skip
+SLOW = ("genhyperbolic", "nct", "gausshyper", "geninvgauss")  # integrals of integrals
+DISCRETE = {
+    "binom": (7, 0.35), "poisson": (2.3,), "geom": (0.4,), "nbinom": (3.5, 0.4), "bernoulli": (0.3,), "betabinom": (6, 1.4, 2.2),
+    "zipfian": (1.4, 5), "skellam": (1.7, 1.1), "logser": (0.6,), "planck": (0.7,), "dlaplace": (0.8,), "boltzmann": (0.5, 6),
+    "nchypergeom_fisher": (12, 5, 6, 1.4), "nchypergeom_wallenius": (12, 5, 6, 1.4), "yulesimon": (2.7,),
+}  # fmt: skip
+
+
+def shapes(values: tuple) -> tuple[list[float], list[int]]:
+    """The shape parameters that are differentiated, and their places (counts are whole)."""
+    places = [k for k, v in enumerate(values) if isinstance(v, float)]
+    return [values[k] for k in places], places
+
+
+def method(name: str, kind: str, fixed: tuple):
+    places = shapes(fixed)[1]
+
+    def call(x, *varied):
+        args = list(fixed)
+        for k, v in zip(places, varied, strict=True):
+            args[k] = v
+        return getattr(getattr(stats, name), kind)(x, *args)
+
+    return call
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_continuous_methods_in_everything(name: str) -> None:
+    fixed = CONTINUOUS[name]
+    plain = getattr(theirs, name)
+    x = float(plain.ppf(0.37, *fixed))
+    kinds = [("logpdf", x), ("cdf", x), ("ppf", 0.37)]
+    for kind, at in kinds[: 1 if name in SLOW else None]:
+        call = method(name, kind, fixed)
+        value = jvp(call, (at, *fixed), (1.0,) * (1 + len(fixed)))[0]
+        np.testing.assert_allclose(value, getattr(plain, kind)(at, *fixed), rtol=1e-9)
+        check_grads(call, (at, *fixed), order=1, atol=2e-6, rtol=2e-6)
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_discrete_methods_in_their_parameters(name: str) -> None:
+    fixed = DISCRETE[name]
+    varied, _ = shapes(fixed)
+    k = float(getattr(theirs, name).ppf(0.45, *fixed))
+    for kind in ("logpmf", "cdf", "sf"):
+        call = method(name, kind, fixed)
+        check_grads(lambda *v: call(k, *v), tuple(varied), order=1, atol=2e-6, rtol=2e-6)
+
+
+@pytest.mark.parametrize(("name", "fixed"), [("gamma", (1.7,)), ("t", (4.3,)), ("beta", (1.6, 2.3))])
+def test_second_derivatives_in_shape_parameters(name: str, fixed: tuple) -> None:
+    x = float(getattr(theirs, name).ppf(0.3, *fixed))
+    check_grads(method(name, "cdf", fixed), (x, *fixed), order=2, atol=1e-5, rtol=1e-5)
+
+
+def test_shape_derivatives_keep_their_digits_in_the_tails() -> None:
+    mpmath = pytest.importorskip("mpmath")
+    with mpmath.workdps(160):
+        for x, a in ((1e-8, 2.5), (0.3, 40.0), (60.0, 2.5)):
+            lower = float(mpmath.diff(lambda a: mpmath.gammainc(a, 0, x, regularized=True), a))
+            upper = float(mpmath.diff(lambda a: mpmath.gammainc(a, x, mpmath.inf, regularized=True), a))
+            np.testing.assert_allclose(grad(lambda a: stats.gamma.cdf(x, a))(a), lower, rtol=1e-9)
+            np.testing.assert_allclose(grad(lambda a: stats.gamma.sf(x, a))(a), upper, rtol=1e-9)
+        x, n = 30.0, 3.5
+        tail = float(mpmath.diff(lambda n: theirs_t_sf(mpmath, x, n), n))
+        np.testing.assert_allclose(grad(lambda n: stats.t.sf(x, n))(n), tail, rtol=1e-9)
+
+
+def theirs_t_sf(mpmath, x, n):
+    return mpmath.betainc(n / 2, mpmath.mpf(1) / 2, 0, n / (n + x * x), regularized=True) / 2
+
+
+def test_limits_are_no_special_cases() -> None:
+    for name, kind in (("genextreme", "logpdf"), ("genpareto", "logpdf"), ("genextreme", "cdf"), ("genpareto", "sf")):
+        at = lambda c: getattr(getattr(stats, name), kind)(0.7, c)
+        near = lambda c: float(getattr(getattr(theirs, name), kind)(0.7, c))
+        np.testing.assert_allclose(grad(at)(0.0), (near(1e-4) - near(-1e-4)) / 2e-4, rtol=1e-6)
+
+
+def test_samples_are_reparametrised() -> None:
+    def mean(a, scale):
+        return np.mean(stats.gamma.rvs(a, scale=scale, size=4000, random_state=3))
+
+    value, slope = jvp(mean, (2.5, 1.5), (1.0, 0.0))
+    np.testing.assert_array_equal(value, np.mean(theirs.gamma.rvs(2.5, scale=1.5, size=4000, random_state=3)))
+    np.testing.assert_allclose(slope, 1.5, rtol=0.1)  # d/da of a * scale
+    np.testing.assert_allclose(grad(lambda s: mean(2.5, s))(1.5), value / 1.5)
+
+
+def test_outside_of_the_support_and_of_the_parameters() -> None:
+    assert grad(lambda x: stats.gamma.pdf(x, 2.0))(-1.0) == 0
+    assert np.isnan(grad(lambda a: stats.gamma.cdf(1.0, a) * 2)(-1.0)) or np.isnan(
+        jvp(lambda a: stats.gamma.cdf(1.0, a), (-1.0,), (1.0,))[0]
+    )
+    assert np.isneginf(jvp(lambda x: stats.uniform.logpdf(x), (2.0,), (1.0,))[0])
+
+
+def test_frozen_distributions_and_batches() -> None:
+    def loss(m, s, x):
+        return stats.norm(loc=m, scale=s).logpdf(x)
+
+    xs = np.array([0.1, 0.7, -0.4])
+    rows = vmap(grad(loss), in_axes=(None, None, 0))(0.2, 1.3, xs)
+    np.testing.assert_allclose(rows, [(x - 0.2) / 1.69 for x in xs])
+
+
+def test_plain_results_are_scipys() -> None:
+    x = np.linspace(0.1, 2.0, 5)
+    for name in ("gamma", "truncnorm", "genextreme"):
+        args = CONTINUOUS[name]
+        np.testing.assert_array_equal(getattr(stats, name).cdf(x, *args), getattr(theirs, name).cdf(x, *args))
+    assert isinstance(stats.norm, theirs.rv_continuous)

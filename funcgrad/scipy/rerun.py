@@ -286,7 +286,9 @@ class _NumPy:
     def __getattr__(self, name: str) -> Any:
         from funcgrad import numpy
 
-        self.__dict__[name] = made = getattr(numpy, name)
+        theirs = getattr(np, name, None)  # SciPy's code compares dtypes with the classes of numbers
+        is_number = isinstance(theirs, type) and issubclass(theirs, np.generic)
+        self.__dict__[name] = made = theirs if is_number else getattr(numpy, name)
         return made
 
     class lib:
@@ -432,7 +434,8 @@ def _chosen(
             return f(*np.broadcast_arrays(condition, *arrays)[1:])
         other = fill if f2 is None else f2(*arrays)
         out = other if not value.any() and f2 is not None else np.where(condition, f(*arrays), other)
-    return out if isinstance(out, BlankTracer) or np.shape(out) else out + np.zeros(np.shape(value))
+    out = out if isinstance(out, Tracer) else np.asarray(out)
+    return out if out.shape == np.broadcast_shapes(value.shape, out.shape) else np.broadcast_to(out, value.shape)
 
 
 class _At:

@@ -43,7 +43,12 @@ _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
 # How to get an array into which tracers can be written.
-BEGIN = "begin with np.zeros_like(x), np.zeros(n, like=x) or np.array(a, like=x), or import funcgrad.numpy as np"
+BEGIN = (
+    "put @funcgrad.adapt above the function, or import funcgrad.numpy as np, or begin with np.zeros_like(x), np.zeros(n, like=x) "
+    "or np.array(a, like=x)"
+)
+# How a program that was not written for tracers may stay as it is.
+ADAPT = "Put @funcgrad.adapt above the function, or import funcgrad.numpy as np"
 
 
 class FuncgradError(Exception):
@@ -124,6 +129,11 @@ def user_frame() -> FrameType | None:
     while frame is not None and is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def is_ours(path: str) -> bool:
+    """Is this a file of funcgrad, or code that it has generated?"""
+    return path.startswith(("<funcgrad", _FOLDERS[0] + os.sep))
 
 
 def is_numpy(path: str) -> bool:

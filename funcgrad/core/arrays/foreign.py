@@ -91,9 +91,10 @@ def what_instead(x: Any) -> str:
 
 
 def index(x: Any) -> Any:
-    """An index, as an array: that of a lazy array is computed."""
+    """An index, as an array: that of a lazy array is computed, and an empty one is of integers."""
     x = content(x)
-    return np.asarray(x) if _taker(type(x)) is _lazy else x
+    x = np.asarray(x) if _taker(type(x)) is _lazy else x
+    return x.astype(np.intp) if type(x) is np.ndarray and not x.size and x.dtype.kind == "f" else x
 
 
 def check_number(x: Any, function: Any) -> None:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from funcgrad.core.arrays.conversions import INSTEAD_OF_ARRAY, INSTEAD_OF_FLOAT, INSTEAD_OF_LAZY, conversion_error
+from funcgrad.core.arrays.callers import only_looks
+from funcgrad.core.arrays.conversions import (
+    INSTEAD_OF_ARRAY,
+    INSTEAD_OF_FLOAT,
+    INSTEAD_OF_LAZY,
+    calling_frame,
+    conversion_error,
+    is_testing,
+)
 from funcgrad.core.arrays.foreign import OwnOperation, content, opened
 from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
 from funcgrad.core.arrays.text import ArrayText
@@ -81,7 +89,10 @@ class ArrayMethods(ArrayText):
             return own.answer("__array_function__", function, types, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise conversion_error(self, "np.array(x), np.asarray(x) or writing x into a plain array", INSTEAD_OF_ARRAY)
+        if is_testing():
+            return np.array(self._question("np.testing"), dtype)
+        what = "np.array(x), np.asarray(x) or writing x into a plain array"
+        raise conversion_error(self, what, INSTEAD_OF_ARRAY, calling_frame())
 
     # ---- attributes --------------------------------------------------------------------------------------------------
     @property
@@ -172,12 +183,15 @@ class ArrayMethods(ArrayText):
         return operator.index(self._question("operator.index(x)"))
 
     def __float__(self) -> float:
-        if self._node is not None:
-            raise conversion_error(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT)
-        return float(self._value)  # a constant: no derivative is lost
+        if self._node is None:
+            return float(self._value)  # a constant: no derivative is lost
+        caller = calling_frame()
+        if caller is None or not only_looks(caller):
+            raise conversion_error(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT, caller)
+        return float(self._question("float(x)"))
 
     def __complex__(self) -> complex:
-        raise conversion_error(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT)
+        raise conversion_error(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT, calling_frame())
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: a tracer stands for an array, which can't be hashed; use it as a value, not as a key")

@@ -5,13 +5,16 @@ A trace asks `explained` about any error that leaves it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from funcgrad.core.arrays.callers import called
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.engine.tracebacks import is_ours
 from funcgrad.errors import (
+    ADAPT,
     BEGIN,
     FuncgradError,
     TracerConversionError,
@@ -26,8 +29,8 @@ from funcgrad.errors import (
 _CLEAR = (AssertionError, ArithmeticError, StopIteration, Warning, OSError, MemoryError)
 
 
-def explained(error: BaseException, refused: str | None) -> BaseException:
-    """`error`, or one that says what has happened. `refused`: the message of the first conversion that was refused."""
+def explained(error: BaseException, refused: TracerError | None) -> BaseException:
+    """`error`, or one that says what has happened. `refused`: the first refusal of a conversion."""
     if isinstance(error, FuncgradError) or not isinstance(error, Exception):
         return error
     if type(error) is TypeError and str(error).startswith("Iterator operand is flagged as writeable, but is an object"):
@@ -46,9 +49,9 @@ def explained(error: BaseException, refused: str | None) -> BaseException:
     if hidden is not None and (is_foreign or str(error).startswith("setting an array element with a sequence")):
         return hidden  # NumPy says this, which helps nobody, instead of what it was told
     if refused is not None and (is_foreign or not isinstance(error, _CLEAR)) and any(map(_is_solver, frames)):
-        return TracerConversionError(refused)  # a callback of compiled code, which does not pass errors on
+        return type(refused)(str(refused))  # a callback of compiled code, which does not pass errors on
     if not is_foreign:
-        return error
+        return _of_compiled(error)
     return error if isinstance(error, _CLEAR) else _of_library(error, frames)
 
 
@@ -79,7 +82,8 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
     while inner and is_library(frames[inner - 1].f_code.co_filename):
         inner -= 1
     inside = frames[inner:]
-    if is_numpy(inside[-1].f_code.co_filename) or not any(map(_has_tracer, inside)):
+    is_rerun = any(frame.f_globals.get("__name__", "").startswith("funcgrad.scipy") for frame in _frames(error))
+    if is_rerun or is_numpy(inside[-1].f_code.co_filename) or not any(map(_has_tracer, inside)):
         return error
     library = inside[0].f_globals.get("__name__", "a library").partition(".")[0]
     where = line_of(frames[inner - 1]) if inner else "an unknown line"
@@ -88,6 +92,19 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
         f"Use NumPy's functions; write np.asarray(a) * x for a * x, where a is an object of {library}; or give the call a rule "
         "with funcgrad.custom_vjp."
     )
+
+
+def _of_compiled(error: Exception) -> Exception:
+    """What is said of compiled code that the user has called, and that does not know the type of a tracer, such as Decimal(x)."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None or type(error) is not TypeError or not re.search(r"\b(Reverse|Forward|Batch)Tracer\b", str(error)):
+        return error
+    name = called(step.tb_frame, step.tb_lasti)[0]
+    if not name:
+        return error
+    return TracerConversionError(f"{name}(x), called at {line_of(step.tb_frame)}, takes no tracers: {error}. {ADAPT}.")
 
 
 def _has_tracer(frame: FrameType) -> bool:

@@ -71,8 +71,8 @@ class Trace:
         self.close()
         if error is None:
             return
-        shorten(error)
         explanation = explained(error, getattr(self, "refused", None))
+        shorten(error)
         if explanation is not error:
             raise explanation from (None if explanation in (error.__cause__, error.__context__) else error)
 

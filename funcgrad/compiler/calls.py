@@ -67,7 +67,7 @@ def index_template(call: Call, lead: int) -> Any:
     index = call.params["index"]
     if len(call.operands) == lead:
         return index
-    return tuple(Hole(lead + i) if type(i) is indexing.Slot else i for i in index)
+    return tuple(Hole(lead + i) if type(i) is indexing.IndexOperand else i for i in index)
 
 
 def arguments(primitive: Primitive, call: Call) -> tuple[Any, dict[str, Any]]:

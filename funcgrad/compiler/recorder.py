@@ -25,8 +25,7 @@ from funcgrad.core.engine.trace import Trace, Tracer, rebuilt
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.core.memory.mutation import overwrite
 from funcgrad.core.memory.places import Place
-from funcgrad.core.memory.views import IndexStep
-from funcgrad.core.memory.views import Step as ViewStep
+from funcgrad.core.memory.views import IndexStep, ViewStep
 from funcgrad.errors import UnsupportedFunctionError, user_frame, user_line
 from funcgrad.transforms.programs import Ref
 

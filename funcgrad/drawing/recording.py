@@ -81,7 +81,7 @@ class NotedTrace(ReverseTrace):
     def __init__(self, stack: Stack, *, timed: bool = False) -> None:
         super().__init__()
         clock = Clock(stack)
-        self.order: Any = clock
+        self.numbers: Any = clock
         self.notes, self.timed = clock.notes, timed
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
@@ -94,7 +94,7 @@ class NotedTrace(ReverseTrace):
         return out
 
     def _noted(self, node: Node, primitive: Any, call: Call, seconds: float) -> None:
-        note = self.notes[node.order]
+        note = self.notes[node.number]
         if note.node is not None or node.plan is None:
             return
         note.node, note.primitive = node, primitive
@@ -142,7 +142,7 @@ class Recording:
         self.nodes = reachable(node for _, node in outputs)
         self.notes: dict[Node, Note] = {}
         for node in self.nodes:
-            note = self.notes[node] = notes.get(node.order) or Note()
+            note = self.notes[node] = notes.get(node.number) or Note()
             note.node = node
 
 
@@ -155,7 +155,7 @@ def reachable(ends: Iterable[Node]) -> list[Node]:
             if parent not in found:
                 found[parent] = None
                 todo.append(parent)
-    return sorted(found, key=lambda node: -node.order)
+    return sorted(found, key=lambda node: -node.number)
 
 
 class Flat:
@@ -245,7 +245,7 @@ class Names:
 
     def enter(self, node: Node, ct: Any) -> tuple[Any, Any]:
         """Before a pull."""
-        self.stack.line = self.notes[made_by(node).order].line
+        self.stack.line = self.notes[made_by(node).number].line
         return ct, node.saved
 
     def leave(self, node: Node, parts: Any) -> Any:

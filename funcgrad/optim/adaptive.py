@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from funcgrad.optim.rules import Carried, Hyper, Rule, common, effective, used
+from funcgrad.optim.rules import Carried, Hyper, UpdateRule, common, effective, used
 
 
 # ---- RMSprop (Tieleman and Hinton, lecture 6.5, 2012; centered: Graves, arXiv:1308.0850, section 4.2) ----------------
@@ -36,7 +36,7 @@ def _rmsprop_slots(h: Hyper) -> tuple[str, ...]:
     return ("square_avg", *momentum, *(("grad_avg",) if h["centered"] else ()))
 
 
-RMSPROP = Rule(_rmsprop, _rmsprop_numbers, slots=_rmsprop_slots)
+RMSPROP = UpdateRule(_rmsprop, _rmsprop_numbers, slots=_rmsprop_slots)
 
 
 # ---- Adagrad (Duchi, Hazan and Singer, JMLR 12, 2011) ----------------------------------------------------------------
@@ -52,7 +52,9 @@ def _adagrad(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add_quotient(x, y, a.shift(a.root(total, 1), k.eps), k.rate), total
 
 
-ADAGRAD = Rule(_adagrad, _adagrad_numbers, slots=lambda h: ("sum",), start=lambda h: {"sum": h["initial_accumulator_value"]})
+ADAGRAD = UpdateRule(
+    _adagrad, _adagrad_numbers, slots=lambda h: ("sum",), start=lambda h: {"sum": h["initial_accumulator_value"]}
+)
 
 
 # ---- Adadelta (Zeiler, arXiv:1212.5701) ------------------------------------------------------------------------------
@@ -71,4 +73,4 @@ def _adadelta(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add(x, step, -k.lr), v, a.add_product(a.scale(moved, k.rho), step, step, 1 - k.rho)
 
 
-ADADELTA = Rule(_adadelta, _adadelta_numbers, slots=lambda h: ("square_avg", "acc_delta"))
+ADADELTA = UpdateRule(_adadelta, _adadelta_numbers, slots=lambda h: ("square_avg", "acc_delta"))

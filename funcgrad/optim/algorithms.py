@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from funcgrad.optim import adaptive, descent, moments
 from funcgrad.optim.optimizer import Optimizer
-from funcgrad.optim.rules import Rule
+from funcgrad.optim.rules import UpdateRule
 
 # A number, a tracer, or a schedule: a function of the number of updates made so far.
 Hyper = float | Callable[[int], Any] | Any
@@ -29,7 +29,7 @@ class SGD(Optimizer):
     weight_decay: Hyper = 0.0
     nesterov: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = descent.SGD
+    rule: ClassVar[UpdateRule] = descent.SGD
 
 
 @_dataclass
@@ -45,7 +45,7 @@ class ASGD(Optimizer):
     t0: Hyper = 1e6
     weight_decay: Hyper = 0.0
     maximize: bool = False
-    rule: ClassVar[Rule] = descent.ASGD
+    rule: ClassVar[UpdateRule] = descent.ASGD
 
 
 @_dataclass
@@ -59,7 +59,7 @@ class Rprop(Optimizer):
     etas: tuple[Hyper, Hyper] = (0.5, 1.2)
     step_sizes: tuple[Hyper, Hyper] = (1e-6, 50.0)
     maximize: bool = False
-    rule: ClassVar[Rule] = descent.RPROP
+    rule: ClassVar[UpdateRule] = descent.RPROP
 
 
 @_dataclass
@@ -76,7 +76,7 @@ class Adam(Optimizer):
     amsgrad: bool = False
     decoupled_weight_decay: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = moments.ADAM
+    rule: ClassVar[UpdateRule] = moments.ADAM
 
 
 @_dataclass
@@ -96,7 +96,7 @@ class Adamax(Optimizer):
     eps: Hyper = 1e-8
     weight_decay: Hyper = 0.0
     maximize: bool = False
-    rule: ClassVar[Rule] = moments.ADAMAX
+    rule: ClassVar[UpdateRule] = moments.ADAMAX
 
 
 @_dataclass
@@ -110,7 +110,7 @@ class NAdam(Optimizer):
     momentum_decay: Hyper = 4e-3
     decoupled_weight_decay: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = moments.NADAM
+    rule: ClassVar[UpdateRule] = moments.NADAM
 
 
 @_dataclass
@@ -123,7 +123,7 @@ class RAdam(Optimizer):
     weight_decay: Hyper = 0.0
     decoupled_weight_decay: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = moments.RADAM
+    rule: ClassVar[UpdateRule] = moments.RADAM
 
 
 @_dataclass
@@ -140,7 +140,7 @@ class RMSprop(Optimizer):
     momentum: Hyper = 0.0
     centered: bool = False
     maximize: bool = False
-    rule: ClassVar[Rule] = adaptive.RMSPROP
+    rule: ClassVar[UpdateRule] = adaptive.RMSPROP
 
 
 @_dataclass
@@ -153,7 +153,7 @@ class Adagrad(Optimizer):
     initial_accumulator_value: float = 0.0
     eps: Hyper = 1e-10
     maximize: bool = False
-    rule: ClassVar[Rule] = adaptive.ADAGRAD
+    rule: ClassVar[UpdateRule] = adaptive.ADAGRAD
 
 
 @_dataclass
@@ -165,4 +165,4 @@ class Adadelta(Optimizer):
     eps: Hyper = 1e-6
     weight_decay: Hyper = 0.0
     maximize: bool = False
-    rule: ClassVar[Rule] = adaptive.ADADELTA
+    rule: ClassVar[UpdateRule] = adaptive.ADADELTA

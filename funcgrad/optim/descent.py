@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from funcgrad.optim.rules import Carried, Hyper, Rule, common, effective, used
+from funcgrad.optim.rules import Carried, Hyper, UpdateRule, common, effective, used
 
 
 # ---- SGD -------------------------------------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ def _sgd(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add(x, step, -k.lr), m
 
 
-SGD = Rule(_sgd, _sgd_numbers, slots=lambda h: ("momentum_buffer",) if used(h["momentum"]) else ())
+SGD = UpdateRule(_sgd, _sgd_numbers, slots=lambda h: ("momentum_buffer",) if used(h["momentum"]) else ())
 
 
 # ---- averaged SGD ----------------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def _asgd(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return x, a.assign(average, x) if k.mu == 1 else a.lerp(average, x, k.mu)
 
 
-ASGD = Rule(_asgd, _asgd_numbers, slots=lambda h: ("ax",), carried=lambda h: {"eta": h["lr"], "mu": 1.0})
+ASGD = UpdateRule(_asgd, _asgd_numbers, slots=lambda h: ("ax",), carried=lambda h: {"eta": h["lr"], "mu": 1.0})
 
 
 # ---- Rprop -----------------------------------------------------------------------------------------------------------
@@ -67,4 +67,4 @@ def _rprop(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add_product(x, a.sign(y, 1), size, -1), a.assign(previous, y), size
 
 
-RPROP = Rule(_rprop, _rprop_numbers, slots=lambda h: ("prev", "step_size"), start=lambda h: {"step_size": h["lr"]})
+RPROP = UpdateRule(_rprop, _rprop_numbers, slots=lambda h: ("prev", "step_size"), start=lambda h: {"step_size": h["lr"]})

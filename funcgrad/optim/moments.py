@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from funcgrad.optim.rules import Carried, Hyper, Rule, common, effective, used
+from funcgrad.optim.rules import Carried, Hyper, UpdateRule, common, effective, used
 
 
 def _moments(h: Hyper, step: Any) -> SimpleNamespace:
@@ -45,7 +45,7 @@ def _adam_slots(h: Hyper) -> tuple[str, ...]:
     return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if h["amsgrad"] else ("exp_avg", "exp_avg_sq")
 
 
-ADAM = Rule(_adam, _adam_numbers, slots=_adam_slots)
+ADAM = UpdateRule(_adam, _adam_numbers, slots=_adam_slots)
 
 
 # ---- Adamax (section 7.1 of the same paper) --------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def _adamax(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add_quotient(x, m, largest, k.rate), m, largest
 
 
-ADAMAX = Rule(_adamax, _adamax_numbers, slots=lambda h: ("exp_avg", "exp_inf"))
+ADAMAX = UpdateRule(_adamax, _adamax_numbers, slots=lambda h: ("exp_avg", "exp_inf"))
 
 
 # ---- NAdam (Dozat, "Incorporating Nesterov momentum into Adam", 2016) ------------------------------------------------
@@ -82,7 +82,7 @@ def _nadam(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add_quotient(a.add_quotient(x, y, root, k.gradient_rate), m, root, k.average_rate), m, v
 
 
-NADAM = Rule(_nadam, _nadam_numbers, slots=lambda h: ("exp_avg", "exp_avg_sq"), carried=lambda h: {"mu_product": 1.0})
+NADAM = UpdateRule(_nadam, _nadam_numbers, slots=lambda h: ("exp_avg", "exp_avg_sq"), carried=lambda h: {"mu_product": 1.0})
 
 
 # ---- RAdam (Liu et al., arXiv:1908.03265) ----------------------------------------------------------------------------
@@ -105,4 +105,4 @@ def _radam(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add_quotient(x, m, a.shift(a.root(v, 1), k.eps), k.adaptive), m, v
 
 
-RADAM = Rule(_radam, _radam_numbers, slots=lambda h: ("exp_avg", "exp_avg_sq"))
+RADAM = UpdateRule(_radam, _radam_numbers, slots=lambda h: ("exp_avg", "exp_avg_sq"))

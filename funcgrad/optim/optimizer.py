@@ -11,7 +11,7 @@ from funcgrad import tree
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import CotangentError, NonDifferentiableError
 from funcgrad.optim.leaves import is_plain, update_in_place, updated
-from funcgrad.optim.rules import Rule, check
+from funcgrad.optim.rules import UpdateRule, check
 
 
 class State(NamedTuple):
@@ -34,7 +34,7 @@ class Optimizer:
     number. Numbers that are tracers are differentiated like everything else.
     """
 
-    rule: ClassVar[Rule]
+    rule: ClassVar[UpdateRule]
 
     def __post_init__(self) -> None:
         check(vars(self))

@@ -1,6 +1,6 @@
 """The update rules, each as one formula beneath both `funcgrad.optim` and the optimizers of `funcgrad.torch`.
 
-A `Rule` says which arrays it keeps for each parameter (`slots`), with which numbers it starts, which numbers one step needs
+A `UpdateRule` says which arrays it keeps for each parameter (`slots`), with which numbers it starts, which numbers one step needs
 (`numbers`, computed once per step), and its formula (`kernel`, in the verbs of arithmetic.py). `h` holds the hyperparameters
 by name.
 """
@@ -17,7 +17,7 @@ Hyper = Mapping[str, Any]
 Carried = dict[str, Any]
 
 
-class Rule(NamedTuple):
+class UpdateRule(NamedTuple):
     """One optimizer: what it keeps, and how it steps.
 
     `slots(h)` names the arrays kept for a parameter; `start(h)` their first elements (0 where it says nothing). `carried(h)`

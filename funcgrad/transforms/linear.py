@@ -15,7 +15,7 @@ from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
 from funcgrad.transforms.recording import Pullback, output_value, record
-from funcgrad.transforms.transposition import LinearTrace, Tape, input_like
+from funcgrad.transforms.transposition import LinearTape, LinearTrace, input_like
 from funcgrad.transforms.wrapping import check_function, name_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Template(NamedTuple):
 class Pushforward:
     """What `linearize` returns: call it with one tangent for each primal, as often as you like."""
 
-    def __init__(self, tape: Tape, primals: Sequence[Template], out: Template) -> None:
+    def __init__(self, tape: LinearTape, primals: Sequence[Template], out: Template) -> None:
         self.tape, self.primals, self.out = tape, primals, out
 
     def __call__(self, *tangents: Any) -> Any:
@@ -104,20 +104,20 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     return (out, pushforward, aux) if has_aux else (out, pushforward)
 
 
-def transposed(pullback: Pullback) -> Tape:
+def transposed(pullback: Pullback) -> LinearTape:
     """The sweep of a pullback as a tape: to pull tangents through it is to push them through the function."""
     with LinearTrace(None) as trace:
         cts = [None if node is None else input_like(trace, value) for node, value in pullback.ends]
         ends = zip(pullback.ends, cts, strict=True)
         leaves = sweep([(node, ct) for (node, _), ct in ends if ct is not None and node is not None], release=True)
         parts = [None if node is None else leaves.get(node) for _, nodes, _ in pullback.arguments for node in nodes]
-    return Tape(trace, cts, parts)
+    return LinearTape(trace, cts, parts)
 
 
 class Transpose:
     """What `linear_transpose` returns: call it with a cotangent of the output, as often as you like."""
 
-    def __init__(self, tape: Tape, primals: Sequence[Template], out: Template) -> None:
+    def __init__(self, tape: LinearTape, primals: Sequence[Template], out: Template) -> None:
         self.tape, self.primals, self.out = tape, primals, out
 
     def __call__(self, ct: Any) -> tuple[Any, ...]:
@@ -160,7 +160,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
         outs, structure = tree.flatten(fun(*args))
         outs = [revealed(trace, o, "linear_transpose") for o in outs]
         values = [output_value(lower_leaf(trace, o), fun, "linear_transpose") for o in outs]
-    return Transpose(Tape(trace, inputs, outs), templates, Template(structure, [spec(v) for v in values]))
+    return Transpose(LinearTape(trace, inputs, outs), templates, Template(structure, [spec(v) for v in values]))
 
 
 def has_shape(x: Any) -> bool:

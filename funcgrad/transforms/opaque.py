@@ -28,7 +28,7 @@ from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower, snapshot
 from funcgrad.errors import EscapedTracerError, RuleError
-from funcgrad.transforms.transposition import LinearTrace, Tape, input_like, node_of
+from funcgrad.transforms.transposition import LinearTape, LinearTrace, input_like, node_of
 
 Outputs = tuple[list[Any], Any]
 
@@ -142,7 +142,7 @@ class PullCall(OpaqueCall):
         with LinearTrace(f"{self.name} in forward mode: its backward rule") as backward:
             cts = [input_like(backward, o) for o in outs]
             parts = self.bwd(residuals, cts, slots)
-        return outs, Tape(backward, cts, parts).pull([tangents[i] for i in slots])
+        return outs, LinearTape(backward, cts, parts).pull([tangents[i] for i in slots])
 
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
         return BatchedPull(self, trace, flags)
@@ -160,9 +160,9 @@ class PushCall(OpaqueCall):
             raise RuleError(f"{self.name}: the output that its rule returns depends on the tangents; it must not")
         if any(t is not None and node_of(forward, t) is None and np.any(concrete(t) != 0) for t in ts):
             raise RuleError(f"{self.name}: the tangent that its rule returns is a constant, not linear in the tangents")
-        return outs, Tape(forward, list(tangents.values()), ts)
+        return outs, LinearTape(forward, list(tangents.values()), ts)
 
-    def bwd(self, residuals: Tape, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
+    def bwd(self, residuals: LinearTape, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         return residuals.pull(cts)
 
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:

@@ -27,7 +27,7 @@ class Ref(int):
     """Stands for an operand, or for the output of an earlier step, in a program."""
 
 
-class Step:
+class ProgramStep:
     """One call of a program; operands are Refs or constants, `outs` has a Ref for each output that depends on them."""
 
     __slots__ = ("call", "dead", "outs", "primitive")
@@ -45,7 +45,7 @@ class Step:
         return bind(self.primitive, self.call.with_operands(operands))
 
 
-class WriteStep(Step):
+class ProgramWrite(ProgramStep):
     """x[index] = v: the array before and the value are the operands, the array after is the output."""
 
     __slots__ = ("place",)
@@ -68,11 +68,11 @@ class Program:
     Its outputs are the results (each once), and then what is kept.
     """
 
-    def __init__(self, steps: Sequence[Step], inputs: Sequence[Ref], returned: Sequence[Any], kept: Iterable[Ref]) -> None:
+    def __init__(self, steps: Sequence[ProgramStep], inputs: Sequence[Ref], returned: Sequence[Any], kept: Iterable[Ref]) -> None:
         self.returned = returned
         self.results = list(dict.fromkeys(ref for ref in returned if type(ref) is Ref))
         needed = set(self.results)
-        self.steps: list[Step] = []
+        self.steps: list[ProgramStep] = []
         for step in reversed(steps):
             if not needed.isdisjoint(step.outs):
                 self.steps.append(step)
@@ -142,7 +142,7 @@ class ProgramTrace(Trace):
         super().__init__()
         self.guard, self.keep = guard or Copies(), keep
         self.counter = 0
-        self.steps: list[Step] = []
+        self.steps: list[ProgramStep] = []
         self.inputs: list[tuple[Ref, Any]] = []
         self.foreign: dict[tuple[int, int], Ref] = {}
         self.kept: dict[Ref, Any] = {}
@@ -184,7 +184,7 @@ class ProgramTrace(Trace):
         names = [self.ref() if getattr(o, "dtype", _OBJECT).kind in "fc" else None for o in outs]
         if not any(names):
             return self.constant(out)
-        self.steps.append(Step(primitive, call.with_operands(refs), names))
+        self.steps.append(ProgramStep(primitive, call.with_operands(refs), names))
         if self.keep is not None and not isinstance(out, (tuple, list)):
             self.note_kept(primitive, call, names[0], out)
         tracers = [self.constant(o) if ref is None else self.wrap(o, ref) for o, ref in zip(outs, names, strict=True)]
@@ -215,7 +215,7 @@ class ProgramTrace(Trace):
         overwrite(x, "_value", place, without_derivatives(v, self))
         if type(before) is Ref or type(written) is Ref:
             x._node = self.ref()
-            self.steps.append(WriteStep(place, [before, written], x._node))
+            self.steps.append(ProgramWrite(place, [before, written], x._node))
 
 
 _OBJECT = np.dtype(object)

@@ -91,7 +91,7 @@ def keeps_traced(plan: Plan, call: Call) -> bool:
     return any(i in plan.slots for name in plan.keeps for i in call.slots(name))
 
 
-class Tape:
+class LinearTape:
     """A linear map from inputs to outputs (flat lists), as it was recorded on `trace`. It may be pulled back often."""
 
     def __init__(self, trace: ReverseTrace, inputs: Sequence[Any], outs: Sequence[Any]) -> None:

@@ -130,7 +130,8 @@ class Ufunc(Primitive):
             result = lane(*operands)
         finally:
             loud(token)
-        if not isinstance(result, tuple) and not is_finite(concrete(result)) and not any(map(is_batched, (*operands, where))):
+        is_known = type(concrete(result)) in (np.ndarray, np.float64) and not any(map(is_batched, (*operands, where)))
+        if is_known and not is_finite(concrete(result)):
             self.function(*(concrete(as_operand(x)) for x in operands), where=np.asarray(concrete(where), bool), out=None)
         return result
 

@@ -19,7 +19,7 @@ from funcgrad.core.engine.axis_argument import AxisArgument
 from funcgrad.core.engine.catalogue import CATALOGUE, Function, Out
 from funcgrad.core.engine.trace import Tracer, bind
 from funcgrad.core.memory.orders import example
-from funcgrad.core.memory.views import Step, note_view
+from funcgrad.core.memory.views import ViewStep, note_view
 from funcgrad.errors import BEGIN, TracerWriteError, user_line
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Primitive(Function):
             call.params["order"] = "F" if example(call.operands[0]).flags.fnc else "C"
         out = bind(self, call)
         if self.may_view and isinstance(out, Tracer):
-            note_view(call.operands[0], out, Step(self, call))
+            note_view(call.operands[0], out, ViewStep(self, call))
         return out
 
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:

@@ -43,7 +43,7 @@ class ReverseTrace(Trace):
     def leaf(self, value: Any) -> ReverseTracer:
         """A tracer to differentiate in."""
         node = Node()
-        node.order, node.origin = next(self.order), ()
+        node.number, node.origin = next(self.numbers), ()
         node.plan = node.saved = None
         node.spec = spec = _new(Spec)
         spec.shape, spec.dtype = value.shape, value.dtype
@@ -85,7 +85,7 @@ class ReverseTrace(Trace):
         if getattr(out, "dtype", OBJECT).kind not in "fc":
             return self.constant(of_numbers(out, primitive.title))
         plan = plan_of(primitive, slots, call)
-        node = make_node(next(self.order), plan, plan.save(self._kept(plan, call), out), parents, out.shape, out.dtype)
+        node = make_node(next(self.numbers), plan, plan.save(self._kept(plan, call), out), parents, out.shape, out.dtype)
         return self.wrap(out, node)
 
     def _kept(self, plan: Plan, call: Call) -> Call:
@@ -104,11 +104,11 @@ class ReverseTrace(Trace):
 
     def record_outputs(self, plan: Plan, saved: Any, parents: tuple[Node, ...], outs: Sequence[Any]) -> list[Any]:
         """The tracers of several outputs of one call: each picks its part of the call's node."""
-        node = make_node(next(self.order), plan, saved, parents, len(outs), None)
+        node = make_node(next(self.numbers), plan, saved, parents, len(outs), None)
         tracers = []
         for position, value in enumerate(outs):
             if value.dtype.kind in "fc":
-                pick = make_node(next(self.order), PICK, position, (node,), value.shape, value.dtype)
+                pick = make_node(next(self.numbers), PICK, position, (node,), value.shape, value.dtype)
                 tracers.append(self.wrap(value, pick))
             else:
                 tracers.append(self.constant(value))
@@ -132,7 +132,7 @@ def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
     plan = node.plan
     square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
     saved = resaved(plan, node.saved, square, out)
-    return trace.wrap(out, make_node(next(trace.order), square, saved, node.parents, out.shape, out.dtype))
+    return trace.wrap(out, make_node(next(trace.numbers), square, saved, node.parents, out.shape, out.dtype))
 
 
 class _Pick(Plan):

@@ -28,13 +28,13 @@ class Node:
     """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's shape and dtype.
 
     `origin` is the node of its one traced operand, or a tuple of several: nodes are many, and a tuple for one costs memory.
-    A leaf has no plan. `order` falls with time. `spec` is the very Spec of a parent where the output has its shape and dtype:
+    A leaf has no plan. `number` falls with time. `spec` is the very Spec of a parent where the output has its shape and dtype:
     the sweep then knows, without a look, that nothing was broadcast. An output of a call with several is a node of its own,
     with the plan PICK, whose parent is the call's node (whose spec has the number of outputs for a shape).
     """
 
-    __slots__ = ("__weakref__", "order", "origin", "plan", "saved", "spec")
-    order: int
+    __slots__ = ("__weakref__", "number", "origin", "plan", "saved", "spec")
+    number: int
     plan: Any  # a Plan, or what serves as one; None for a leaf
     saved: Any
     origin: Any  # Node, or tuple[Node, ...]
@@ -60,10 +60,10 @@ class Node:
         return self.spec.dtype
 
 
-def make_node(order: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
+def make_node(number: int, plan: Any, saved: Any, parents: tuple[Node, ...], shape: Any, dtype: Any) -> Node:
     """A new node. (The fast lanes write these lines out.)"""
     node = Node()
-    node.order, node.plan, node.saved = order, plan, saved
+    node.number, node.plan, node.saved = number, plan, saved
     node.spec = spec = _new(Spec)
     spec.shape, spec.dtype = shape, dtype
     node.origin = parents[0] if len(parents) == 1 else parents
@@ -105,13 +105,13 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
                 cts[parent] = merged(cts[parent], part)
             elif node is None:
                 node, ct = parent, part
-            elif parent.order < node.order:
+            elif parent.number < node.number:
                 _push(cts, heap, node, ct)
                 node, ct = parent, part
             else:
                 _push(cts, heap, parent, part)
         parts = part = parent = None  # a name left over would look like a second holder, or keep a node
-        if heap and (node is None or heap[0][0] < node.order):
+        if heap and (node is None or heap[0][0] < node.number):
             if node is not None:
                 _push(cts, heap, node, ct)
             node = heappop(heap)[1]
@@ -141,7 +141,7 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
             if (
                 parents.plan is None
                 or heap
-                and heap[0][0] <= parents.order
+                and heap[0][0] <= parents.number
                 or kind is not ndarray
                 and kind not in PLAIN_PARTS
                 and (kind is not Masked or part.owned or not parents.plan.masks)
@@ -207,7 +207,7 @@ def _fitted(
 
 def _push(cts: dict[Node, Any], heap: list[tuple[int, Node]], node: Node, ct: Any) -> None:
     cts[node] = ct
-    heappush(heap, (node.order, node))
+    heappush(heap, (node.number, node))
 
 
 def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, part: Part) -> None:
@@ -359,9 +359,9 @@ class _Probe:
         self.pull = pull
 
 
-def _probe_node(order: int, pull: Callable[[Any, Any], Any] | None, parents: tuple[Node, ...]) -> Node:
+def _probe_node(number: int, pull: Callable[[Any, Any], Any] | None, parents: tuple[Node, ...]) -> Node:
     plan = None if pull is None else _Probe(pull)
-    return make_node(order, plan, None, parents, (LARGE,), np.dtype(float))
+    return make_node(number, plan, None, parents, (LARGE,), np.dtype(float))
 
 
 OWNED.measure()

@@ -42,7 +42,7 @@ RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
 class Trace:
     """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
 
-    __slots__ = ("__weakref__", "is_open", "level", "order", "refused", "token")
+    __slots__ = ("__weakref__", "is_open", "level", "numbers", "refused", "token")
     transform = "a transform"
     tracer_type: type[Tracer]
 
@@ -50,15 +50,15 @@ class Trace:
         self.level: int = next(_levels)
         self.is_open = True  # until the transform has returned
         # Nodes are numbered downwards, so that a heap hands out the newest first.
-        self.order: Iterator[int] = count(0, -1)
+        self.numbers: Iterator[int] = count(0, -1)
         watched: Any = WATCHED.get()
         if watched is not None:
             self.__class__ = watched(type(self))
 
     def close(self) -> None:
-        """From now on, using one of this trace's tracers is an error: `next(trace.order)` raises it, at no cost before."""
+        """From now on, using one of this trace's tracers is an error: `next(trace.numbers)` raises it, at no cost before."""
         self.is_open = False
-        self.order = _closed(self.transform)
+        self.numbers = _closed(self.transform)
 
     def __enter__(self) -> Self:
         self.token = RUNNING.set(self)

@@ -34,7 +34,7 @@ from funcgrad.errors import NonDifferentiableError
 
 _RECORD = """\
 {guard}node = Node()
-node.order = next(trace.order)
+node.number = next(trace.numbers)
 node.plan = plan_{slots}
 node.saved = {saved}
 node.origin = {origin}

@@ -19,8 +19,8 @@ from funcgrad.core.engine.trace import Tracer, bind, snapshot
 from funcgrad.core.memory.batch_index import BatchIndex, batch_index, index_array
 from funcgrad.core.memory.contents import as_index
 from funcgrad.core.memory.layout import as_alone, one_example
-from funcgrad.core.memory.selection import selected
-from funcgrad.core.memory.views import FILLED, OF_EXAMPLES, Alias, IndexStep, Stale, Step, index_in_root, join, note_view
+from funcgrad.core.memory.masked_read import selected
+from funcgrad.core.memory.views import FILLED, OF_EXAMPLES, Alias, IndexStep, Stale, ViewStep, index_in_root, join, note_view
 from funcgrad.errors import BatchedControlFlowError, NonDifferentiableError, user_line
 
 
@@ -48,7 +48,7 @@ class GetItem(Primitive):
             if not out.shape and not _has_ellipsis(index):
                 _make_scalar(out)
             elif _is_basic(index):
-                note_view(x, out, Step(self, call))
+                note_view(x, out, ViewStep(self, call))
                 if not out.shape and out._alias is None:
                     out._alias = FILLED  # of a number, x[...] makes an array without axes
             elif isinstance(x, Tracer) and _is_row_of_each(index):
@@ -103,7 +103,7 @@ def _may_look(value: Any) -> bool:
     return value.base is not None if type(value) is np.ndarray else isinstance(value, Tracer)
 
 
-class Slot(int):
+class IndexOperand(int):
     """Stands for an index that is an operand, in a template."""
 
 
@@ -114,14 +114,14 @@ def _placed(i: Any, indices: list[Any]) -> Any:
     if i.dtype.kind not in "iub":
         raise NonDifferentiableError(f"an index at {user_line()} is a traced array of {i.dtype}: write x[i.astype(int)]")
     indices.append(i)
-    return Slot(len(indices) - 1)
+    return IndexOperand(len(indices) - 1)
 
 
 def filled(template: Any, indices: Any) -> Any:
     """The index that a template and its operands make."""
     if not indices:
         return template
-    return tuple(indices[i] if type(i) is Slot else i for i in template)
+    return tuple(indices[i] if type(i) is IndexOperand else i for i in template)
 
 
 def holds_tracer_index(index: Any) -> bool:
@@ -138,7 +138,7 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     """The fast lane of x[index]: the node has the index, which nobody can change."""
     trace, node = x._trace, x._node
     assert node is not None
-    made = make_node(next(trace.order), READ_PLAN, index, (node,), value.shape, value.dtype)
+    made = make_node(next(trace.numbers), READ_PLAN, index, (node,), value.shape, value.dtype)
     return trace.wrap(value, made)
 
 
@@ -159,7 +159,7 @@ def read_item(x: Any, index: Any) -> Any:
         if is_double or type(value) is not ndarray and (not isinstance(value, Tracer) or value.shape == ()):
             trace = x._trace
             node = Node()
-            node.order = next(trace.order)
+            node.number = next(trace.numbers)
             node.plan = READ_PLAN
             node.saved = index
             node.origin = x._node
@@ -222,8 +222,8 @@ def _batch_index(call: Call, batched: Sequence[bool], size: int, *, x_batched: b
     template, lead = call.params["index"], len(call.operands) - len(call.slots("indices"))
     items, flags = [], []
     for i in template if isinstance(template, tuple) else (template,):
-        items.append(call.operands[lead + i] if type(i) is Slot else i)
-        flags.append(type(i) is Slot and batched[lead + i])
+        items.append(call.operands[lead + i] if type(i) is IndexOperand else i)
+        flags.append(type(i) is IndexOperand and batched[lead + i])
     shape = spec(call.operands[0]).shape[batched[0] :]
     return batch_index(items, flags, shape, size, x_batched=x_batched)
 

@@ -74,7 +74,7 @@ def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) ->
         v = v._value
     if type(v) not in _CONTENTS:
         return False
-    order = next(trace.order)
+    number = next(trace.numbers)
     if alias is not FILLED:
         note_write(x)
     is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
@@ -82,7 +82,7 @@ def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) ->
         value = x._value = copied(value)
     value[index] = v
     node = Node()
-    node.order, node.plan, node.origin, node.spec = order, plan, parents, before.spec
+    node.number, node.plan, node.origin, node.spec = number, plan, parents, before.spec
     if written is not None and written.spec is before.spec:  # the part of `v` need not be like `x`: let the sweep look
         node.spec = Spec(before.spec.shape, before.spec.dtype)
     node.saved = index if is_kept or is_element(index) else kept(index)
@@ -108,7 +108,7 @@ def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
         missing -= v.ndim
     if missing < 0 or type(v) not in _CONTENTS:
         return False
-    next(trace.order)  # is it open?
+    next(trace.numbers)  # is it open?
     note_write(x)
     _own(x)[(slice(None), *items)] = v
     return True

@@ -27,9 +27,9 @@ from funcgrad.core.engine.trace import Trace, Tracer, innermost, is_foreign, low
 from funcgrad.core.memory.batch_index import to_batch_index
 from funcgrad.core.memory.contents import as_content, as_index
 from funcgrad.core.memory.layout import copied, is_private
+from funcgrad.core.memory.masked_read import MaskedRead
 from funcgrad.core.memory.places import Place
-from funcgrad.core.memory.selection import Selection
-from funcgrad.core.memory.views import FILLED, Alias, Step, check_writeable, index_in_root, is_scalar, note_write
+from funcgrad.core.memory.views import FILLED, Alias, ViewStep, check_writeable, index_in_root, is_scalar, note_write
 
 # ---- assignment ------------------------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     root, steps = (x, ()) if alias is None or alias.root is None else (alias.root, alias.steps)
     if isinstance(v, Tracer) and is_same_view(v._alias, root, steps, index):
         return  # the second half of `x[1:] += y`: Python writes back the view that was just updated in place
-    if type(v) is Selection:
+    if type(v) is MaskedRead:
         v, index = v.placed_in(x, index), ...
     index = as_index(index)
     v = cast_by_assignment(v, x.dtype) if type(v) in (list, tuple) else as_content(v)
@@ -59,7 +59,7 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
     write(root, Place(steps, index), v)
 
 
-def is_same_view(alias: Alias | None, root: Tracer, steps: tuple[Step, ...], index: Any) -> bool:
+def is_same_view(alias: Alias | None, root: Tracer, steps: tuple[ViewStep, ...], index: Any) -> bool:
     """Is this the alias of `root`, after `steps`, at `index`?"""
     if alias is None or alias.root is not root or not alias.steps:
         return False
@@ -181,7 +181,7 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     parents = tuple(node for node in (before, written) if node is not None)
     shape, dtype = x._value.shape, x._value.dtype
     winners = place.winners(x.shape) if written is not None else None
-    x._node = make_node(next(trace.order), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
+    x._node = make_node(next(trace.numbers), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
 
 
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
@@ -214,12 +214,12 @@ def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
     overwrite(x, "_value", Place(steps, index), v)
 
 
-class EachStep(Step):
+class EachStep(ViewStep):
     """A step, taken by each example of a batch."""
 
     __slots__ = ("size", "step")
 
-    def __init__(self, step: Step, size: int) -> None:
+    def __init__(self, step: ViewStep, size: int) -> None:
         super().__init__(step.primitive, step.call)
         self.step, self.size = step, size
 
@@ -230,7 +230,7 @@ class EachStep(Step):
 
 def each_step(step: Callable[[Any], Any], size: int) -> Any:
     """A step (the core's own, or any function that gives a view), taken by each example of a batch."""
-    if isinstance(step, Step):
+    if isinstance(step, ViewStep):
         return EachStep(step, size)
     return lambda x: step(BatchTrace(size).wrap(x, None))._value
 

@@ -9,7 +9,7 @@ import numpy as np
 from funcgrad.core.engine.cotangent import is_element, repeats
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.indexing import kept, read_item
-from funcgrad.core.memory.views import Step
+from funcgrad.core.memory.views import ViewStep
 
 
 class Place:
@@ -17,7 +17,7 @@ class Place:
 
     __slots__ = ("index", "is_plain", "steps")
 
-    def __init__(self, steps: tuple[Step, ...], index: Any) -> None:
+    def __init__(self, steps: tuple[ViewStep, ...], index: Any) -> None:
         self.steps, self.index = steps, kept(index)
         self.is_plain = not steps and (type(index) is slice or is_element(index))
 
@@ -65,11 +65,11 @@ class Place:
 
 
 def _half_of(step: Any) -> str:
-    name = step.primitive.name if isinstance(step, Step) else ""
+    name = step.primitive.name if isinstance(step, ViewStep) else ""
     return name if name in ("real", "imag") else ""
 
 
-def _write(buffer: Any, steps: tuple[Step, ...], index: Any, v: Any) -> None:
+def _write(buffer: Any, steps: tuple[ViewStep, ...], index: Any, v: Any) -> None:
     if not steps:
         buffer[index] = v
         return

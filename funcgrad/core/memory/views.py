@@ -20,7 +20,7 @@ from funcgrad.errors import BatchedControlFlowError, TracerWriteError, user_line
 # ---- families --------------------------------------------------------------------------------------------------------
 
 
-class Step:
+class ViewStep:
     """One view operation: what leads from an array to a view of it."""
 
     __slots__ = ("call", "primitive")
@@ -42,7 +42,7 @@ class Step:
         return self.primitive.name == "getitem" and _is_same_index(self.index, index)
 
 
-class IndexStep(Step):
+class IndexStep(ViewStep):
     """x[index], for an index of integers and slices, as loops read rows: its call is made if it is asked for."""
 
     __slots__ = ("at",)
@@ -79,7 +79,7 @@ class Alias:
 
     __slots__ = ("read_only", "root", "shared", "steps", "views", "window", "written")
 
-    def __init__(self, root: Tracer | None, steps: tuple[Step, ...], read_only: bool | str = False) -> None:
+    def __init__(self, root: Tracer | None, steps: tuple[ViewStep, ...], read_only: bool | str = False) -> None:
         self.root, self.steps, self.read_only = root, steps, read_only
         self.views: Any = [] if root is None else ()
         self.written = self.shared = False
@@ -92,7 +92,7 @@ _UNKNOWN = object()
 FEW = 1024  # elements: copied sooner than looked at anew
 
 
-def note_view(base: Any, view: Any, step: Step) -> None:
+def note_view(base: Any, view: Any, step: ViewStep) -> None:
     """Note that `view` is a view of `base`, if NumPy made it one."""
     if not isinstance(base, Tracer) or base is view or not base.shape and is_scalar(base):
         return
@@ -118,7 +118,7 @@ def note_view(base: Any, view: Any, step: Step) -> None:
     join(base, view, () if looked is plain else (step,), read_only)
 
 
-def join(base: Tracer, view: Any, step: tuple[Step, ...], read_only: bool | str = False) -> None:
+def join(base: Tracer, view: Any, step: tuple[ViewStep, ...], read_only: bool | str = False) -> None:
     """Make `view` a view of `base`, by this step (if it is one at all)."""
     alias = base._alias
     if alias is None or alias.shared:
@@ -136,7 +136,7 @@ def join(base: Tracer, view: Any, step: tuple[Step, ...], read_only: bool | str 
         make_stale(view, root)
 
 
-def _before_and_after(base: Tracer, view: Any, step: Step) -> tuple[Any, Any]:
+def _before_and_after(base: Tracer, view: Any, step: ViewStep) -> tuple[Any, Any]:
     """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then look again."""
     is_scalar_of_each = base._is_batch and not base.shape  # may become a number, where the batch becomes a view
     is_as_it_lies = base._alias is None or base._alias.root is None or not base._alias.root._alias.written

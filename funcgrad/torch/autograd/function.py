@@ -85,7 +85,7 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
         return output
     fresh = [_own_object(o, args, ctx) for o in outs]
     ctx.plan = FunctionPlan(cls, ctx, slots, len(args), outs)
-    ctx.order, ctx.parents = next_order(), tuple(nodes[i] for i in slots)
+    ctx.number, ctx.parents = next_order(), tuple(nodes[i] for i in slots)
     ctx.spec = Spec(len(outs), None) if many else _spec(outs[0])  # type: ignore[arg-type]
     ctx.saved = tuple(_kept(t, args, outs) for t in ctx._to_save)
     mode = modes.mode()

@@ -116,7 +116,7 @@ def _fast_item(t: Tensor, index: Any) -> Tensor | None:
     made.value, made.node = out, None
     if node is not None:
         read = made.node = Node()
-        read.order, read.saved, read.origin = next_order(), index, node
+        read.number, read.saved, read.origin = next_order(), index, node
         read.plan = _PLANS["SelectBackward0" if kind is int else _node(t, index)]
         read.spec = Spec(out.shape, out.dtype)
     share_as_view(t, made, _At(index), None)

@@ -52,7 +52,7 @@ class Anomaly:
         made = [part._node for part in parts if isinstance(part, ReverseTracer) and part._node is not None]
         while made and node in self.traces:
             new = made.pop()
-            if new.order < node.order and new.plan is not None and new not in self.traces:
+            if new.number < node.number and new.plan is not None and new not in self.traces:
                 self.traces[new], self.lines[new] = self.traces[node], self.lines[node]
                 made.extend(new.parents)
 

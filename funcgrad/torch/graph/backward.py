@@ -214,7 +214,7 @@ def _leading_to(targets: set[Node], roots: list[Node], fixed: Any = None) -> set
             if parent not in seen:
                 seen.add(parent)
                 stack.append(parent)
-    order.sort(key=lambda node: -node.order)  # oldest first
+    order.sort(key=lambda node: -node.number)  # oldest first
     wanted: set[Node] = set()
     for node in order:
         if any(parent in targets or parent in wanted for parent in node.parents):

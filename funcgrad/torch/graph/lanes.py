@@ -31,7 +31,7 @@ SCALARS = frozenset([np.float32, np.float64])
 
 _RECORD = """\
 node = Node()
-node.order = order()
+node.number = order()
 node.plan = plan_{slots}
 node.saved = {saved}
 node.origin = {parents}

@@ -66,7 +66,7 @@ class Node:
         return leaf.tensor(self.engine_node)
 
     def _sequence_nr(self) -> int:
-        return -self.engine_node.order if self.engine_node.plan is not None else 2**64 - 1
+        return -self.engine_node.number if self.engine_node.plan is not None else 2**64 - 1
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(grad_inputs, grad_outputs) after the node has run; it may return other grad_inputs."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.optim.leaves import update_in_place, updated
-from funcgrad.optim.rules import Rule, check
+from funcgrad.optim.rules import UpdateRule, check
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.graph.modes import enable_grad, no_grad
 from funcgrad.torch.optim.optimizer import Optimizer, Params
@@ -21,7 +21,7 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 class RuleOptimizer(Optimizer):
     """An optimizer that steps by `rule`; `counts`: its state has the number of steps."""
 
-    rule: Rule
+    rule: UpdateRule
     counts = True
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
@@ -87,7 +87,7 @@ def _step_group(self: RuleOptimizer, group: dict[str, Any]) -> None:
             _fill(self.state[p][name], x)
 
 
-def _write(rule: Rule, p: Tensor, slots: list[Tensor], k: Any) -> None:
+def _write(rule: UpdateRule, p: Tensor, slots: list[Tensor], k: Any) -> None:
     """One step in the memory of a parameter and of its state."""
     check_writable(p)
     x, arrays = storage.borrowed(p), [storage.borrowed(t, counted=False) for t in slots]

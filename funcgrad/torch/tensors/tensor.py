@@ -284,7 +284,7 @@ class EagerTrace(ReverseTrace):
 
     def __init__(self) -> None:
         super().__init__(UNGUARDED)
-        self.level, self.order = 0, ORDER
+        self.level, self.numbers = 0, ORDER
 
     def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
         plan = named(plan_of(primitive, slots, call), node_name(primitive.name))
@@ -293,7 +293,7 @@ class EagerTrace(ReverseTrace):
             return rebuilt(out, self.record_outputs(plan, saved, parents, out))
         if out.dtype.kind not in "fc":
             return out
-        return self.wrap(out, make_node(next(self.order), plan, saved, parents, out.shape, out.dtype))
+        return self.wrap(out, make_node(next(self.numbers), plan, saved, parents, out.shape, out.dtype))
 
     def constant(self, value: Any) -> Any:
         return value

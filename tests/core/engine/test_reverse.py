@@ -38,7 +38,7 @@ def test_nodes_are_numbered_downwards_and_after_their_parents() -> None:
         out = np.sin(x * y) + x
         nodes = tape(out)
     assert len(nodes) == 5
-    assert all(node.order < parent.order for node in nodes for parent in node.parents)
+    assert all(node.number < parent.number for node in nodes for parent in node.parents)
     assert {node.plan.primitive.name for node in nodes if node.plan} == {"multiply", "sin", "add"}
 
 

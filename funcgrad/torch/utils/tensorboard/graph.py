@@ -55,7 +55,7 @@ class Watch:
 
     def scope(self, node: Node) -> str:
         """Where a node was made. (Inner modules end first, and so they are found first.)"""
-        return next((scope for begin, end, scope in self.done if end < node.order < begin), self.root)
+        return next((scope for begin, end, scope in self.done if end < node.number < begin), self.root)
 
 
 def _scopes(module: Module, scope: str) -> Any:

@@ -1,6 +1,6 @@
 """y[mask] under vmap, where each example takes other elements: half of `y[mask] *= v` or of `y[mask] = x[mask]`.
 
-Python reads y[mask], changes that, and writes it to y[mask]. Between the two stands a Selection, which keeps the whole array:
+Python reads y[mask], changes that, and writes it to y[mask]. Between the two stands a MaskedRead, which keeps the whole array:
 what is written in the end is a choice. By itself it is no array, since it has no shape: every other use is refused.
 """
 
@@ -16,7 +16,7 @@ from funcgrad.core.engine.trace import Tracer, concrete, snapshot
 from funcgrad.errors import BatchedControlFlowError
 
 
-class Selection:
+class MaskedRead:
     """The elements of `values` where `mask` holds; `error` says why they are no array."""
 
     __slots__ = ("error", "mask", "values")
@@ -45,34 +45,34 @@ class Selection:
         object.__setattr__(self, name, value)
 
 
-def selected(x: Any, index: Any, error: BatchedControlFlowError) -> Selection:
+def selected(x: Any, index: Any, error: BatchedControlFlowError) -> MaskedRead:
     """x[index], which has failed with this error, for a mask of the whole array; else the error is raised again."""
     if not isinstance(x, Tracer) or not isinstance(index, Tracer) or index.dtype != bool or index.shape != x.shape:
         raise error
-    return Selection(snapshot(x), snapshot(index), error)
+    return MaskedRead(snapshot(x), snapshot(index), error)
 
 
-def _inplace(operate: Callable[[Any, Any], Any]) -> Callable[[Selection, Any], Selection]:
-    def method(self: Selection, y: Any) -> Selection:
-        if type(y) is Selection:
+def _inplace(operate: Callable[[Any, Any], Any]) -> Callable[[MaskedRead, Any], MaskedRead]:
+    def method(self: MaskedRead, y: Any) -> MaskedRead:
+        if type(y) is MaskedRead:
             y = y.whole(self.values, self.mask)
         elif np.ndim(y):  # as many numbers as there are elements, of which each example has others
             raise self.error
         with np.errstate(all="ignore"):  # what is not selected may be anything
-            return Selection(operate(np.copy(self.values), y), self.mask, self.error)
+            return MaskedRead(operate(np.copy(self.values), y), self.mask, self.error)
 
     return method
 
 
-def _refused(self: Selection, *args: Any, **kwargs: Any) -> NoReturn:
+def _refused(self: MaskedRead, *args: Any, **kwargs: Any) -> NoReturn:
     raise self.error
 
 
 for _name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"):
-    setattr(Selection, f"__{_name}__", _inplace(getattr(operator, f"__{_name}__")))
+    setattr(MaskedRead, f"__{_name}__", _inplace(getattr(operator, f"__{_name}__")))
 for _name in (
     "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow",
     "matmul", "rmatmul", "imatmul", "neg", "pos", "abs", "lt", "le", "gt", "ge", "eq", "ne", "len", "iter", "getitem", "setitem",
     "bool", "float", "int", "complex", "index", "contains", "array", "array_ufunc", "array_function",
 ):  # fmt: skip
-    setattr(Selection, f"__{_name}__", _refused)
+    setattr(MaskedRead, f"__{_name}__", _refused)

@@ -67,6 +67,7 @@ def rebound(function: Any, modules: dict[Any, Any], known: dict[Any, Any] | None
     made = types.FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
     made.__kwdefaults__ = function.__kwdefaults__
     known[function] = made
+    vars(made)["function"] = made  # as that of a declared function is found
     for name, x in needs(function).items():
         is_ours = isinstance(x, types.FunctionType) and x.__module__.startswith("funcgrad")
         space[name] = rebound(x, modules, known) if is_ours else _in_modules(x, modules)

@@ -23,7 +23,7 @@ from funcgrad.compiler.signature import Arguments, arguments, quick_test
 from funcgrad.compiler.standalone import source_of
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
-from funcgrad.errors import ArgumentError, CompileWarning
+from funcgrad.errors import ArgumentError, CompileWarning, FuncgradError
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of
 
 MOST_PATHS = 32
@@ -46,6 +46,8 @@ class Jit(Transformed):
         if latest is not None and not kwargs and latest[0](args):
             try:
                 out = latest[1].run(args)
+            except FuncgradError:
+                raise
             except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
                 return self.fun(*args)
             if out is not None:
@@ -128,6 +130,8 @@ class Compiled:
     def __call__(self, given: Arguments) -> Any:
         try:
             out = self.run(given.values)
+        except FuncgradError:
+            raise
         except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
             return self.run_eagerly(given)
         if out is not None:
@@ -158,7 +162,7 @@ class Compiled:
         environment = Environment(self.fun)
         if environment.holds_tracers:
             return self.run_eagerly(given)
-        with JitTrace() as trace:
+        with JitTrace(expands=self.engine == "xla") as trace:
             args, kwargs = given.rebuilt([trace.input(x) for x in given.values])
             try:
                 out = self.fun(*args, **kwargs)
@@ -200,7 +204,7 @@ class Compiled:
         assert self.paths is not None
         assert self.paths.root is not None
         if any(block.returned is not None and block.seen > 1 for block in self.paths.root.blocks()):
-            self.program = Program(self.paths)
+            self.program = program_class(self.engine)(self.paths)
 
     def _note_change(self, name: str) -> None:
         self.changes += 1
@@ -243,6 +247,15 @@ def _handed_out(x: Any) -> Any:
     if isinstance(x, (JitTracer, BlankTracer)):
         x = x._value
     return x.copy("K") if isinstance(x, np.ndarray) else x
+
+
+def program_class(engine: str) -> Any:
+    """The class of programs of an engine."""
+    if engine == "numpy":
+        return Program
+    from funcgrad.compiler.xla import XlaProgram  # JAX takes its time
+
+    return XlaProgram
 
 
 def static_names(static_argnums: Any, static_argnames: Any) -> frozenset[Any]:

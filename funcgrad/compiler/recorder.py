@@ -18,11 +18,13 @@ from funcgrad.compiler.guards import ANSWERS
 from funcgrad.compiler.steps import HERE, Guard, Hole, Spec, Step, filled
 from funcgrad.compiler.vocabulary import written, written_flat
 from funcgrad.core.arrays.conversions import escaped
+from funcgrad.core.arrays.ufunc import Ufunc
 from funcgrad.core.engine.catalogue import Composite, Unsupported, known
 from funcgrad.core.engine.declare import Query
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import Trace, Tracer, rebuilt
 from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.core.memory.indexing import AddAt, GetItem
 from funcgrad.core.memory.mutation import overwrite
 from funcgrad.core.memory.places import Place
 from funcgrad.core.memory.views import IndexStep, ViewStep
@@ -82,10 +84,18 @@ class JitTracer(Tracer):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         made = known(function)
-        if made is None or type(made) is Composite or isinstance(made, Unsupported):
-            out = self._trace.call(function, args, kwargs)
+        trace = self._trace
+        is_composite = type(made) is Composite and not (trace.expands and trace.expanding.isdisjoint([function]))
+        if made is None or is_composite or isinstance(made, Unsupported):
+            out = trace.call(function, args, kwargs)
             if out is not NotImplemented:
                 return out
+        elif type(made) is Composite:
+            trace.expanding.add(function)
+            try:
+                return super().__array_function__(function, types, args, kwargs)
+            finally:
+                trace.expanding.discard(function)
         elif isinstance(made, Query):
             args, kwargs = shown(args), shown(kwargs)
             return function(*args, **kwargs)
@@ -116,12 +126,14 @@ WRITERS = frozenset([np.copyto, np.putmask, np.place, np.put, np.put_along_axis,
 class JitTrace(Trace):
     """Writes a program down while it runs: `tape` has its steps and guards, `outcomes` what the guards were told."""
 
-    __slots__ = ("constants", "counter", "has_raised", "inputs", "outcomes", "tape", "usual")
+    __slots__ = ("constants", "counter", "expanding", "expands", "has_raised", "inputs", "outcomes", "tape", "usual")
     transform = "jit"
     tracer_type = JitTracer
 
-    def __init__(self) -> None:
+    def __init__(self, *, expands: bool = False) -> None:
         super().__init__()
+        self.expanding: set[Any] = set()
+        self.expands = expands  # are functions that are written in terms of others recorded as those?
         self.counter = 0
         self.tape: list[Step | Guard] = []
         self.outcomes: list[Any] = []
@@ -172,6 +184,8 @@ class JitTrace(Trace):
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         if isinstance(primitive, Opaque):
             return primitive.run(call)  # what it calls is recorded
+        if not isinstance(primitive, (Ufunc, GetItem, AddAt)):
+            call = call.with_operands([self.as_array(x) for x in call.operands])
         refs, values = zip(*map(self.operand, call.operands))
         if Ref not in map(type, refs) or primitive.name == "_built":
             return self.constant(primitive.run(call.with_operands(values)))
@@ -272,6 +286,13 @@ class JitTrace(Trace):
         if isinstance(value, (tuple, list)):
             return rebuilt(value, [self.constant(v) for v in value])
         return self.wrap(value, None) if isinstance(value, np.ndarray) and value.dtype.kind in "fc" else value
+
+    def as_array(self, x: Any) -> Any:
+        """`x`; of a Python number what NumPy makes of it."""
+        if type(x) is not JitTracer or x._node is None or type(x._value) not in PYTHON_NUMBERS:
+            return x
+        kind: Any = type(np.asarray(x._value)[()])
+        return self.record(Step(kind, [x._node], (Hole(0),)), kind(x._value))
 
     def as_input(self, x: Any) -> Any:
         """Of a Python number, what NumPy makes of it: as transforms have their inputs."""

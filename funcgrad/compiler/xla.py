@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cached_property, reduce
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,8 @@ from funcgrad.transforms.programs import Ref
 def jax_modules() -> tuple[Any, Any]:
     """jax and jax.numpy."""
     try:
-        import jax
-        import jax.numpy
-        import jax.scipy.special
+        jax = import_module("jax")
+        import_module("jax.scipy.special")
     except ImportError:
         raise ArgumentError('jit(engine="xla") needs JAX: pip install "funcgrad[xla]", or write engine="numpy".') from None
     return jax, jax.numpy
@@ -43,9 +43,7 @@ def in_double_precision(jax: Any) -> Any:
     """A context in which JAX keeps double precision, whatever it does outside."""
     if hasattr(jax, "enable_x64"):
         return jax.enable_x64(True)
-    from jax.experimental import enable_x64
-
-    return enable_x64()
+    return import_module("jax.experimental").enable_x64()
 
 
 class Namespace:
@@ -150,7 +148,7 @@ class XlaProgram:
         self.paths, self.inputs, self.name = paths, paths.inputs, paths.name
         self.tree = certain(paths.root)
         self.ways: dict[tuple[Any, ...], Way] = {}
-        self.latest: tuple[Any, ...] = ()
+        self.latest: Any = ()
         self.namespace = Namespace(self.numpy)
         self.functions: dict[Any, Any] = {}
 
@@ -244,7 +242,7 @@ def _plain(x: Any, guard: Guard, way: Way) -> Any:
 
 
 def _refuse_masks(indices: Sequence[Any]) -> None:
-    if any(getattr(i, "dtype", None) == bool for i in indices):
+    if any(getattr(getattr(i, "dtype", None), "kind", "") == "b" for i in indices):
         raise NotImplementedError("the shape of x[mask] depends on values")
 
 

@@ -34,8 +34,7 @@ def way_of(sample: Sample) -> Any:
     try:
         with xla.in_double_precision(jax):
             jax.eval_shape(way.trace, leaves, outside)
-    except UnsupportedFunctionError as error:
-        assert 'Use engine="numpy"' in str(error)
+    except UnsupportedFunctionError:
         return None
     return way, leaves, outside, expected
 

@@ -16,10 +16,10 @@ has = $(addprefix $(VENV)/.has-,$(1) $(WITH))
 
 # Two installations into one environment must not run side by side.
 .NOTPARALLEL:
-.PHONY: help demo examples test lint types docs bench notebooks array-api clean
+.PHONY: help demo examples test lint types stubs docs bench notebooks array-api clean
 
 help:
-	@echo "make demo | examples | test | lint | types | docs | bench | notebooks | array-api SUITE=path | clean"
+	@echo "make demo | examples | test | lint | types | stubs | docs | bench | notebooks | array-api SUITE=path | clean"
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "funcgrad needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -54,6 +54,10 @@ types: $(call has,dev test)
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/pyright -p tests/types --pythonpath $(BIN)/python
 	cd tests/types && "$(CURDIR)/$(BIN)/python" -m mypy --strict --cache-dir ../../.mypy_cache .
+
+# What editors see of funcgrad.torch, whose methods are attached as it is loaded.
+stubs: $(call has,dev)
+	$(BIN)/python -m funcgrad.torch.stubs
 
 docs: $(call has,docs)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

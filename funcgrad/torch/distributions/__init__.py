@@ -1,4 +1,3 @@
-# ruff: noqa: F401 (these are the public names)
 """torch.distributions: probability distributions with samples, densities and their derivatives.
 
 distribution.py  the base                                constraints.py   where parameters and values are
@@ -34,3 +33,39 @@ from funcgrad.torch.distributions.transforms import (
     Transform,
     identity_transform,
 )
+
+__all__ = [
+    "AffineTransform",
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "Categorical",
+    "ComposeTransform",
+    "Dirichlet",
+    "Distribution",
+    "ExpTransform",
+    "Exponential",
+    "Gamma",
+    "Independent",
+    "Laplace",
+    "LogNormal",
+    "MultivariateNormal",
+    "Normal",
+    "OneHotCategorical",
+    "OneHotCategoricalStraightThrough",
+    "Poisson",
+    "PowerTransform",
+    "SigmoidTransform",
+    "SoftplusTransform",
+    "StudentT",
+    "TanhTransform",
+    "Transform",
+    "TransformedDistribution",
+    "Uniform",
+    "constraints",
+    "identity_transform",
+    "kl",
+    "kl_divergence",
+    "register_kl",
+    "transforms",
+]

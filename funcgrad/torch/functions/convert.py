@@ -53,7 +53,7 @@ def _to(
 
 
 _device = device
-Tensor.to = _to  # type: ignore[attr-defined]
+Tensor.to = _to
 for _name, _dtype in (
     ("float", np.float32),
     ("double", np.float64),
@@ -69,9 +69,9 @@ for _name, _dtype in (
 ):
     setattr(Tensor, _name, lambda self, _dtype=_dtype, **_: cast_to(self, _dtype))
 Tensor.type_as = lambda self, other: cast_to(self, other.value.dtype)  # type: ignore[attr-defined]
-Tensor.cpu = lambda self, *_, **__: self  # type: ignore[attr-defined]
-Tensor.contiguous = lambda self, *_, **__: self if self.is_contiguous() else _in_order(self)  # type: ignore[attr-defined]
-Tensor.resolve_conj = Tensor.resolve_neg = lambda self: self  # type: ignore[attr-defined]
+Tensor.cpu = lambda self, *_, **__: self
+Tensor.contiguous = lambda self, *_, **__: self if self.is_contiguous() else _in_order(self)
+Tensor.resolve_conj = Tensor.resolve_neg = lambda self: self
 clone = declare("clone", lambda input, *, memory_format=None: np.copy(input))
 
 
@@ -88,7 +88,7 @@ def _type(self: Tensor, dtype: Any = None) -> Any:
     return f"torch.{kind_name(self.value.dtype)}Tensor" if dtype is None else cast_to(self, dtypes.to_numpy(dtype))
 
 
-Tensor.type = _type  # type: ignore[attr-defined]
+Tensor.type = _type
 
 
 def _is_contiguous(self: Tensor, *_: Any, **__: Any) -> bool:
@@ -109,8 +109,8 @@ def _data_ptr(self: Tensor) -> int:
     return value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else id(value)
 
 
-Tensor.is_contiguous, Tensor.stride, Tensor.data_ptr = _is_contiguous, _stride, _data_ptr  # type: ignore[attr-defined]
-Tensor.element_size = lambda self: self.itemsize  # type: ignore[attr-defined]
+Tensor.is_contiguous, Tensor.stride, Tensor.data_ptr = _is_contiguous, _stride, _data_ptr
+Tensor.element_size = lambda self: self.itemsize
 
 
 # ---- in place ----------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def _method(op: Op) -> Any:
     return method
 
 
-Tensor.fill_, Tensor.zero_, Tensor.copy_ = _method(_FILL), _method(_ZERO), _method(_COPY)  # type: ignore[attr-defined]
+Tensor.fill_, Tensor.zero_, Tensor.copy_ = _method(_FILL), _method(_ZERO), _method(_COPY)
 
 
 def _set_data(self: Tensor, source: Tensor) -> Tensor:
@@ -153,7 +153,7 @@ def _set_data(self: Tensor, source: Tensor) -> Tensor:
     return self
 
 
-Tensor.set_ = _set_data  # type: ignore[attr-defined]
+Tensor.set_ = _set_data
 
 
 def _resize_view(name: str) -> Any:
@@ -218,7 +218,7 @@ def _format(self: Tensor, spec: str) -> str:
 def _contains(self: Tensor, element: Any) -> bool:
     if not isinstance(element, (Tensor, int, float, complex, bool)):
         raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
-    return bool((self == element).any().item())  # type: ignore[union-attr]
+    return bool((self == element).any().item())
 
 
 def _index(self: Tensor) -> int:
@@ -227,13 +227,13 @@ def _index(self: Tensor) -> int:
     return operator.index(int(_item(self)))
 
 
-Tensor.item, Tensor.__bool__, Tensor.__float__, Tensor.__format__ = _item, _truth, _float, _format  # type: ignore
-Tensor.__int__ = lambda self: int(_item(self))  # type: ignore
-Tensor.__complex__ = lambda self: complex(_item(self))  # type: ignore
+Tensor.item, Tensor.__bool__, Tensor.__float__, Tensor.__format__ = _item, _truth, _float, _format
+Tensor.__int__ = lambda self: int(_item(self))
+Tensor.__complex__ = lambda self: complex(_item(self))
 Tensor.__index__, Tensor.__contains__ = _index, _contains  # type: ignore
-Tensor.is_signed = lambda self: self.dtype.is_signed  # type: ignore
-Tensor.get_device = lambda self: -1  # type: ignore
-Tensor.tolist = lambda self: np.asarray(concrete(self.value)).tolist()  # type: ignore
+Tensor.is_signed = lambda self: self.dtype.is_signed
+Tensor.get_device = lambda self: -1
+Tensor.tolist = lambda self: np.asarray(concrete(self.value)).tolist()
 
 
 def _repr(self: Tensor) -> str:

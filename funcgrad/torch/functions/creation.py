@@ -321,8 +321,8 @@ def _new(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return new
 
 
-Tensor.new_zeros, Tensor.new_ones, Tensor.new_empty = _new(zeros), _new(ones), _new(empty)  # type: ignore[attr-defined]
-Tensor.new_full, Tensor.new_tensor = _new(_filled_like), _new(tensor)  # type: ignore[attr-defined]
+Tensor.new_zeros, Tensor.new_ones, Tensor.new_empty = _new(zeros), _new(ones), _new(empty)
+Tensor.new_full, Tensor.new_tensor = _new(_filled_like), _new(tensor)
 
 
 # ---- with its end -----------------------------------------------------------------------------------------------------

@@ -314,11 +314,11 @@ where_op = declare("where", _where, "WhereBackward0", where="")
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     """The elements of `input` where `condition`, those of `other` elsewhere."""
     if input is None:
-        return tuple(Tensor.nonzero(condition).unbind(1))  # type: ignore[attr-defined]
+        return tuple(Tensor.nonzero(condition).unbind(1))
     return where_op(condition, input, other)
 
 
-Tensor.where = lambda self, condition, other: where_op(condition, self, other)  # type: ignore[attr-defined]
+Tensor.where = lambda self, condition, other: where_op(condition, self, other)
 declare("masked_fill", lambda input, mask, value: np.where(mask, dtypes.cast(value, input.dtype), input), where="fmi")
 declare("lerp", lambda input, end, weight: input + weight * (end - input), where="fmi")
 declare("complex", lambda real, imag: real + 1j * imag, where="f")
@@ -371,7 +371,7 @@ def _float_power_inplace(self: Tensor, exponent: Any) -> Tensor:
     return self.pow_(exponent)
 
 
-Tensor.float_power_ = _float_power_inplace  # type: ignore[attr-defined]
+Tensor.float_power_ = _float_power_inplace
 
 Frexp = named_result("frexp", "mantissa exponent")
 

@@ -157,7 +157,7 @@ Tensor.__setitem__ = set_item  # type: ignore[attr-defined]
 def _iter(t: Tensor) -> Any:
     if not t.ndim:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(Tensor.unbind(t))  # type: ignore[attr-defined]
+    return iter(Tensor.unbind(t))
 
 
 Tensor.__iter__ = _iter  # type: ignore[attr-defined]

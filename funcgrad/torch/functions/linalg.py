@@ -55,8 +55,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     return MATMUL(input, other)
 
 
-Tensor.__matmul__ = matmul  # type: ignore[attr-defined]
-Tensor.__rmatmul__ = lambda self, other: MATMUL(other, self)  # type: ignore[attr-defined]
+Tensor.__matmul__ = matmul
+Tensor.__rmatmul__ = lambda self, other: MATMUL(other, self)
 mm = declare("mm", _matmul, "MmBackward0")
 declare("bmm", _matmul, "BmmBackward0")
 declare("mv", _matmul, "MvBackward0", aliases="")

@@ -40,5 +40,5 @@ def _is_set_to(self: Tensor, tensor: Tensor) -> bool:
     return same and (self.stride(), _storage_offset(self)) == (tensor.stride(), _storage_offset(tensor))
 
 
-Tensor.untyped_storage = Tensor.storage = lambda self: UntypedStorage(self)  # type: ignore[attr-defined]
-Tensor.storage_offset, Tensor.is_set_to = _storage_offset, _is_set_to  # type: ignore[attr-defined]
+Tensor.untyped_storage = Tensor.storage = lambda self: UntypedStorage(self)
+Tensor.storage_offset, Tensor.is_set_to = _storage_offset, _is_set_to

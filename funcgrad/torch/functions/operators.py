@@ -13,7 +13,7 @@ from funcgrad.torch.graph.lanes import reflected_lane
 from funcgrad.torch.tensors.tensor import Tensor
 
 # ---- Python's operators ----------------------------------------------------------------------------------------------
-_recip = Tensor.reciprocal  # type: ignore[attr-defined]
+_recip = Tensor.reciprocal
 
 
 def _rdiv(self: Tensor, other: Any) -> Tensor:
@@ -64,8 +64,8 @@ for _name, _reflected in (
     ("rtruediv", _rdiv),
 ):
     setattr(Tensor, f"__{_name}__", _reflected)
-Tensor.__neg__, Tensor.__pos__, Tensor.__abs__ = neg, (lambda self: self), abs  # type: ignore[method-assign]
-Tensor.__invert__ = _F["bitwise_not"]  # type: ignore[method-assign]
+Tensor.__neg__, Tensor.__pos__, Tensor.__abs__ = neg, (lambda self: self), abs
+Tensor.__invert__ = _F["bitwise_not"]
 _eq, _ne = _F["eq"], _F["ne"]
 Tensor.__eq__ = lambda self, other: _eq(self, other) if _known(other) else NotImplemented
 Tensor.__ne__ = lambda self, other: _ne(self, other) if _known(other) else NotImplemented

@@ -36,7 +36,7 @@ _question("to_dense", lambda self: self, "m")
 _question("storage_type", lambda self: type(self.untyped_storage()), "m")
 for _name in ("mkldnn", "xla", "vulkan", "xpu", "ipu", "maia", "mtia", "sparse_csr"):
     setattr(Tensor, f"is_{_name}", False)
-Tensor.is_cpu, Tensor.name, Tensor.volatile = True, None, False  # type: ignore[attr-defined]
+Tensor.is_cpu, Tensor.name, Tensor.volatile = True, None, False
 
 
 @function("fm")

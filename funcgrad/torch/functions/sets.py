@@ -52,7 +52,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """All combinations of r elements."""
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     index = np.array(list(choose(range(input.numel()), r)), int).reshape(-1, r)
-    return input[make_tensor(index)]  # type: ignore[index]
+    return input[make_tensor(index)]
 
 
 @function("fm")

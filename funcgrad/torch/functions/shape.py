@@ -72,11 +72,11 @@ def _reinterpreted(self: Tensor, wanted: np.dtype[Any]) -> Tensor:
 
 def get_alias(self: Tensor) -> Tensor:
     """The same memory, as another tensor."""
-    return self[...]  # type: ignore[index]
+    return self[...]
 
 
 Tensor.view_as = lambda self, other: _view(self, *other.shape)  # type: ignore[attr-defined]
-Tensor.view = _view  # type: ignore[attr-defined]
+Tensor.view = _view
 
 
 def _flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
@@ -270,4 +270,4 @@ def is_complex(input: Tensor) -> bool:
     return input.dtype.is_complex
 
 
-Tensor.is_floating_point, Tensor.is_complex = is_floating_point, is_complex  # type: ignore[attr-defined]
+Tensor.is_floating_point, Tensor.is_complex = is_floating_point, is_complex

@@ -116,4 +116,4 @@ for _name, _kernel in (("erf", ERF), ("erfc", ERFC), ("erfinv", ERFINV), ("lgamm
     SPECIAL[_name] = getattr(Tensor, _name)
 SPECIAL["gammaln"], SPECIAL["psi"] = SPECIAL["lgamma"], SPECIAL["digamma"]
 SPECIAL["polygamma"] = enter("polygamma", Op("polygamma", lambda n, input: POLYGAMMA(n, input)), "f")
-Tensor.polygamma = lambda self, n: SPECIAL["polygamma"](n, self)  # type: ignore[attr-defined]
+Tensor.polygamma = lambda self, n: SPECIAL["polygamma"](n, self)

@@ -150,7 +150,7 @@ def _backward(
     backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
 
 
-Tensor.backward = _backward  # type: ignore[attr-defined]
+Tensor.backward = _backward
 
 
 def _accumulate(leaf: Node, ct: Any, create_graph: bool = False) -> None:
@@ -288,7 +288,7 @@ def _of_duals(outs: Any, ins: Any, given: Any, create_graph: bool, allow_unused:
     pairs += [(x, ct) for x, ct in zip(primals, changes, strict=True) if ct is not None]
     if not pairs:
         return gradients
-    seeds = seeds_of(*zip(*pairs, strict=True), create_graph)
+    seeds = seeds_of([x for x, _ in pairs], [ct for _, ct in pairs], create_graph)
     found = _captured(seeds, [_needs_grad(x) for x in sources], True, create_graph, fixed=duals.GIVEN)
     slopes = [found[node_of(x)] for x in sources]  # type: ignore[index]
     changed = [None if ct is None else exchange.to_user(engine.own(engine.dense(ct))) for ct in slopes]

@@ -153,7 +153,7 @@ def _space(ufunc: Any, op: Op) -> dict[str, Any]:
 
 
 # PyTorch does not warn of 1/0 or log(0), and a `with np.errstate` would cost as much as the operation.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"funcgrad\.torch\.lanes")
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"funcgrad\.torch\.graph\.lanes")
 
 
 def _compiled(template: str, name: str, fields: dict[str, str], space: dict[str, Any]) -> Callable[..., Any]:

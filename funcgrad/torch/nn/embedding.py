@@ -36,7 +36,7 @@ class _Table(Module):
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
-                self.weight[self.padding_idx] = 0  # type: ignore[index]
+                self.weight[self.padding_idx] = 0
 
     def _shown(self, **settings: Any) -> str:
         given = [f"{name}={value!r}" for name, (value, default) in settings.items() if value != default]

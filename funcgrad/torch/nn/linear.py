@@ -69,6 +69,8 @@ class LazyLinear(LazyModule, Linear):
     """
 
     becomes = Linear
+    weight: Any
+    bias: Any
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(0, 0, False)

@@ -226,7 +226,7 @@ def _load_one(module: Any, name: str, x: Tensor, given: Any, key: str, assign: b
     if isinstance(x, UninitializedParameter):
         x.materialize(given.shape)
     if x.ndim == 0 and given.ndim == 1:  # files of early versions
-        given = given[0]  # type: ignore[index]
+        given = given[0]
     if x.shape != given.shape:
         return (
             f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in current model is "

@@ -74,6 +74,7 @@ class UninitializedParameter(Parameter):
     """
 
     __slots__ = ()
+    wants_grad: bool
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
         made = object.__new__(cls)

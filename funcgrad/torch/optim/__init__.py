@@ -1,4 +1,3 @@
-# ruff: noqa: F401 (these are the public names)
 """torch.optim: optimizers, and the schedules of their learning rates.
 
 optimizer.py   the base          groups.py, checkpoints.py   its parameter groups, its state as a dict
@@ -22,3 +21,21 @@ from funcgrad.torch.optim.algorithms import (
 )
 from funcgrad.torch.optim.lbfgs import LBFGS
 from funcgrad.torch.optim.optimizer import Optimizer
+
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+    "swa_utils",
+]

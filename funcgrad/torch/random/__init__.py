@@ -1,4 +1,3 @@
-# ruff: noqa: F401 (these are the public names)
 """torch.random: streams of random numbers, the same as PyTorch's for the same seed.
 
     generator.py     the Mersenne twister, and what is made of its words
@@ -23,3 +22,20 @@ from funcgrad.torch.random.functions import (
     seed,
     set_rng_state,
 )
+
+__all__ = [
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "seed",
+    "set_rng_state",
+]

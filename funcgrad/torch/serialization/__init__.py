@@ -1,4 +1,3 @@
-# ruff: noqa: F401 (these are the public names)
 """torch.serialization: save and load.
 
     archive.py         our own files: a container of arrays that runs no code when it is read
@@ -8,3 +7,12 @@
 
 from funcgrad.torch.serialization.archive import load, save
 from funcgrad.torch.serialization.objects import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
+
+__all__ = [
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_safe_globals",
+    "load",
+    "safe_globals",
+    "save",
+]

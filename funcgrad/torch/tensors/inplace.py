@@ -205,6 +205,7 @@ def inplace(functional: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         return adopt(self, functional(target, *args, **kwargs))
 
     method.__name__ = method.__qualname__ = name
+    method.functional = functional
     method.__doc__ = f"{name.rstrip('_')}, in place: this tensor gets the result."
     return method
 

@@ -31,7 +31,7 @@ def _made(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     return made
 
 
-Tensor.__new__ = _made  # type: ignore[method-assign, assignment]
+Tensor.__new__ = _made
 
 
 class LegacyType(type):
@@ -61,4 +61,4 @@ def _new(self: Tensor, *args: Any) -> Tensor:
     return make_tensor(legacy_content(args, self.value.dtype))
 
 
-Tensor.new = _new  # type: ignore[attr-defined]
+Tensor.new = _new

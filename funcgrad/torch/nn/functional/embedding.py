@@ -57,7 +57,7 @@ def _renormalised(weight: Tensor, input: Tensor, max_norm: float, norm_type: flo
     if larger.any():
         shorter = table[larger] * (max_norm / (norms[larger, None] + 1e-7))
         with no_grad():
-            weight[make_tensor(rows[larger])] = make_tensor(shorter.astype(table.dtype))  # type: ignore[index]
+            weight[make_tensor(rows[larger])] = make_tensor(shorter.astype(table.dtype))
 
 
 def embedding(

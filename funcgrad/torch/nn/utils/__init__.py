@@ -1,4 +1,3 @@
-# ruff: noqa: F401 (these are the public names)
 """torch.nn.utils: clipping gradients, parameters as one vector, weights that are computed; sequences in `rnn`."""
 
 from typing import Any
@@ -16,3 +15,25 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     """A module whose parameters may hold anything: no random number is taken for them."""
     with fork_rng():
         return module_cls(*args, **kwargs)
+
+__all__ = [
+    "Any",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "fork_rng",
+    "fuse_conv_bn_eval",
+    "fuse_linear_bn_eval",
+    "get_total_norm",
+    "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "remove_spectral_norm",
+    "remove_weight_norm",
+    "rnn",
+    "skip_init",
+    "spectral_norm",
+    "stateless",
+    "vector_to_parameters",
+    "weight_norm",
+]

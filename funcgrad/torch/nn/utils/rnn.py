@@ -138,7 +138,7 @@ def pad_packed_sequence(
     lengths = make_tensor((~missing).sum(axis=0))
     if sequence.unsorted_indices is not None:
         out = out.index_select(1, sequence.unsorted_indices)
-        lengths = lengths[sequence.unsorted_indices]  # type: ignore[index]
+        lengths = lengths[sequence.unsorted_indices]
     return out.transpose(0, 1) if batch_first else out, lengths
 
 
@@ -170,7 +170,7 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     """The list of sequences that `pad_sequence` was given."""
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
-    return [s[: int(n)] for s, n in zip(padded_sequences, lengths, strict=True)]  # type: ignore[call-overload]
+    return [s[: int(n)] for s, n in zip(padded_sequences, lengths, strict=True)]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:

@@ -1,4 +1,3 @@
-# ruff: noqa: F401 (these are the public names)
 """torch.optim.lr_scheduler: schedules of learning rates.
 
 base.py      what they have in common       decays.py    factors on the learning rate, epoch by epoch
@@ -23,3 +22,22 @@ from funcgrad.torch.optim.lr_scheduler.decays import (
 from funcgrad.torch.optim.lr_scheduler.plateau import ReduceLROnPlateau
 
 _LRScheduler = LRScheduler
+
+__all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "SequentialLR",
+    "StepLR",
+]

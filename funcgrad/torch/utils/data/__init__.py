@@ -1,4 +1,3 @@
-# ruff: noqa: F401 (these are the public names)
 """torch.utils.data: datasets, samplers, and the DataLoader that makes batches of them.
 
 datasets.py   what has items      samplers.py   in which order      collate.py   items into batches
@@ -26,3 +25,25 @@ from funcgrad.torch.utils.data.samplers import (
     WeightedRandomSampler,
 )
 from funcgrad.torch.utils.data.workers import WorkerInfo, get_worker_info
+
+__all__ = [
+    "BatchSampler",
+    "ChainDataset",
+    "ConcatDataset",
+    "DataLoader",
+    "Dataset",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "StackDataset",
+    "Subset",
+    "SubsetRandomSampler",
+    "TensorDataset",
+    "WeightedRandomSampler",
+    "WorkerInfo",
+    "default_collate",
+    "default_convert",
+    "get_worker_info",
+    "random_split",
+]

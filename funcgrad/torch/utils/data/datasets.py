@@ -51,7 +51,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Any, ...]:
-        return tuple(t[index] for t in self.tensors)  # type: ignore[index]
+        return tuple(t[index] for t in self.tensors)
 
     def __len__(self) -> int:
         return self.tensors[0].size(0)

@@ -1,0 +1,44 @@
+"""Stubs are up to date, and know every public name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import funcgrad.torch as torch
+from funcgrad.torch import stubs
+
+FOUND = stubs.stubs()
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
+def test_a_stub_is_what_the_command_writes(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == FOUND[path], "run python -m funcgrad.torch.stubs"
+
+
+def declared(body: list[ast.stmt]) -> set[str]:
+    """The names that a stub (or a class in it) declares."""
+    names: set[str] = set()
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            names.add(ast.unparse(node.target))
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+    return names
+
+
+def test_every_public_name_is_declared() -> None:
+    names = declared(ast.parse(FOUND[stubs.ROOT / "__init__.pyi"]).body)
+    public = {n for n, x in vars(torch).items() if not n.startswith("_") and not isinstance(x, ModuleType)}
+    assert public - names == set()
+
+
+def test_every_method_is_declared() -> None:
+    module = ast.parse(FOUND[stubs.ROOT / "tensors" / "tensor.pyi"])
+    (body,) = [node.body for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Tensor"]
+    assert {name for name in vars(torch.Tensor) if not name.startswith("_")} - declared(body) == {"grad_"} - declared(body)

@@ -60,6 +60,7 @@ __all__ = [
     "composite",
     "custom",
     "elementwise",
+    "from_triangle",
     "linear",
     "multilinear",
     "piecewise_constant",
@@ -242,6 +243,31 @@ def unsupported(function: Function, reason: str, instead: str = "") -> Any:
     funcgrad.errors.UnsupportedFunctionError: ... it reads from a table. Write np.interp instead.
     """
     return _declared(declare.unsupported, function, (reason, instead), {})
+
+
+def from_triangle(a: Any, uplo: str = "L") -> Any:
+    """The symmetric (for complex numbers Hermitian) matrix whose lower ("L") or upper ("U") triangle is that of `a`.
+
+    np.linalg.eigh and cholesky read one triangle, and the gradient that funcgrad gives is symmetric: half of it belongs
+    to the entry that is not read. Behind this function the gradient lies in the triangle that is read.
+
+    Args:
+        a: matrices, of shape (..., n, n). uplo: "L" or "U".
+
+    Raises:
+        ValueError: another `uplo`.
+
+    >>> import numpy as np, funcgrad as fg
+    >>> from funcgrad.extend import from_triangle
+    >>> fg.grad(lambda a: np.linalg.eigvalsh(from_triangle(a))[0])(np.array([[2.0, 1.0], [1.0, 3.0]])).round(3)
+    array([[ 0.724,  0.   ],
+           [-0.894,  0.276]])
+    """
+    if uplo not in ("L", "U", "l", "u"):
+        raise ValueError(f"from_triangle: uplo is 'L' or 'U', not {uplo!r}")
+    half = np.tril(a, -1) if uplo in "Ll" else np.triu(a, 1)
+    diagonal = np.real(a) if np.iscomplexobj(a) else a
+    return half + np.swapaxes(np.conj(half), -1, -2) + diagonal * np.eye(np.shape(a)[-1], dtype=diagonal.dtype)
 
 
 # ---- how a declaration is made ---------------------------------------------------------------------------------------

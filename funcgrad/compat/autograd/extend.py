@@ -1,0 +1,41 @@
+"""What is needed to give functions a derivative of their own."""
+
+from funcgrad.compat.autograd.core import (
+    JVPNode,
+    SparseObject,
+    VJPNode,
+    VSpace,
+    def_linear,
+    defjvp,
+    defjvp_argnum,
+    defjvp_argnums,
+    defvjp,
+    defvjp_argnum,
+    defvjp_argnums,
+    notrace_primitive,
+    primitive,
+    register_notrace,
+    vspace,
+)
+from funcgrad.compat.autograd.primitives import deflinear
+from funcgrad.compat.autograd.tracer import Box
+
+__all__ = [
+    "Box",
+    "JVPNode",
+    "SparseObject",
+    "VJPNode",
+    "VSpace",
+    "def_linear",
+    "defjvp",
+    "defjvp_argnum",
+    "defjvp_argnums",
+    "deflinear",
+    "defvjp",
+    "defvjp_argnum",
+    "defvjp_argnums",
+    "notrace_primitive",
+    "primitive",
+    "register_notrace",
+    "vspace",
+]

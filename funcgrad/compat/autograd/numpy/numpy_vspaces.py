@@ -1,0 +1,5 @@
+"""The spaces of arrays."""
+
+from funcgrad.compat.autograd.spaces import ArrayVSpace, ComplexArrayVSpace
+
+__all__ = ["ArrayVSpace", "ComplexArrayVSpace"]

@@ -168,18 +168,17 @@ def resolved(f: Function, interval: Interval, points: Any, tol: float) -> list[t
         return np.where(np.isfinite(value), value, 0)
 
     found: list[tuple[float, float]] = []
-    todo = [(p, q, 0) for p, q in zip(edges[:-1], edges[1:])]
+    todo = [(p, q, _panel(integrand, p, q), 0) for p, q in zip(edges[:-1], edges[1:])]
     total = 0.0
     while todo and len(found) + len(todo) < 400:
-        p, q, depth = todo.pop()
-        halves = [(p, (p + q) / 2), ((p + q) / 2, q)]
-        whole, parts = _panel(integrand, p, q), [_panel(integrand, *h) for h in halves]
+        p, q, whole, depth = todo.pop()
+        halves = [(*h, _panel(integrand, *h), depth + 1) for h in ((p, (p + q) / 2), ((p + q) / 2, q))]
         total = max(total, float(np.max(abs(whole), initial=0)))
-        if np.max(abs(whole - parts[0] - parts[1]), initial=0) <= tol * max(total, 1e-300) or depth > 40:
+        if np.max(abs(whole - halves[0][2] - halves[1][2]), initial=0) <= tol * max(total, 1e-300) or depth > 40:
             found.append((p, q))
         else:
-            todo += [(*h, depth + 1) for h in halves]
-    return sorted([*found, *((p, q) for p, q, _ in todo)], reverse=low > high)
+            todo += halves
+    return sorted([*found, *((p, q) for p, q, _, _ in todo)], reverse=low > high)
 
 
 def _panel(integrand: Function, p: float, q: float) -> Any:

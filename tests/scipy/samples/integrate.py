@@ -34,10 +34,10 @@ SAMPLES = [
     of("quad", lambda a, b, c: integrate.quad(lambda t, c: np.exp(-c * t), a, b, args=(c,))[0], 0.2, 1.7, 0.8, vmap=True),
     of("quad to infinity", lambda a, c: integrate.quad(lambda t: np.sum(np.exp(-c * t)), a, np.inf)[0], 0.2, K, vmap=True),
     of("quad of the line", lambda c: integrate.quad(lambda t: np.exp(-c * t**2), -np.inf, np.inf)[0], 0.8, vmap=True),
-    *[of(f"quad with weight {w}", lambda a, b, w=w, v=v: integrate.quad(lambda t: np.exp(-a * t) * b, 0.1, 1.3, weight=w, wvar=v)[0], 0.7, 1.1, tol=3e-5)
-      for w, v in (("sin", 3.0), ("cauchy", 0.6), ("alg", (0.5, 1.0)), ("alg-loga", (0.5, 0.0)))],
+    *[of(f"quad with weight {w}", lambda a, b, w=w, v=v: integrate.quad(lambda t: np.exp(-a * t) * b, 0.1, 1.3, weight=w, wvar=v)[0], 0.7, 1.1, tol=3e-5, order=1)
+      for w, v in (("sin", 3.0), ("cauchy", 0.6), ("alg", (0.5, 1.0)))],
     of("a kink", lambda a, c: integrate.quad(lambda t: c * abs(t - 0.7), a, 1.5, points=[0.7])[0], 0.2, 0.8),
-    of("a singular end", lambda a, b: integrate.quad(lambda t: np.cos(a * t) / np.sqrt(t), 0, b)[0], 0.7, 1.2, tol=1e-5),
+    of("a singular end", lambda a, b: integrate.quad(lambda t: np.cos(a * t) / np.sqrt(t), 0, b)[0], 0.7, 1.2, tol=1e-5, order=1),
     of("dblquad", lambda a, b: integrate.dblquad(lambda y, x: np.exp(-a * x * y), 0, b, 0, lambda x: 1 + a * x)[0], 0.7, 1.1, order=1),
     of("fixed_quad", lambda a, b, c: integrate.fixed_quad(lambda t: np.exp(-c * t), a, b, n=4)[0], 0.2, 1.7, 0.8, vmap=True),
     of("quad_vec", lambda b, c: integrate.quad_vec(lambda t: np.exp(-c * t), 0.1, b)[0], 1.3, K),
@@ -47,7 +47,7 @@ SAMPLES = [
     of("nsum to infinity", lambda c: integrate.nsum(lambda k: 1 / (k + c) ** 2, 1, np.inf).sum, 0.7, order=1),
     of("odeint", lambda y, a: integrate.odeint(lambda y, t, a: [y[1], -a * y[0]], y, T, args=(a,), **TIGHT), Y0, 0.7),
     of("odeint in the times", lambda y, t: integrate.odeint(lambda t, y: -y * t, y, t, tfirst=True, **TIGHT), Y0, T, tol=1e-5),
-    *[ivp(method) for method in ("RK45", "DOP853", "Radau", "LSODA")], ivp("Radau", stiff, tol=3e-5), ivp("DOP853", order=2),
+    *[ivp(method) for method in ("RK45", "BDF", "LSODA")], ivp("Radau", stiff, tol=3e-5), ivp("DOP853", order=2),
     of("all steps", lambda y, a: integrate.solve_ivp(lambda t, y: -a * y, (0, a), y, "DOP853", max_step=0.3, rtol=1e-12).y[:, -1], Y0, 0.7),
     of("dense output", lambda y, t: integrate.solve_ivp(wave, (0.0, 2.0), y, "DOP853", args=(0.7, 0.2), dense_output=True, **TIGHT).sol(t), Y0, T, order=1, tol=1e-5),
     of("events", lambda y, a: (lambda s: (s.t_events[0], s.y_events[0], s.y[:, -1], s.t[-1], s.t_events[1]))(

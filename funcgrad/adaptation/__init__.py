@@ -14,6 +14,8 @@ they are first asked for. So the originals stay as they are.
     session.py       objects that were there before, for as long as a call runs
     questions.py     Python's own functions: isinstance, type, float, import
     tools.py         functools and statistics
+    ufuncs.py        NumPy's ufuncs
+    libraries.py     numpy.polynomial, adapted as a program is
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.adaptation.ufuncs import NUMPY
+
 LIBRARIES = {
     "numpy": "funcgrad.numpy", "scipy": "funcgrad.scipy", "math": "funcgrad.math", "cmath": "funcgrad.cmath",
     "autograd": "funcgrad.compat.autograd", "functools": "funcgrad.adaptation.tools", "statistics": "funcgrad.adaptation.tools",
@@ -28,6 +30,8 @@ def module_for(name: str) -> Any:
     top, _, rest = ("numpy", "", "") if name == "numpy._core.numeric" else name.partition(".")
     if top not in LIBRARIES:
         return None
+    if top == "numpy" and not rest:
+        return NUMPY
     try:
         found: Any = import_module(LIBRARIES[top])
         for part in filter(None, rest.split(".")):

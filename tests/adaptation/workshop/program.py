@@ -361,6 +361,13 @@ def class_inside(x: float) -> Any:
     return Local(x).report()
 
 
+def ufuncs(x: float) -> Any:
+    y = np.sqrt([1, 2, 4])
+    y[1] = np.hypot.reduce([x, 2.0, x * x])
+    np.add.at(y, [0, 0], x)
+    return np.square([x, 2 * x]).sum() * np.add.reduce([x, y[1]]) + np.maximum(x, [0.1, 5.0]).sum() + np.outer(y, [x, 1]).sum()
+
+
 # ---- arrays from before ----------------------------------------------------------------------------------------------
 DATA = np.array([[1.0, 2.0], [3.0, 4.0]])
 COUNTS = np.array([1, 2, 3])

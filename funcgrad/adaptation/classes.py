@@ -125,7 +125,7 @@ class Classes:
 
 
 def _is_copied(cls: type, parents: list[type]) -> bool:
-    if issubclass(cls, (BaseException, Enum, type)) or getattr(cls, "_is_protocol", False):
+    if issubclass(cls, (BaseException, Enum)) or getattr(cls, "_is_protocol", False):
         return False
     return any(isinstance(value, _METHODS) for kind in parents for value in kind.__dict__.values())
 

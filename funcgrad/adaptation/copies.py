@@ -90,7 +90,8 @@ class Copies:
             content = _content(cell)
             if name not in written and content is not _EMPTY and self.translator.translated(content) is not _content(mine):
                 return False
-        return True
+        defaults, mine = value.__defaults__ or (), copy.plain.__defaults__ or ()
+        return all(self.translator.translated(default) is made for default, made in zip(defaults, mine))
 
     def closes_over_translated(self, value: FunctionType) -> bool:
         """Does a function close over anything that is translated?"""

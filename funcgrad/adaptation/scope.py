@@ -44,7 +44,7 @@ class Scope:
 
     def has(self, module: Any, space: dict[str, Any] | None = None) -> bool:
         """Does a module of this name, or a function with these globals, belong to the program?"""
-        if space is not None and space is self.space:
+        if space is not None and (space is self.space or "__name__" not in space):  # made by exec: nobody else's
             return True
         if not isinstance(module, str):
             return False

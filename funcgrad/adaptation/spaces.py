@@ -57,9 +57,10 @@ class Globals(dict[str, Any]):
                         self._keep(name, value, self.translator.translated(value))
 
     def refresh(self) -> None:
-        """Forget what has been rebound in the original."""
+        """Forget what has been rebound in the original, and functions that close over something else now."""
         for name, value in list(self.sources.items()):
-            if self.original.get(name, _ABSENT) is not value:
+            is_there = self.original.get(name, _ABSENT) is value
+            if not is_there or value is not _ABSENT and self.translator.translated(value) is not dict.get(self, name):
                 del self.sources[name]
                 dict.pop(self, name, None)
 

@@ -16,7 +16,7 @@ from funcgrad.adaptation.questions import builtins_for, plain_kind, stand_in
 from funcgrad.adaptation.scope import Scope
 from funcgrad.adaptation.spaces import Globals
 from funcgrad.adaptation.tools import cached_by
-from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
 from funcgrad.core.memory.looks import look
 from funcgrad.transforms.wrapping import Transformed
 
@@ -154,7 +154,9 @@ class Translator:
 
     def container(self, value: Any) -> Any:
         """A list, tuple or dict: itself, unless it holds what is translated; then a copy, the same one until it changes."""
-        items = list(value.values() if isinstance(value, dict) else value) if len(value) <= _MANY else []
+        items = _items(value) if len(value) <= _MANY else []
+        if any(isinstance(item, Tracer) and not item._trace.is_open for item in items):
+            return self.container(_settled(value))
         if not items or isinstance(value, list) and type(items[0]) in _PLAIN:
             return value
         # Arrays stay: the container would have to be another one, and its state would be lost.
@@ -185,6 +187,22 @@ class Translator:
         for space in list(self.spaces.values()):
             space.flush()
         self.classes.flush()
+
+
+def _settled(value: Any) -> Any:
+    """A container in which tracers are left over from calls before: these are constants now, as in the program itself."""
+    settled = [x if not isinstance(x, Tracer) or x._trace.is_open else concrete(x) for x in _items(value)]
+    if type(value) is dict:
+        value.update(zip(value, settled))
+    elif type(value) is list:
+        value[:] = settled
+    else:
+        return type(value)(settled)
+    return value
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value.values() if isinstance(value, dict) else value)
 
 
 def _is(x: Any, y: Any) -> bool:

@@ -20,7 +20,8 @@ Its parts::
     constructors.py    new arrays, into which tracers can be written
     concatenators.py   r_, c_, mgrid, ogrid
     functional.py      vectorize, frompyfunc, piecewise, ...: functions of the user's functions
-    iteration.py       ndarray, ndenumerate, broadcast: classes of NumPy's
+    iteration.py       ndarray, ndenumerate, nditer, broadcast: classes of NumPy's
+    records.py         structured arrays
     products.py        matmul and dot, of sparse matrices too
     kinds.py           float64 and the other classes of numbers
     random.py          random, whose samples are such arrays, too (sources.py)
@@ -44,7 +45,7 @@ _OWN = {
     "functional": (
         "vectorize", "frompyfunc", "piecewise", "apply_along_axis", "apply_over_axes", "fromfunction", "fromiter", "kaiser",
     ),
-    "iteration": ("ndarray", "ndenumerate", "broadcast", "isscalar"),
+    "iteration": ("ndarray", "ndenumerate", "nditer", "broadcast", "isscalar"),
     "products": ("matmul", "dot"),
     "polynomial": ("poly1d",),
     "constructors": (

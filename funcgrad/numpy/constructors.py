@@ -18,6 +18,7 @@ from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
 from funcgrad.core.memory.blank import fresh
 from funcgrad.core.memory.looks import look
 from funcgrad.numpy.dispatch import named_like, tracer_in
+from funcgrad.numpy.records import Records
 
 HOME = "funcgrad.numpy"
 running = RUNNING.get  # found faster
@@ -31,7 +32,8 @@ def made_by(function: Callable[..., Any]) -> Any:
             return function(*args, **kwargs)
         tracer = tracer_in((*args, *kwargs.values()))
         if tracer is None:
-            return fresh(function(*args, **kwargs))
+            out = function(*args, **kwargs)
+            return Records.of(out) if getattr(getattr(out, "dtype", None), "names", None) else fresh(out)
         return of_tracers(function, tracer, args, kwargs)
 
     return named_like(make, function, HOME)
@@ -47,7 +49,9 @@ def converted_by(function: Callable[..., Any]) -> Any:
         if tracer is not None:
             return of_tracers(function, tracer, (a, *args), kwargs)
         out = function(a, *args, **kwargs)
-        return look(out) if isinstance(a, np.ndarray) and np.may_share_memory(a, out) else fresh(out)
+        if isinstance(a, np.ndarray) and np.may_share_memory(a, out):
+            return look(out)
+        return Records.of(out) if out.dtype.names else fresh(out)
 
     return named_like(convert, function, HOME)
 

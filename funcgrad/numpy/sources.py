@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy import random
 
+from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.trace import RUNNING
-from funcgrad.core.memory.blank import fresh
+from funcgrad.core.memory.blank import BlankTracer, fresh
 from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.numpy.dispatch import named_like, tracer_in
 from funcgrad.rules.numbers import traced_in
@@ -53,6 +54,7 @@ def _rayleigh(source: Any, scale: Any = 1.0, size: Any = None) -> Any:
 
 
 def _permutation(source: Any, x: Any, axis: int = 0) -> Any:
+    x = as_array(x)
     return np.take(x, _shuffled(source, x.shape[axis]), axis)
 
 
@@ -71,6 +73,7 @@ def _choice(
 ) -> Any:
     if traced_in((size, p)):
         raise no_rule("choice")
+    a = as_array(a)
     return np.take(a, source.choice(a.shape[axis], size, replace, p, **options), axis)
 
 
@@ -96,12 +99,13 @@ def sampled(source: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     method = getattr(source, name)
     if RUNNING.get() is None:
         return method(*args, **kwargs)
-    if tracer_in((*args, *kwargs.values())) is None:
+    tracer = tracer_in((*args, *kwargs.values()))
+    if tracer is None:
+        return fresh(method(*args, **kwargs))
+    if isinstance(tracer, BlankTracer) and not traced_in((*args, *kwargs.values())) and name != "shuffle":
         return fresh(method(*args, **kwargs))
     if name not in _SMOOTH:
-        if traced_in((*args, *kwargs.values())):
-            raise no_rule(name)
-        return fresh(method(*args, **kwargs))  # blank arrays
+        raise no_rule(name)
     return _SMOOTH[name](source, *args, **kwargs)
 
 

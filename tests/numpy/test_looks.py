@@ -181,3 +181,40 @@ def test_under_vmap() -> None:
         return y
 
     np.testing.assert_array_equal(vmap(f)(np.array([1.0, 2.0])), [[0, 0.5, 1], [0, 0.5, 2]])
+
+
+# ---- records and iterators -------------------------------------------------------------------------------------------
+def bodies(x: Any, np: Any = fnp) -> Any:
+    p = np.zeros(3, dtype=[("mass", float), ("place", float, 2), ("kind", int)])
+    p["mass"] = 1.0
+    p["kind"][1] = 2
+    for i in range(3):
+        p["place"][i] = [x * i, i]
+        p[i]["mass"] += x
+    p[0] = (x * x, [1.0, x], 5)
+    p[1:]["mass"] *= 2.0
+    q = p.copy()
+    q["mass"][0] = 0.0
+    assert (len(p), p.shape, p.dtype.names, int(p["kind"].sum())) == (3, (3,), ("mass", "place", "kind"), 7)
+    assert [int(r["kind"]) for r in p[[0, 1]]] == [5, 2]
+    heavy = p[p["mass"] > 1.0]
+    return np.sum(p["mass"][:, None] * p["place"]) + np.sum(heavy["place"] ** 2) + np.sum(q["mass"])
+
+
+def iterated(x: Any, np: Any = fnp) -> Any:
+    a, g = np.ones((2, 3)) * x, np.zeros((2, 3))
+    it = np.nditer(a, flags=["multi_index"], op_flags=["readwrite"])
+    while not it.finished:
+        g[it.multi_index] = it[0] ** 2 * (1 + it.multi_index[1])
+        it.iternext()
+    with np.nditer(g, op_flags=["readwrite"]) as elements:
+        for v in elements:
+            v[...] = v * x
+    return sum(u * v for u, v in np.nditer([a, g[0]])) + g.sum()
+
+
+@pytest.mark.parametrize("f", [bodies, iterated])
+def test_records_and_iterators(f: Any) -> None:
+    expected = (f(0.7 + 1e-6, np) - f(0.7 - 1e-6, np)) / 2e-6
+    assert grad(f)(0.7) == pytest.approx(expected, rel=1e-7)
+    assert jvp(f, (0.7,), (1.0,))[1] == pytest.approx(expected, rel=1e-7)

@@ -257,6 +257,10 @@ class ArrayMethods(ArrayText):
             return self[...]
         raise conversion_error(self, "x.view(...)", "Use x.astype(...), x.real or x.imag.")
 
+    def is_integer(self) -> bool:
+        """Is the number an integer? (As np.float64 has it.)"""
+        return float(self._question("x.is_integer()")).is_integer()
+
     def as_integer_ratio(self) -> Any:
         raise conversion_error(self, "x.as_integer_ratio(), as in the statistics module,", "Use NumPy's functions, as np.mean.")
 

@@ -110,6 +110,11 @@ class Trace:
             return rebuilt(value, [self.constant(v) for v in value])
         if getattr(value, "dtype", OBJECT).kind in "fc":
             return self.wrap(value, None)
+        return Trace.counted(value)
+
+    @staticmethod
+    def counted(value: Any) -> Any:
+        """Integers or booleans that came of traced values, as they are handed out: looks.py changes how."""
         return value
 
 

@@ -25,7 +25,7 @@ from funcgrad.core.engine.primitive import Call, Primitive, Spec
 from funcgrad.core.engine.reverse import ReverseTracer, plan_of, square_of_root
 from funcgrad.core.engine.roots import ROOTS, is_two
 from funcgrad.core.engine.sweep import Node
-from funcgrad.core.engine.trace import OBJECT, of_numbers, snapshot
+from funcgrad.core.engine.trace import OBJECT, Trace, of_numbers, snapshot
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.lanes.forward import function_lane, ufunc_lane
 from funcgrad.core.lanes.source import COMPARISONS, FASTER, OPERATORS, PLAIN, SCALARS, compiled, indented, running
@@ -127,7 +127,8 @@ def NAME(x, y):
     if type(y) in tracers and y._trace.is_open:
         y = y._value
     if type(x) in plain and type(y) in plain:
-        return {run}
+        out = {run}
+        return Trace.counted(out) if type(out) is ndarray else out
     return general(x, y)
 """
 
@@ -162,7 +163,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
         "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
-        space |= {"tracers": frozenset([ReverseTracer, ForwardTracer]), "general": primitive.__call__}
+        space |= {"tracers": frozenset([ReverseTracer, ForwardTracer]), "general": primitive.__call__, "Trace": Trace}
         return compiled(_COMPARISON.format(run=run), primitive, space)
     rule = primitive.rule
     if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:

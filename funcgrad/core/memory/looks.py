@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import RUNNING, Tracer, rebuilt
+from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, rebuilt
 
 
 class Look(np.ndarray):
@@ -60,6 +60,18 @@ def _is_basic(index: Any) -> bool:
 def look(x: np.ndarray) -> Look:
     """`x`, as a look into the same memory."""
     return x.view(Look)
+
+
+def _counted(value: Any) -> Any:
+    return look(value) if type(value) is np.ndarray and value.dtype.kind in "iub" else value
+
+
+_plainly = Trace.counted
+
+
+def hand_out_looks(whether: bool) -> None:
+    """Are integers and booleans that come of traced values looks, too? While an adapted program runs they are."""
+    Trace.counted = staticmethod(_counted if whether else _plainly)
 
 
 def looked_through(x: Any) -> Any:

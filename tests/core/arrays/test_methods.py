@@ -384,7 +384,7 @@ def test_a_tracer_cannot_be_pickled() -> None:
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 
-EXTRAS = {"as_integer_ratio"}  # of a scalar: np.float64 has it
+EXTRAS = {"as_integer_ratio", "is_integer"}  # of a scalar: np.float64 has it
 
 
 def tracer_types(kind: type = ArrayMethods) -> set[type]:

@@ -44,20 +44,20 @@ class ForwardTrace(Trace):
             return self.constant(out)
         if not isinstance(out, (tuple, list)) and getattr(out, "dtype", OBJECT) is OBJECT:
             of_numbers(out, primitive.title)  # refuses it
-        root = self._squared(primitive, call)
-        if root is not None:
-            primitive, lowered, tangents = root
         if primitive.rule.squared is not None:
             return self.root_of(primitive, lowered, out, tangents)
+        squared: Any = self._squared(primitive, call, out)
+        if squared is not None:
+            return self.paired(out, pushed(*squared))
         return self.paired(out, pushed(primitive, lowered, out, tangents))
 
-    def _squared(self, primitive: Primitive, call: Call) -> Any:
-        """Of the square of a root: the primitive that it is, its operands, and their tangents."""
+    def _squared(self, primitive: Primitive, call: Call, out: Any) -> Any:
+        """What is pushed for the square of a root: a function of the operands of the root."""
         x = call.operands[0]
         root = getattr(x, "_root", None) if isinstance(x, ForwardTracer) and x._trace is self else None
         if root is None or root.out is not x._value or not is_square(primitive.function, call.operands, call.operands):
             return None
-        return root.primitive.rule.squared, root.call, root.tangents
+        return root.primitive.rule.squared, root.call, out, root.tangents
 
     def root_of(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         """The output of a root, which remembers what it is a root of, for its square."""

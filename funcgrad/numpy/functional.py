@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import array_of, holds_tracer
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.catalogue import entry
-from funcgrad.core.engine.primitive import array_of, holds_tracer
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BLANK, fresh
 from funcgrad.numpy.constructors import HOME, array

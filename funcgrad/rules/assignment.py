@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.arrays.casts import cast
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.declare import composite, unsupported
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.core.memory.views import check_writeable
 from funcgrad.errors import BEGIN, BatchedControlFlowError, TracerWriteError, user_line

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
+from funcgrad.core.arrays.arguments import as_operand, out_refused
 from funcgrad.core.arrays.casts import cast
 from funcgrad.core.arrays.ufunc import as_array, as_result
 from funcgrad.core.engine.batch import STRATEGIES, BatchTrace, BatchTracer, is_batched, stacked
 from funcgrad.core.engine.catalogue import ANY_CAST, Out
 from funcgrad.core.engine.declare import composite, custom, elementwise, selection
-from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.roots import declare_square
 from funcgrad.core.engine.trace import concrete, innermost
 from funcgrad.core.memory.orders import in_order

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from funcgrad.core.arrays.arguments import array_of, as_operand, holds_tracer
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import REPEATED, align
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import composite, constructor, custom, linear, piecewise_constant
-from funcgrad.core.engine.primitive import Call, array_of, as_operand, holds_tracer
+from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Tracer, bind, concrete
 from funcgrad.core.memory.layout import axes_of
 from funcgrad.core.memory.orders import example, in_order

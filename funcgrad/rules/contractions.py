@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from funcgrad.core.arrays.arguments import as_operand, out_refused
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import ndim_of, one_by_one
 from funcgrad.core.engine.declare import composite, multilinear
-from funcgrad.core.engine.primitive import Call, Primitive, as_operand, out_refused
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import bind
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.rules.matrices import conj, mT

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.declare import composite, custom
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.rules.gauges import (
     diagonal,

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import out_refused
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.declare import composite, linear
-from funcgrad.core.engine.primitive import out_refused
 from funcgrad.rules.axes import along
 
 fft = np.fft

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.arrays.arguments import as_operand, holds_tracer, out_refused
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.cotangent import Masked, Read, make_read
 from funcgrad.core.engine.declare import composite, linear, piecewise_constant, query
-from funcgrad.core.engine.primitive import as_operand, holds_tracer, out_refused
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.memory.indexing import ADD_AT, GETITEM
 from funcgrad.core.memory.orders import in_order

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from funcgrad.core.arrays.arguments import as_operand, holds_tracer
 from funcgrad.core.arrays.flat import check_parts_apart
 from funcgrad.core.engine.catalogue import Out
 from funcgrad.core.engine.declare import composite, linear
-from funcgrad.core.engine.primitive import Call, Primitive, as_operand, holds_tracer
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import bind, is_foreign
 from funcgrad.core.memory.layout import in_bytes
 from funcgrad.core.memory.orders import contiguous_as, example, lying_as

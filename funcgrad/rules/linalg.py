@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.arrays.ufunc import as_result
 from funcgrad.core.engine.batch import leading, one_by_one
 from funcgrad.core.engine.declare import composite, custom, elementwise, piecewise_constant
-from funcgrad.core.engine.primitive import Call, Primitive, as_operand
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import concrete
 from funcgrad.core.memory.orders import lying_as_copy_of
 from funcgrad.rules.contractions import OverStacks

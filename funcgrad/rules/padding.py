@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.declare import composite
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.memory.orders import contiguous_as
 from funcgrad.errors import UnsupportedFunctionError, user_line
 

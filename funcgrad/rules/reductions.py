@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.arrays.arguments import out_refused
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite, custom, linear
-from funcgrad.core.engine.primitive import out_refused
 from funcgrad.core.engine.roots import declare_square
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.rules.axes import Axis, count_along, expanded, given, reversed_along

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import Strategy, along_axis, ndim_of, one_by_one
 from funcgrad.core.engine.catalogue import register
 from funcgrad.core.engine.declare import composite, linear
 from funcgrad.core.engine.named import Linear
-from funcgrad.core.engine.primitive import Call, Primitive, as_operand
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import Tracer, bind
 from funcgrad.core.memory.layout import axes_of, by_strides
 from funcgrad.core.memory.orders import example

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from funcgrad.core.arrays.arguments import out_refused
 from funcgrad.core.arrays.ufunc import as_array, as_result
 from funcgrad.core.engine.batch import is_batched, one_by_one
 from funcgrad.core.engine.declare import composite, custom
-from funcgrad.core.engine.primitive import Call, Primitive, out_refused
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.memory.orders import corner, lying_as, lying_as_copy_of
 from funcgrad.rules.axes import given, merged
 from funcgrad.rules.mixing import mix

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import OBJECT, Tracer, concrete
 from funcgrad.core.memory.blank import BlankTracer, fresh, plain
 from funcgrad.errors import UnsupportedFunctionError, user_line

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.arrays.arguments import array_of
 from funcgrad.core.arrays.foreign import operand, what_instead
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
-from funcgrad.core.engine.primitive import array_of
 from funcgrad.core.engine.trace import Tracer, concrete, snapshot
 from funcgrad.core.memory.blank import plain
 from funcgrad.core.memory.layout import together

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.primitive import as_operand, holds_tracer
+from funcgrad.core.arrays.arguments import as_operand, holds_tracer
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.memory.contents import as_content
 from funcgrad.core.memory.views import is_scalar

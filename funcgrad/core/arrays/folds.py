@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import AxisArgument, as_operand
 from funcgrad.core.arrays.methods import astype
-from funcgrad.core.engine.axis_argument import AxisArgument
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.memory.orders import corner, lying_as
 
 _ABSENT: Any = np._NoValue

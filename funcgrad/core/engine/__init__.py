@@ -2,10 +2,10 @@
 
     trace.py       who handles this call? traces, tracers, `bind`
     catalogue.py   every NumPy function, once, with its status
-    primitive.py   how a call's arguments are bound; axis_argument.py, how functions read `axis`
+    primitive.py   calls, and the functions that are one step
     kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments
     cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
-    sweep.py       the tape and the sweep; what the sweep may overwrite
+    sweep.py       the tape and the sweep
     reverse.py     the trace that records the tape
     forward.py     tangents
     batch.py       vmap

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.primitive import holds_tracer
 from funcgrad.core.engine.quiet import loud, quiet
 from funcgrad.core.engine.trace import Tracer, is_foreign
 

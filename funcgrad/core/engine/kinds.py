@@ -26,7 +26,7 @@ import numpy as np
 from funcgrad.core.engine.cotangent import LARGE, Masked, broadcast, dense, fit, ndarray, select
 from funcgrad.core.engine.primitive import Call, Spec
 from funcgrad.core.engine.quiet import loud, quiet
-from funcgrad.core.engine.sweep import scaled, scaled_by
+from funcgrad.core.memory.owned import scaled, scaled_by
 from funcgrad.errors import NonDifferentiableError, user_line
 
 if TYPE_CHECKING:

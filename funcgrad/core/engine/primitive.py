@@ -7,20 +7,25 @@ arrays among them become the `operands` of a `Call`, the rest its `params`, with
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.core.arrays import foreign
-from funcgrad.core.engine.axis_argument import AxisArgument
-from funcgrad.core.engine.catalogue import CATALOGUE, Function, Out
+from funcgrad.core.arrays.arguments import (
+    ABSENT,
+    AxisArgument,
+    as_operand,
+    binder,
+    holds_tracer,
+    out_refused,
+    signature_of,
+)
+from funcgrad.core.engine.catalogue import Function, Out
 from funcgrad.core.engine.trace import Tracer, bind
 from funcgrad.core.memory.orders import example
 from funcgrad.core.memory.views import ViewStep, note_view
-from funcgrad.errors import BEGIN, TracerWriteError, user_line
 
 if TYPE_CHECKING:
     from funcgrad.core.engine.kinds import Rule
@@ -105,7 +110,6 @@ class Call:
         return range(0)
 
 
-_ABSENT: Any = np._NoValue  # what NumPy itself uses for "not given"; None means something else in initial=
 
 
 class Primitive(Function):
@@ -241,7 +245,7 @@ class Primitive(Function):
         layout: list[tuple[str, int | None]] = []
         for name in self.operand_names:
             value: Any = arguments.pop(name)
-            if value is _ABSENT or (value is None and self.defaults.get(name, _ABSENT) is None):
+            if value is ABSENT or (value is None and self.defaults.get(name, ABSENT) is None):
                 continue
             if name == "where" and (value is None or isinstance(value, (list, tuple)) and not holds_tracer(value)):
                 value = np.asarray(value, bool)  # as NumPy has it; an array is not cast
@@ -254,7 +258,7 @@ class Primitive(Function):
             else:
                 layout.append((name, None))
                 operands.append(as_operand(value))
-        params = {k: v for k, v in arguments.items() if v is not self.defaults.get(k, _ABSENT)}
+        params = {k: v for k, v in arguments.items() if v is not self.defaults.get(k, ABSENT)}
         if "axis" in arguments and arguments["axis"] is not None and self.axis_of != "as is":
             ndim = operands[0].ndim if hasattr(operands[0], "ndim") else np.ndim(operands[0])
             params["axis"] = self.axis.normalised(arguments["axis"], ndim)
@@ -325,78 +329,3 @@ class Opaque(Function):
     def on_batch(self, trace: Any, call: Call, batched: Sequence[bool]) -> list[Any]:
         """The outputs on a batch trace: `call` is lowered, and some of its operands are batched along axis 0."""
         raise NotImplementedError
-
-
-def out_refused(name: str) -> TracerWriteError:
-    """The error for `out=` beside a tracer."""
-    return TracerWriteError(
-        f"np.{name}(..., out=a), or an operator such as `a += x`, at {user_line()} would write a tracer into a plain array and "
-        f"lose its derivative. Write `a = np.{name}(...)` (a = a + x); or, to write into a, {BEGIN}."
-    )
-
-
-def signature_of(function: Callable[..., Any], text: str | None = None) -> inspect.Signature:
-    """The signature by which the arguments of `function` are bound; `text` where Python can't see it."""
-    if text is None:
-        return inspect.signature(function)
-    space: dict[str, Any] = {"absent": _ABSENT}
-    exec(f"def stand_in({text}): pass", space)
-    return inspect.signature(space["stand_in"])
-
-
-def binder(name: str, signature: inspect.Signature) -> Callable[..., dict[str, Any]]:
-    """A function with this signature that returns its arguments by name: Python's own binding, and its error messages."""
-    space: dict[str, Any] = {}
-    parameters = []
-    for p in signature.parameters.values():
-        if p.default is not p.empty:
-            space[f"default_{p.name}"] = p.default
-            p = p.replace(default=_Source(f"default_{p.name}"))
-        parameters.append(p.replace(annotation=p.empty))
-    head = str(signature.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
-    entries = [f"**{p.name}" if p.kind is p.VAR_KEYWORD else f"'{p.name}': {p.name}" for p in parameters]
-    plain = re.sub(r"\W", "_", name)  # 'linalg.norm', '<lambda>'
-    exec(compile(f"def {plain}{head}: return {{{', '.join(entries)}}}", "<funcgrad binder>", "exec"), space)
-    return space[plain]
-
-
-class _Source(str):
-    """A string whose repr is itself: stands for a name in generated source."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-# Most operands that are no tracers.
-TAKEN = frozenset([np.ndarray, float, int, complex, bool, np.float64, np.float32, np.complex128, np.int64, np.bool_])
-
-
-def as_operand(x: Any) -> Any:
-    """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew (mutation.py)."""
-    if isinstance(x, Tracer):
-        x._node  # noqa: B018
-    elif type(x) in (list, tuple, range):
-        return array_of(x)
-    elif type(x) not in TAKEN:
-        if hasattr(x, "__operand__"):  # an object that holds an array or a tracer
-            return x.__operand__()
-        return foreign.operand(x)
-    return x
-
-
-def array_of(items: Any) -> Any:
-    """The array of a nested list; where there are tracers in it, a tracer."""
-    if isinstance(items, (list, tuple, range)):
-        if holds_tracer(items):
-            return CATALOGUE[np.stack]([array_of(item) for item in items])
-        return np.asarray(items)
-    return items if type(items) in TAKEN or isinstance(items, Tracer) else foreign.content(items)
-
-
-def holds_tracer(items: Any) -> bool:
-    """Is there a tracer anywhere in this nested list?"""
-    if isinstance(items, (list, tuple)):
-        return any(holds_tracer(item) for item in items)
-    return isinstance(items, Tracer)

@@ -7,7 +7,7 @@ adds and multiplies in place, where nobody else holds a cotangent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.core.engine.cotangent import LARGE, PLAIN_PARTS, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
 from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.memory.owned import OWNED
 
 try:
     from _heapq import heappop, heappush  # what heapq imports, in a tenth of the time
@@ -245,123 +246,5 @@ def _merged_reads(held: Any, part: Any) -> Any:
     return merged(held, Scatter(part) if type(part) is Read else part)
 
 
-def scaled(ct: Any, partial: Any) -> Any:
-    """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it (fresh memory costs page faults)."""
-    is_owned = getrefcount(ct) <= OWNED.scaling and ct.base is None
-    return _times(ct, partial, is_owned)
-
-
-def scaled_by(ct: Any, formula: Callable[..., Any], *saved: Any) -> Any:
-    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the cache."""
-    is_owned = getrefcount(ct) <= OWNED.scaling and ct.base is None
-    if ct.size < 2 * BLOCK or not _alike(ct, saved):
-        return _times(ct, formula(*saved), is_owned)
-    out = ct if is_owned else np.empty_like(ct)
-    flat = [x.reshape(-1) if type(x) is ndarray else x for x in (out, ct, *saved)]
-    for start in range(0, ct.size, BLOCK):
-        to, part, *values = [x[start : start + BLOCK] if type(x) is ndarray else x for x in flat]
-        np.multiply(part, formula(*values), out=to)
-    return out
-
-
-def _times(ct: Any, partial: Any, is_owned: bool) -> Any:
-    if is_owned and type(partial) is ndarray and partial.shape == ct.shape and partial.dtype == ct.dtype:
-        return np.multiply(ct, partial, out=ct)
-    if is_owned and type(partial) in (float, int) and ct.dtype.kind == "f":
-        return np.negative(ct, out=ct) if partial == -1 else np.multiply(ct, partial, out=ct)
-    return ct * partial
-
-
-def _alike(ct: Any, saved: Sequence[Any]) -> bool:
-    """Do all of these lie in memory like `ct`, one element after the other? (A number belongs to each.)"""
-    shape, dtype = ct.shape, ct.dtype
-    return dtype.kind == "f" and all(
-        x.shape == shape and x.dtype == dtype and x.flags.c_contiguous if type(x) is ndarray else type(x) in (float, int)
-        for x in (ct, *saved)
-    )
-
-
-BLOCK = 1 << 16  # elements; fresh memory of this size is not given back, and asked for again, each time
-
-
-# ---- what may be overwritten -------------------------------------------------------------------------------------------
-
-
-class Owned:
-    """The reference counts that the interpreter shows for a cotangent that the sweep alone holds: then it may be overwritten.
-
-    `merging` is that seen in `merged`; `scaling`, that seen in `scaled` and `scaled_by`. They depend on the interpreter, so it
-    is asked: a tiny graph is swept with growing limits until the buffer is reused. Where an extra holder can't be told from
-    none (no such counts on this interpreter), nothing is ever overwritten.
-    """
-
-    __slots__ = ("merging", "scaling")
-    merging: int
-    scaling: int
-
-    def measure(self) -> None:
-        """Ask the interpreter."""
-        self.merging = self.scaling = 0
-        for name, probes in (("scaling", (_reuses_in_scaled, _reuses_in_scaled_by)), ("merging", (_reuses_in_merged,))):
-            for limit in range(1, 9):
-                setattr(self, name, limit)
-                if all(probe(None) for probe in probes):
-                    break
-            holders: list[Any] = []
-            if not all(probe(None) for probe in probes) or any(probe(holders) for probe in probes):
-                setattr(self, name, 0)
-
-
-OWNED = Owned()
-
-
-def _reuses_in_scaled(holders: list[Any] | None) -> bool:
-    """Does the sweep overwrite a cotangent that nobody (or: somebody, `holders`) holds, when it is multiplied by a number?"""
-    return _reuses_in(lambda ct, saved: (scaled(ct, 2.0),), holders)
-
-
-def _reuses_in_scaled_by(holders: list[Any] | None) -> bool:
-    """And when it is multiplied by what a formula gives?"""
-    partial = np.ones(LARGE)
-    return _reuses_in(lambda ct, saved: (scaled_by(ct, lambda x: x, partial),), holders)
-
-
-def _reuses_in(pull: Callable[[Any, Any], Any], holders: list[Any] | None) -> bool:
-    fresh: list[int] = []
-    leaf = _probe_node(0, None, ())
-    scaling = _probe_node(-1, pull, (leaf,))
-    source = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (scaling,))
-    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
-
-
-def _reuses_in_merged(holders: list[Any] | None) -> bool:
-    """Does the sweep add in place into a first contribution that nobody (or: somebody, `holders`) holds?"""
-    fresh: list[int] = []
-    leaf = _probe_node(0, None, ())
-    second = _probe_node(-1, lambda ct, saved: (_fresh([], None),), (leaf,))
-    first = _probe_node(-2, lambda ct, saved: (_fresh(fresh, holders),), (leaf,))
-    source = _probe_node(-3, lambda ct, saved: (ct, ct), (first, second))
-    return id(sweep([(source, np.ones(LARGE))])[leaf]) == fresh[0]
-
-
-def _fresh(ids: list[int], holders: list[Any] | None) -> Any:
-    array = np.ones(LARGE)
-    ids.append(id(array))
-    if holders is not None:
-        holders.append(array)
-    return array
-
-
-class _Probe:
-    """A plan that only pulls."""
-
-    def __init__(self, pull: Callable[[Any, Any], Any]) -> None:
-        self.pull = pull
-
-
-def _probe_node(number: int, pull: Callable[[Any, Any], Any] | None, parents: tuple[Node, ...]) -> Node:
-    plan = None if pull is None else _Probe(pull)
-    return make_node(number, plan, None, parents, (LARGE,), np.dtype(float))
-
-
-OWNED.measure()
+# How many holders a cotangent seems to have, that the sweep alone holds, depends on the interpreter: so the sweep is asked.
+OWNED.measure(sweep, make_node)

@@ -5,6 +5,6 @@
     mutation.py     x[index] = v; places.py, where that goes; loops.py, the lane of loops; inplace.py, x += v
     masked_read.py  y[mask] under vmap
     layout.py       how arrays lie in memory; orders.py, new arrays that lie as NumPy's would
-    guard.py        plain arrays that were saved
+    guard.py        plain arrays that were saved; owned.py, cotangents that may be overwritten
     blank.py        new arrays, in which nothing is traced yet
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.core.arrays import foreign
-from funcgrad.core.engine.primitive import TAKEN, as_operand
+from funcgrad.core.arrays.arguments import TAKEN, as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.looks import Look, looked_through
 

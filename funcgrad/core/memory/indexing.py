@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import array_of, as_operand, holds_tracer
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer, one_by_one
 from funcgrad.core.engine.catalogue import register
 from funcgrad.core.engine.cotangent import INTS, Read, add_at, copy_for, make_read, repeats
 from funcgrad.core.engine.named import Linear
-from funcgrad.core.engine.primitive import Call, Primitive, Spec, array_of, as_operand, holds_tracer, spec
+from funcgrad.core.engine.primitive import Call, Primitive, Spec, spec
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, bind, snapshot

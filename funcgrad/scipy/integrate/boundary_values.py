@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate as si
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.integrate.quadrature import valued, with_value
 from funcgrad.scipy.optimize.calls import solved, values, with_fields

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import FuncgradError
 from funcgrad.scipy.implicit import solved, written

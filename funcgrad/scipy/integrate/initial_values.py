@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.integrate as si
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.integrate.collocation import C, interpolated, solved_on, stage_times, vector

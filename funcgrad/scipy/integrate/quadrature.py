@@ -18,8 +18,8 @@ import scipy.integrate as si
 from scipy.special import roots_legendre
 
 from funcgrad import tree
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer, is_batched
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.errors import BatchedControlFlowError, FuncgradError, user_line
 from funcgrad.scipy.declare import Chapter, step

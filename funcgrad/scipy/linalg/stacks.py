@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.batch import is_batched
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer, concrete
 
 

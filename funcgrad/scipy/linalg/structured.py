@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.rules.matrices import conj, mH
 from funcgrad.scipy.declare import Chapter, constant, step
 from funcgrad.scipy.linalg.stacks import column, like_vector, matrix

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.scipy.declare import Chapter

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize as so
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.implicit import solved as solved_by
 from funcgrad.scipy.implicit import written

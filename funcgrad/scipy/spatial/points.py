@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.spatial as ss
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import RUNNING
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.linalg.stacks import plain

@@ -15,9 +15,9 @@ import numpy as np
 from scipy import special as sp
 from scipy.special import _ufuncs
 
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine import declare
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.scipy.declare import Chapter
 

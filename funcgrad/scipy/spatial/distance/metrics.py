@@ -13,7 +13,7 @@ import numpy as np
 import scipy.spatial.distance
 from scipy import special
 
-from funcgrad.core.engine.primitive import as_operand
+from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.linalg.stacks import plain

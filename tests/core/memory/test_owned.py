@@ -1,5 +1,6 @@
 """Large cotangents: multiplied in place and in blocks, with the result that small ones have, and nobody else's array touched."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 
 from funcgrad import elementwise_grad, grad, vjp
-from funcgrad.core.engine import sweep
 from funcgrad.core.engine.declare import custom
-from funcgrad.core.engine.sweep import BLOCK, OWNED
+from funcgrad.core.engine.sweep import Node, make_node, sweep
+from funcgrad.core.memory import owned
+from funcgrad.core.memory.owned import BLOCK, OWNED
 
 N = 2 * BLOCK + 7  # two blocks and a rest
 ONE = np.linspace(-3, 3, N)
@@ -46,7 +48,7 @@ def test_large_cotangents_give_what_small_ones_give(name: str, layout: Any, monk
     kept = ct.copy()
     found = pull_back(ct)[0], pull_back(ct)[0]  # twice: the tape is kept, so nothing of it may be overwritten
     whole = grad(lambda x: np.sum((ct * f(x)).real))(x)
-    monkeypatch.setattr(sweep, "BLOCK", x.size)  # no blocks
+    monkeypatch.setattr(owned, "BLOCK", x.size)  # no blocks
     monkeypatch.setattr(OWNED, "scaling", 0)  # nothing is overwritten
     expected = pull_back(ct)[0]
     for part in found:
@@ -69,11 +71,12 @@ def test_a_cotangent_that_somebody_holds_is_not_overwritten(f: Any) -> None:
 
 def test_where_the_counts_can_not_be_told_apart_nothing_is_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = OWNED.scaling, OWNED.merging
-    monkeypatch.setattr(sweep, "getrefcount", lambda x: 1)
-    OWNED.measure()
+    for module in (owned, sys.modules[Node.__module__]):
+        monkeypatch.setattr(module, "getrefcount", lambda x: 1)
+    OWNED.measure(sweep, make_node)
     assert (OWNED.scaling, OWNED.merging) == (0, 0)
     monkeypatch.undo()
-    OWNED.measure()
+    OWNED.measure(sweep, make_node)
     assert (OWNED.scaling, OWNED.merging) == counts
 
 

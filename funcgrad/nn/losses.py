@@ -220,7 +220,7 @@ def cross_entropy(
     x, weights, target = _classes(who, logits, target, axis, weights)
     check_reduction(who, reduction)
     if target.dtype.kind == "f":
-        return weigh_probabilities(
+        return of_probabilities(
             x, np.moveaxis(target.astype(x.dtype), axis, -1), weights, reduction, smoothing
         )
     _check_classes(who, x, target, ignore)
@@ -285,45 +285,50 @@ def _check_classes(who: str, x: Any, target: Any, ignore: int | None) -> None:
 
 
 def _scaled_target(x: Any, target: Any, weights: Any, reduction: str, ignore: int | None) -> tuple[Any, Any]:
-    """The classes (0 for those to be ignored), and by what the loss of each is multiplied (one number, or one
-    for each)."""
+    """The classes (0 for those to be ignored), and by what the loss of each is multiplied (one number, or one for each)."""
     if ignore is not None and not isinstance(target, Tracer) and not np.any(target == ignore):
         ignore = None
-    if weights is None and ignore is None and target.size:
+    if weights is None and ignore is None and target.size and not isinstance(target, Tracer):
         return target, x.dtype.type(1 / target.size if reduction == "mean" else 1)
     valid: Any = np.ones(target.shape, bool) if ignore is None else target != ignore
     target = np.where(valid, target, 0)
-    scale = valid.astype(x.dtype) if weights is None else np.where(valid, weights[target], 0).astype(x.dtype)
+    scale = valid.astype(x.dtype) if weights is None else np.where(valid, np.take(weights, target), 0).astype(x.dtype)
     if reduction == "mean":
         total = np.sum(scale)
-        scale = scale / total
-        scale = np.where(total == 0, total / total, scale)  # nothing to take the mean of: NaN
+        scale = scale / np.where(total == 0, 1, total)
     return target, scale
+
+
+def _or_nan(loss: Any, scale: Any, reduction: str) -> Any:
+    """The loss; NaN as the mean of nothing, whose gradient is 0."""
+    if reduction != "mean" or not np.ndim(scale):
+        return loss
+    empty = np.sum(scale) == 0
+    return loss if not isinstance(empty, Tracer) and not empty else loss + np.where(empty, np.nan, 0).astype(loss.dtype)
 
 
 def at_classes(kernel: Any, x: Any, target: Any, weights: Any, reduction: str, ignore: int | None) -> Any:
     """A kernel of scores x (..., C) at classes (...)."""
     target, scale = _scaled_target(x, target, weights, reduction, ignore)
     out = kernel(x, target, scale, 0 if reduction == "none" else target.ndim)
-    return out[0] if isinstance(out, (tuple, list)) else out
+    return _or_nan(out[0] if isinstance(out, (tuple, list)) else out, scale, reduction)
 
 
 def smoothed(x: Any, target: Any, weights: Any, reduction: str, ignore: int | None, smoothing: float) -> Any:
     """The part 1 - smoothing of each target at its class, the rest on all classes."""
     target, scale = _scaled_target(x, target, weights, reduction, ignore)
     scale = np.broadcast_to(scale, target.shape)
-    valid = (
-        scale
-        if weights is None
-        else np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, weights[target]))
-    )
+    valid = scale
+    if weights is not None:
+        valid = np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, np.take(weights, target)))
     at_class = (np.arange(x.shape[-1]) == target[..., None]) * (scale * (1 - smoothing))[..., None]
     spread = (valid * (smoothing / x.shape[-1]))[..., None]
     q = at_class + (spread if weights is None else spread * weights)
-    return kernels.SOFT_CROSS_ENTROPY(x, q.astype(x.dtype), 0 if reduction == "none" else target.ndim)
+    out = kernels.SOFT_CROSS_ENTROPY(x, q.astype(x.dtype), 0 if reduction == "none" else target.ndim)
+    return _or_nan(out, scale, reduction)
 
 
-def weigh_probabilities(x: Any, q: Any, weights: Any, reduction: str, smoothing: float) -> Any:
+def of_probabilities(x: Any, q: Any, weights: Any, reduction: str, smoothing: float) -> Any:
     """Scores x (..., C) and probabilities q (..., C)."""
     if smoothing:
         q = q * (1 - smoothing) + smoothing / x.shape[-1]

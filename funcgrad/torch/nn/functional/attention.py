@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.nn.attention import added_mask, causal_mask
 from funcgrad.nn.kernels.attention import ATTEND, ATTEND_PACKED, heads_of, merged
 from funcgrad.nn.kernels.basic import AFFINE
 from funcgrad.nn.kernels.recurrent import is_nested
@@ -27,15 +28,10 @@ def _attention(query: Any, key: Any, value: Any, mask: Any, keep: Any, is_causal
     if groups != 1:
         key, value = np.repeat(key, groups, axis=-3), np.repeat(value, groups, axis=-3)
     if is_causal:
-        mask = causal(query.shape[-2], key.shape[-2], query.dtype)
+        mask = causal_mask(query.shape[-2], key.shape[-2], query.dtype)
     elif mask is not None and mask.dtype == bool:
-        mask = np.where(mask, np.zeros((), query.dtype), -np.inf).astype(query.dtype)
+        mask = added_mask(mask, query.dtype)
     return ATTEND(query, key, value, mask, keep, scale=scale, safe=True)[0]
-
-
-def causal(rows: int, columns: int, dtype: Any) -> np.ndarray:
-    """0 where an element may look (at itself and before), -inf behind."""
-    return np.triu(np.full((rows, columns), -np.inf, dtype), 1)
 
 
 _ATTENTION = Op("scaled_dot_product_attention", _attention, "ScaledDotProductFlashAttentionForCpuBackward0")

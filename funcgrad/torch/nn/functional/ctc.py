@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
+from funcgrad.nn.kernels.ctc import ctc
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.reduction import chosen
 from funcgrad.torch.tensors.tensor import Tensor, plain
@@ -25,48 +26,9 @@ def _padded_targets(targets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return found
 
 
-def _log_add(terms: list[Any]) -> Any:
-    """log of the sum of exp(terms); -inf, with gradient 0, where all are -inf."""
-    top = np.maximum.reduce([concrete(t) for t in terms])
-    dead = np.isneginf(top)
-    top = np.where(dead, top.dtype.type(0), top)
-    total = sum(np.exp(t - top) for t in terms)
-    return np.where(dead, -np.inf, np.log(np.where(dead, top.dtype.type(1), total)) + top).astype(top.dtype)
-
-
-def _behind(x: Any, k: int) -> Any:
-    """The columns moved to the right by k; -inf comes in."""
-    gap = np.full((x.shape[0], k), -np.inf, x.dtype)
-    return np.concatenate([gap, x[:, : x.shape[1] - k]], axis=1)
-
-
-def _ctc(log_probs: Any, labels: np.ndarray, input_lengths: np.ndarray, target_lengths: np.ndarray, blank: int) -> Any:
-    """The loss of each sequence: log_probs (T, N, C), labels (N, S).
-
-    alpha[n, s]: the log-probability of all ways to have read s of the symbols blank, label, blank, label, ..., blank.
-    """
-    n = labels.shape[0]
-    symbols = np.full((n, 2 * labels.shape[1] + 1), blank)
-    symbols[:, 1::2] = labels
-    may_skip = np.zeros(symbols.shape, bool)
-    may_skip[:, 2:] = (symbols[:, 2:] != blank) & (symbols[:, 2:] != symbols[:, :-2])
-    rows = np.arange(n)[:, None]
-    minus_inf = log_probs.dtype.type(-np.inf)
-    begins = np.arange(symbols.shape[1]) < 2
-    alpha = np.where(begins, log_probs[0][rows, symbols], minus_inf)
-    for t in range(1, log_probs.shape[0]):
-        skipped = np.where(may_skip, _behind(alpha, 2), minus_inf)
-        moved = _log_add([alpha, _behind(alpha, 1), skipped]) + log_probs[t][rows, symbols]
-        alpha = np.where((t < input_lengths)[:, None], moved, alpha)
-    at = np.arange(n)
-    last = alpha[at, 2 * target_lengths]
-    before = np.where(target_lengths > 0, alpha[at, np.maximum(2 * target_lengths - 1, 0)], minus_inf)
-    return -_log_add([last, before])
-
-
 def _body(log_probs: Any, labels: Any, inputs: Any, targets: Any, blank: int, reduction: str, zero: bool) -> Any:
     single = log_probs.ndim == 2
-    loss = _ctc(log_probs[:, None] if single else log_probs, labels, inputs, targets, blank)
+    loss = ctc(log_probs[:, None] if single else log_probs, labels, inputs, targets, blank)
     if zero:
         loss = np.where(np.isinf(concrete(loss)), loss.dtype.type(0), loss)
     if reduction == "mean":

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import concrete
 from funcgrad.nn.kernels import losses as kernels
 from funcgrad.torch.functions import creation
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.reduction import chosen, rank_and_count, reduced, together, warn_of_sizes
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor, plain
+from funcgrad.transforms.elementwise import stop_gradient
 
 
 def _loss(name: str, kernel: Callable[..., Any], node: Any) -> Op:
@@ -236,7 +236,7 @@ def poisson_nll_loss(
 
 def _lifted(var: Any, eps: float) -> Any:
     """`var`, at least `eps`, with the slope 1 everywhere."""
-    found = concrete(var)
+    found = stop_gradient(var)
     return var + np.where(found < eps, eps - found, found.dtype.type(0))
 
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.nn.kernels import losses as kernels
+from funcgrad.nn.losses import at_classes, of_probabilities, smoothed
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.reduction import chosen
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.inplace import kind_name
 from funcgrad.torch.tensors.tensor import Tensor
-from funcgrad.torch.tensors.values import item
 
 
 def _classes_last(x: Any) -> Any:
@@ -43,79 +43,32 @@ def _check_weight(x: Any, weight: Any, classes: int) -> None:
         )
 
 
-def _all_count(target: Any, ignored: int, classes: int) -> bool:
-    """Is it plain that no target is to be ignored, and that all are classes?"""
-    if isinstance(target, Tracer) or 0 <= ignored < classes or not target.size:
-        return False
-    return bool(target.min() >= 0 and target.max() < classes)
-
-
-def _check_range(target: Any, ignored: int, classes: int) -> None:
-    if isinstance(target, Tracer):
-        return
-    outside = (target != ignored) & ((target < 0) | (target >= classes))
-    if outside.any():
-        raise IndexError(f"Target {target[outside].flat[0]} is out of bounds.")
-
-
-def _scaled_target(x: Any, target: Any, weight: Any, reduction: str, ignored: int) -> tuple[Any, Any]:
-    """The classes (0 for those to be ignored), and by what the loss of each is multiplied (one number, or one for each)."""
+def _checked(x: Any, target: Any, weight: Any, ignored: int) -> Any:
+    """The scores with their classes last, once all is known to fit."""
     classes = x.shape[1 if x.ndim > 1 else 0]
     _check_classes(x, target)
     _check_weight(x, weight, classes)
-    if weight is None and _all_count(target, ignored, classes):
-        return target, x.dtype.type(1 / target.size if reduction == "mean" else 1)
-    _check_range(target, ignored, classes)
-    valid = target != ignored
-    target = np.where(valid, target, 0)
-    scale = valid.astype(x.dtype) if weight is None else np.where(valid, item(weight, target), 0).astype(x.dtype)
-    if reduction == "mean":
-        total = np.sum(scale)
-        scale = scale / np.where(total == 0, 1, total)
-    return target, scale
+    if not isinstance(target, Tracer):
+        outside = (target != ignored) & ((target < 0) | (target >= classes))
+        if np.any(outside):
+            raise IndexError(f"Target {target[outside].flat[0]} is out of bounds.")
+    return _classes_last(x)
 
 
 def _from_scores(kernel: Any) -> Any:
     def body(input: Any, target: Any, weight: Any, reduction: str, ignored: int) -> Any:
-        target, scale = _scaled_target(input, target, weight, reduction, ignored)
-        out = kernel(_classes_last(input), target, scale, 0 if reduction == "none" else target.ndim)
-        return _or_nan(out[0] if isinstance(out, tuple) else out, scale, reduction)
+        return at_classes(kernel, _checked(input, target, weight, ignored), target, weight, reduction, ignored)
 
     return body
 
 
-def _or_nan(loss: Any, scale: Any, reduction: str) -> Any:
-    """The loss; NaN as the mean of nothing, whose gradient is 0."""
-    if reduction != "mean" or not np.ndim(scale):
-        return loss
-    empty = np.sum(scale) == 0
-    return loss if not isinstance(empty, Tracer) and not empty else loss + np.where(empty, np.nan, 0).astype(loss.dtype)
-
-
 def _smoothed(input: Any, target: Any, weight: Any, reduction: str, ignored: int, smoothing: float) -> Any:
-    """The part 1 - smoothing of each target at its class, the rest on all classes."""
-    x = _classes_last(input)
-    target, scale = _scaled_target(input, target, weight, reduction, ignored)
-    valid = scale
-    if weight is not None:
-        valid = np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, item(weight, target)))
-    at_class = (np.arange(x.shape[-1]) == target[..., None]) * (scale * (1 - smoothing))[..., None]
-    spread = (valid * (smoothing / x.shape[-1]))[..., None]
-    q = at_class + (spread if weight is None else spread * weight)
-    out = kernels.SOFT_CROSS_ENTROPY(x, q.astype(x.dtype), 0 if reduction == "none" else target.ndim)
-    return _or_nan(out, scale, reduction)
+    return smoothed(_checked(input, target, weight, ignored), target, weight, reduction, ignored, smoothing)
 
 
 def _of_probabilities(input: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:
     x, q = dtypes.aligned((_classes_last(input), _classes_last(target)))
-    if smoothing:
-        q = q * (1 - smoothing) + smoothing / x.shape[-1]
-    if weight is not None:
-        q = q * weight
-    rank = x.ndim - 1
-    if reduction == "mean":
-        q = q / int(np.prod(x.shape[:-1], dtype=int)) if x.size else q * np.nan
-    return kernels.SOFT_CROSS_ENTROPY(x, q, 0 if reduction == "none" else rank)
+    return of_probabilities(x, q, weight, reduction, smoothing)
 
 
 def _node(input: Tensor, target: Tensor, weight: Any, reduction: str, *rest: Any) -> str:

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from funcgrad.nn.kernels.pooling import (
-    LARGEST_PLACES,
     PUT_PLACES,
-    TAKE_PLACES,
     WINDOW_MEANS,
     Axis,
     adaptive,
     regular,
-    window_lengths,
 )
+from funcgrad.nn.pooling import averages, largest
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.sizes import spread_out
 from funcgrad.torch.tensors.tensor import Tensor
@@ -26,15 +24,8 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _largest(input: Any, axes: tuple[Axis, ...], return_indices: bool) -> Any:
-    places = LARGEST_PLACES(input, axes)
-    unique = all(b >= a for axis in axes for b, a in zip(axis.starts[1:], _ends(axis), strict=False))
-    out = TAKE_PLACES(input, places, len(axes), unique)
+    out, places = largest(input, axes)
     return (out, places) if return_indices else out
-
-
-def _ends(axis: Axis) -> list[int]:
-    reach = axis.dilation * (axis.kernel - 1) + 1
-    return [min(start + reach, stop) for start, stop in zip(axis.starts, axis.stops, strict=True)]
 
 
 def _max_node(input: Any, axes: tuple[Axis, ...], return_indices: bool) -> str:
@@ -171,11 +162,7 @@ max_unpool1d, max_unpool2d, max_unpool3d = (_max_unpool(rank) for rank in (1, 2,
 
 def _averages(input: Any, axes: tuple[Axis, ...], margin: tuple[int, ...] | None = None, divisor: int | None = None) -> Any:
     """Means; the padding counts as far as `margin` says, unless there is a divisor."""
-    if divisor is None:
-        lengths = window_lengths(axes, margin, input.shape[input.ndim - len(axes) :])
-        first = lengths.reshape(-1)[0] if lengths.size else 1
-        return WINDOW_MEANS(input, axes, int(first) if np.all(lengths == first) else lengths.astype(input.dtype))
-    return WINDOW_MEANS(input, axes, divisor)
+    return averages(input, axes, margin) if divisor is None else WINDOW_MEANS(input, axes, divisor)
 
 
 def _mean_node(input: Any, axes: tuple[Axis, ...], *_: Any) -> str:

@@ -12,6 +12,7 @@ tensor([2., 4.])
     functions/      the functions of `torch`, by subject                  utils/           data, checkpoints, TensorBoard
     random/         streams of random numbers                             distributions/   distributions
     serialization/  save and load                                         autograd/        the public names of the graph
+    names.py        names that are only there to be imported, or refused
 """
 
 from math import e, inf, nan, pi
@@ -82,7 +83,23 @@ globals().update(_LEGACY_TYPES)
 globals().update({name: made for name, made in _FUNCTIONS.items() if name not in globals()})
 
 
-from funcgrad.torch import backends, cuda, distributions, nn, optim, utils  # noqa: E402  (they use the functions)
+from funcgrad.torch import (  # noqa: E402  (they use the functions)
+    amp,
+    distributions,
+    multiprocessing,
+    names,
+    nn,
+    optim,
+    sparse,
+    testing,
+    utils,
+)
+from funcgrad.torch.amp import GradScaler, autocast, is_autocast_enabled  # noqa: E402
+from funcgrad.torch.compiling import compile  # noqa: E402
+from funcgrad.torch.sparse import sparse_coo_tensor  # noqa: E402
+
+Tensor.to_sparse = Tensor.to_sparse_coo = sparse.to_sparse  # type: ignore[attr-defined]
+names.enter()
 
 __version__ = "2.13.0+funcgrad"  # the PyTorch whose behaviour this follows
 

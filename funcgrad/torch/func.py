@@ -9,12 +9,13 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.batch import BatchTracer
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import BatchedControlFlowError
 from funcgrad.torch.functions.creation import ones_like
 from funcgrad.torch.graph.captured import guarded
 from funcgrad.torch.random.randomness import BATCH, CHOICES, Batch
-from funcgrad.torch.tensors.tensor import Tensor
-from funcgrad.transforms import derivatives, matrices, vectorize
+from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.transforms import derivatives, linear, matrices, vectorize
 
 
 def _argnums(argnums: Any) -> tuple[int, ...]:
@@ -95,8 +96,43 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """(output, jvp_fn)."""
-    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+    """(output, jvp_fn): the function runs once, and jvp_fn(*tangents) pushes tangents through what was recorded.
+
+    >>> import funcgrad.torch as torch
+    >>> y, push = torch.func.linearize(torch.square, torch.tensor(3.0))
+    >>> y, push(torch.tensor(1.0))
+    (tensor(9.), tensor(6.))
+    """
+    return linear.linearize(guarded(func), *primals)
+
+
+def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
+    """`func` itself: in-place operations never change what others hold, so there is nothing to remove."""
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid options are: "
+            "remove='mutations', remove='mutations_and_views'"
+        )
+    return func
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """What a tensor of a transform stands for: with `recurse` beneath all transforms. For print and the debugger only."""
+    value = tensor.value
+    while isinstance(value, Tracer):
+        value = value._value
+        if not recurse:
+            break
+    return make_tensor(value)
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Let all BatchNorm modules of `root` use the statistics of the batch alone, so that vmap can be used; returns `root`."""
+    for module in root.modules():
+        if hasattr(module, "track_running_stats") and hasattr(module, "running_mean"):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def _matrix(transform: Any) -> Any:

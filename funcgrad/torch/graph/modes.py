@@ -226,3 +226,16 @@ class inference_mode(ModeManager):
 
     def clone(self) -> ModeManager:
         return inference_mode(self.mode)
+
+
+class set_multithreading_enabled:
+    """Whether a backward may use several threads: it uses one. For programs that switch it."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, *exception: object) -> None:
+        return

@@ -43,6 +43,7 @@ from funcgrad.torch.nn.convolution import (
     Fold,
     Unfold,
 )
+from funcgrad.torch.nn.data_parallel import DataParallel
 from funcgrad.torch.nn.distances import CosineSimilarity, PairwiseDistance
 from funcgrad.torch.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from funcgrad.torch.nn.embedding import Embedding, EmbeddingBag
@@ -180,6 +181,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",

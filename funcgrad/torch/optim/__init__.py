@@ -2,6 +2,7 @@
 
 optimizer.py   the base          groups.py, checkpoints.py   its parameter groups, its state as a dict
 stepping.py    steps by a rule of funcgrad.optim              algorithms.py   SGD, Adam, ...      lbfgs.py   LBFGS
+rarely_used.py   SparseAdam, Muon
 lr_scheduler/  schedules         swa_utils.py                 averages of models
 """
 
@@ -21,6 +22,7 @@ from funcgrad.torch.optim.algorithms import (
 )
 from funcgrad.torch.optim.lbfgs import LBFGS
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.torch.optim.rarely_used import Muon, SparseAdam
 
 __all__ = [
     "ASGD",
@@ -31,11 +33,13 @@ __all__ = [
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
     "swa_utils",
 ]

@@ -207,10 +207,10 @@ def swapped(n: int, partners: np.ndarray) -> np.ndarray:
 @cache
 def _laswp() -> Any:
     try:
-        from scipy.linalg.lapack import dlaswp
+        from scipy.linalg import lapack
     except ImportError:
         return None
-    return dlaswp
+    return lapack.dlaswp  # type: ignore[attr-defined]
 
 
 def _swapped_at_once(n: int, partners: np.ndarray) -> np.ndarray:

@@ -21,7 +21,8 @@ from funcgrad.core.memory.mutation import Place, for_each
 from funcgrad.core.memory.mutation import write as write_tracer
 from funcgrad.errors import user_line
 
-ndarray, _new = np.ndarray, object.__new__
+ndarray = np.ndarray
+_new = object.__new__
 
 
 class Shared(np.ndarray):

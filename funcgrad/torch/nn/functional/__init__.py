@@ -57,6 +57,7 @@ from funcgrad.torch.nn.functional.ctc import ctc_loss
 from funcgrad.torch.nn.functional.distances import cosine_similarity, normalize, pairwise_distance, pdist
 from funcgrad.torch.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from funcgrad.torch.nn.functional.embedding import embedding, embedding_bag
+from funcgrad.torch.nn.functional.grids import affine_grid, grid_sample
 from funcgrad.torch.nn.functional.linear import bilinear, linear
 from funcgrad.torch.nn.functional.losses import (
     binary_cross_entropy,
@@ -122,6 +123,7 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -156,6 +158,7 @@ __all__ = [
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hardshrink",

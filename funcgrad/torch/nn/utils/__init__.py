@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from funcgrad.torch.nn.utils import parametrizations, parametrize, rnn, stateless
+from funcgrad.torch.nn.utils import parametrizations, parametrize, prune, rnn, stateless
 from funcgrad.torch.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from funcgrad.torch.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 from funcgrad.torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
@@ -28,6 +28,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

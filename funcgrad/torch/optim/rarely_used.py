@@ -1,0 +1,130 @@
+"""SparseAdam and Muon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from funcgrad.torch.graph.modes import enable_grad, no_grad
+from funcgrad.torch.optim.optimizer import Optimizer, Params
+from funcgrad.torch.tensors.tensor import make_tensor, plain
+
+
+def _closed(closure: Callable[[], Any] | None) -> Any:
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
+
+
+class SparseAdam(Optimizer):
+    """Adam for the rows that a gradient reaches: the moments of the others stay as they are.
+
+    Gradients are dense arrays here; a row is reached where its gradient is not all zeros.
+    """
+
+    def __init__(
+        self, params: Params, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, maximize: bool = False
+    ) -> None:
+        if not lr > 0.0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step."""
+        loss = _closed(closure)
+        with no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._step(p, group)
+        return loss
+
+    def _step(self, p: Any, group: dict[str, Any]) -> None:
+        state, gradient = self.state[p], np.asarray(plain(p.grad))
+        if not state:
+            zeros = np.zeros_like(gradient)
+            state.update(step=0, exp_avg=make_tensor(zeros), exp_avg_sq=make_tensor(zeros.copy()))
+        state["step"] += 1
+        rows = np.flatnonzero((gradient != 0).reshape(len(gradient), -1).any(1))
+        g = -gradient[rows] if group["maximize"] else gradient[rows]
+        first, second = group["betas"]
+        m, v = (np.array(plain(state[name])) for name in ("exp_avg", "exp_avg_sq"))
+        m[rows] += (g - m[rows]) * (1 - first)
+        v[rows] += (g * g - v[rows]) * (1 - second)
+        state["exp_avg"], state["exp_avg_sq"] = make_tensor(m), make_tensor(v)
+        rate = group["lr"] * math.sqrt(1 - second ** state["step"]) / (1 - first ** state["step"])
+        x = np.array(plain(p))
+        x[rows] -= rate * m[rows] / (np.sqrt(v[rows]) + group["eps"])
+        p.copy_(make_tensor(x))
+
+
+class Muon(Optimizer):
+    """Steps along the nearest orthogonal matrix of the momentum (by Newton and Schulz's iteration), for matrices only.
+
+    PyTorch iterates in bfloat16, this in the dtype of the parameter: the steps agree to some two digits.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        if lr < 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        given = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov, "eps": eps}
+        super().__init__(
+            params, {**given, "ns_coefficients": ns_coefficients, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn}
+        )
+        for p in (p for group in self.param_groups for p in group["params"]):
+            if p.ndim != 2:
+                raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step."""
+        loss = _closed(closure)
+        with no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._step(p, group)
+        return loss
+
+    def _step(self, p: Any, group: dict[str, Any]) -> None:
+        state, g = self.state[p], np.asarray(plain(p.grad))
+        held = np.asarray(plain(state["momentum_buffer"])) if "momentum_buffer" in state else np.zeros_like(g)
+        held = held + (g - held) * (1 - group["momentum"])
+        state["momentum_buffer"] = make_tensor(held)
+        update = g + (held - g) * group["momentum"] if group["nesterov"] else held
+        update = _orthogonal(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
+        rate = group["lr"] * _adjusted(group["adjust_lr_fn"], *p.shape)
+        x = np.array(plain(p)) * (1 - group["lr"] * group["weight_decay"])
+        p.copy_(make_tensor((x - rate * update).astype(x.dtype)))
+
+
+def _adjusted(how: str | None, rows: int, columns: int) -> float:
+    return 0.2 * math.sqrt(max(rows, columns)) if how == "match_rms_adamw" else math.sqrt(max(1, rows / columns))
+
+
+def _orthogonal(x: np.ndarray, coefficients: tuple[float, float, float], steps: int, eps: float) -> np.ndarray:
+    """A matrix with the singular vectors of x and singular values near 1."""
+    a, b, c = coefficients
+    tall = x.shape[0] > x.shape[1]
+    x = x.T if tall else x
+    x = x / max(float(np.linalg.norm(x)), eps)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = a * x + (b * gram + c * (gram @ gram)) @ x
+    return x.T if tall else x

@@ -12,7 +12,7 @@ from typing import Any
 
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BlankTracer
-from funcgrad.scipy.examples import by_examples
+from funcgrad.scipy.examples import attributes, by_examples, holds_arrays
 from funcgrad.scipy.rerun import CLASSES, rerun, stands_for, substitute
 
 
@@ -67,6 +67,22 @@ def either(f: Any) -> Any:
     return call
 
 
+def instead(c: type, **methods: Any) -> None:
+    """Methods of a class that is rerun, which are called where there are tracers, in the place of SciPy's code."""
+    for name, body in methods.items():
+        setattr(c, name, _ours(c, name, body))
+
+
+def _ours(c: type, name: str, body: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if RUNNING.get() is None or not any(carries_tracer(x) for x in (self, *args, *kwargs.values())):
+            return getattr(super(c, self), name)(*args, **kwargs)
+        return by_examples(body, (self, *args), kwargs, f"{c.__qualname__}.{name}")
+
+    call.__name__, call.__doc__ = name, body.__doc__
+    return call
+
+
 def carries_tracer(x: Any, depth: int = 5) -> bool:
     """Is a tracer in `x`: an array, a container of arrays, or an object that was made of arrays?"""
     if isinstance(x, Tracer):
@@ -79,8 +95,8 @@ def carries_tracer(x: Any, depth: int = 5) -> bool:
         return any(carries_tracer(v, depth - 1) for v in x.values())
     if isinstance(x, MethodType):
         return carries_tracer(x.__self__, depth - 1)
-    if type(x).__module__.partition(".")[0] in ("scipy", "funcgrad") and hasattr(x, "__dict__") and not isinstance(x, type):
-        return any(carries_tracer(v, depth - 1) for v in vars(x).values())
+    if holds_arrays(x):
+        return any(carries_tracer(v, depth - 1) for v in attributes(x).values())
     return False
 
 

@@ -141,6 +141,10 @@ class Chapter:
             if isinstance(found, type) and f"{self.part}.{name}" not in REPLACED:
                 REPLACED[f"{self.part}.{name}"] = substitute("", found)
 
+    def replaced(self, name: str) -> Any:
+        """Our object in the place of SciPy's, as `classes` has made it."""
+        return REPLACED[f"{self.part}.{name}"]
+
     def custom(self, names: str, *args: Any, **options: Any) -> None:
         """As `funcgrad.core.engine.declare.custom`."""
         for name, function in self.found(names):

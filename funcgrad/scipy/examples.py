@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from funcgrad.core.engine.batch import BatchTrace, is_batched, stacked
 from funcgrad.core.engine.primitive import Call, spec
 from funcgrad.core.engine.trace import Trace, Tracer, bind
 from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.core.memory.blank import plain as plain_of
 from funcgrad.errors import FuncgradError
+from funcgrad.scipy.rerun import substitute
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, flat_call
 
 Flat = Callable[..., list[Any]]
@@ -73,9 +76,9 @@ def _made(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
         given, named = rebuilt(leaves)
         made = object.__new__(type(args[0]))
         chosen(made, *given, **named)
-        return vars(made)
+        return attributes(made)
 
-    vars(args[0]).update(_as_step(name, run, inputs))
+    _set(args[0], _as_step(name, run, inputs))
 
 
 def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> Any:
@@ -85,6 +88,7 @@ def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> A
 
     def flat(*leaves: Any) -> list[Any]:
         outs, made = _apart(run(list(leaves)), _is_number)
+        outs = [plain_of(o) for o in outs]
         rebuild[:] = [made]
         numbers.append([o if isinstance(o, (int, float, complex)) else None for o in outs])
         return [o if hasattr(o, "dtype") else np.asarray(o)[()] for o in outs]
@@ -92,6 +96,23 @@ def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> A
     outs = bind(Step(name, flat), flat_call(inputs))
     same = [column[0] if column[0] is not None and len(set(column)) == 1 else None for column in zip(*numbers, strict=True)]
     return rebuild[0]([o if number is None else number for o, number in zip(outs, same, strict=True)])
+
+
+def attributes(x: Any) -> dict[str, Any]:
+    """The attributes of an object, those in slots too."""
+    slots = [name for c in type(x).__mro__ for name in _names(c.__dict__.get("__slots__", ()))]
+    return {**getattr(x, "__dict__", {}), **{name: getattr(x, name) for name in slots if hasattr(x, name)}}
+
+
+def _names(slots: Any) -> tuple[str, ...]:
+    return tuple(name for name in ((slots,) if isinstance(slots, str) else slots) if not name.startswith("__"))
+
+
+def _set(x: Any, named: dict[str, Any]) -> None:
+    for name, value in named.items():
+        if isinstance(value, MethodType) and type(value.__self__) is type(x):  # one of its own
+            value = MethodType(value.__func__, x)
+        object.__setattr__(x, name, value)
 
 
 def _is_tracer(x: Any) -> bool:
@@ -112,6 +133,8 @@ def apart(x: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
 def _apart(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Callable[[list[Any]], Any]]:
     if is_leaf(x):
         return [x], lambda leaves: leaves.pop(0)
+    if isinstance(x, BlankTracer):
+        return [], lambda leaves: plain_of(x)
     if isinstance(x, tuple) and getattr(x, "__dict__", None):  # one of SciPy's results, which may have more than its items
         leaves, build = _apart((list(x), dict(vars(x))), is_leaf)
         return leaves, lambda leaves: _bunch(x, build(leaves))
@@ -125,15 +148,17 @@ def _apart(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Callable[
         parts = [_apart(v, is_leaf) for v in x.values()]
         make = lambda values: _like(x, zip(list(x), values))
         return [v for leaves, _ in parts for v in leaves], lambda leaves: make([build(leaves) for _, build in parts])
-    if type(x).__module__.partition(".")[0] in ("scipy", "funcgrad") and getattr(x, "__dict__", None) and not callable_only(x):
-        leaves, build = _apart(dict(vars(x)), is_leaf)
+    if holds_arrays(x) and attributes(x):
+        leaves, build = _apart(attributes(x), is_leaf)
         return leaves, lambda leaves: _with(x, build(leaves))
     return [], lambda leaves: x
 
 
-def callable_only(x: Any) -> bool:
-    """Is `x` a function or a class, of which the attributes don't count?"""
-    return isinstance(x, type) or hasattr(x, "__code__")
+def holds_arrays(x: Any) -> bool:
+    """Is `x` an object of SciPy's, or one of ours that may be made of tracers?"""
+    if isinstance(x, type) or hasattr(x, "__code__"):
+        return False
+    return type(x).__module__.partition(".")[0] == "scipy" or hasattr(type(x), "__carries_tracer__")
 
 
 def _bunch(x: Any, parts: tuple[list[Any], dict[str, Any]]) -> Any:
@@ -149,9 +174,13 @@ def _like(x: dict[Any, Any], items: Any) -> dict[Any, Any]:
     return made
 
 
-def _with(x: Any, attributes: dict[str, Any]) -> Any:
-    made = copy.copy(x)
-    vars(made).update(attributes)
+def _with(x: Any, named: dict[str, Any]) -> Any:
+    """An object like `x`, of the class that takes tracers, with other attributes."""
+    try:
+        made = object.__new__(substitute("", type(x)))
+    except TypeError:  # it is made by compiled code
+        made = copy.copy(x)
+    _set(made, named)
     return made
 
 

@@ -159,6 +159,8 @@ def _substituted(value: Any, space: Space) -> Any:
     if isinstance(value, ModuleType):
         return _module(value, space)
     if isinstance(value, FunctionType):
+        if value.__module__.startswith("scipy."):
+            _load(value.__module__)
         if CATALOGUE.get(value) is not None and value not in RERUN and not _is_numpy(value):
             return _known(value)
         if value.__module__.startswith("scipy.optimize"):  # the steps of a search have derivatives, but not the solution's

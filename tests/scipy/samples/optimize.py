@@ -71,4 +71,3 @@ SAMPLES = [
     of("assignment", lambda c: np.sum(c[optimize.linear_sum_assignment(c)]), A(3, 3), order=2),
     S(optimize.rosen, A(4)), S(optimize.rosen_der, A(4)), S(optimize.rosen_hess, A(4)), S(optimize.rosen_hess_prod, A(4), A(4)),
 ]  # fmt: skip
-

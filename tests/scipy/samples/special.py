@@ -1,6 +1,5 @@
 """Samples of the functions of scipy.special that are no ufuncs."""
 
-
 from funcgrad.scipy import special
 from tests.rules.samples import A, C, S
 
@@ -28,4 +27,3 @@ SAMPLES = [
     of("harmonics", lambda t, p: special.sph_harm_y(3, 2, t, p), P, P[::-1].copy()),
     S(special.ellip_normal, 1.3, 3.1, 1, 2).but(wrt=(0, 1)),
 ]  # fmt: skip
-

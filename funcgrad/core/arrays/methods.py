@@ -80,9 +80,9 @@ class ArrayMethods(ArrayText):
         lane = LANES.get(function) if len(args) == 1 and not kwargs else None
         if lane is not None:  # it was made by `call_function`
             return lane(args[0])
-        made = entry(function)
-        if made.takes_like:
-            return made(self, *args, **kwargs)
+        known_entry = entry(function)
+        if known_entry.takes_like:
+            return known_entry(self, *args, **kwargs)
         try:
             return call_function(function, args, kwargs)
         except OwnOperation as own:
@@ -388,16 +388,16 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     args = tuple([opened(x) for x in args])
     if kwargs:
         kwargs = {name: opened(x) for name, x in kwargs.items()}
-    made = entry(function)
-    if len(args) > place_of_out(made):
-        args, kwargs = by_name(made, args, kwargs)
+    known_entry = entry(function)
+    if len(args) > place_of_out(known_entry):
+        args, kwargs = by_name(known_entry, args, kwargs)
     out = kwargs.get("out")
     if not isinstance(out, ArrayMethods):
-        return made(*args, **kwargs)
-    return written(made, args, made(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out)
+        return known_entry(*args, **kwargs)
+    return written(known_entry, args, known_entry(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out)
 
 
 def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:
     """A ufunc with keywords, or one of its methods (reduce, accumulate, outer, ...)."""
-    made: Any = entry(ufunc)
-    return made(*args, **kwargs) if method == "__call__" else made.method(method, *args, **kwargs)
+    known_entry: Any = entry(ufunc)
+    return known_entry(*args, **kwargs) if method == "__call__" else known_entry.method(method, *args, **kwargs)

@@ -139,9 +139,9 @@ class Ufunc(Primitive):
     def _check_casts(self, operands: Sequence[Any], options: dict[str, Any]) -> None:
         """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without elements."""
         if self.function.signature is None:
-            given = {k: options[k] for k in ("dtype", "casting") if options[k] is not None}
+            requested = {k: options[k] for k in ("dtype", "casting") if options[k] is not None}
             dtypes = [x if isinstance(x, (bool, int, float, complex)) else as_array(x).dtype for x in operands]
-            self.function(*(np.empty(0, d) if isinstance(d, np.dtype) else d for d in dtypes), **given)
+            self.function(*(np.empty(0, d) if isinstance(d, np.dtype) else d for d in dtypes), **requested)
 
     def _delivered_each(self, results: Sequence[Any], outs: Any, options: dict[str, Any]) -> tuple[Any, ...]:
         if options["where"] is not True:

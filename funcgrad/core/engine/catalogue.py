@@ -76,9 +76,9 @@ def title_of(function: Callable[..., Any], name: str) -> str:
 
 def entry(function: Callable[..., Any]) -> Function:
     """The catalogue's entry for `function`, or an error that says that there is none."""
-    found = known(function)
-    if found is not None:
-        return found
+    known_entry = known(function)
+    if known_entry is not None:
+        return known_entry
     raise UnsupportedFunctionError(
         f"{title_of(function, name_of(function))} has no derivative rule in funcgrad (called at {user_line()}). Declare "
         "one with funcgrad.extend, or write the computation with functions that have one."
@@ -102,12 +102,12 @@ def late(library: str, module: str, *, beforehand: bool = False) -> None:
 
 def load_late() -> bool:
     """Import the rules that are not, for the libraries that the user has imported by now: were there any?"""
-    found = [library for library in list(LATE) if library in sys.modules]
-    for library in found:
+    libraries = [library for library in list(LATE) if library in sys.modules]
+    for library in libraries:
         import_module(LATE[library])  # another thread may be importing it: then this waits
-    for library in found:
+    for library in libraries:
         LATE.pop(library, None)
-    return bool(found)
+    return bool(libraries)
 
 
 def load_beforehand() -> None:
@@ -117,12 +117,12 @@ def load_beforehand() -> None:
         BEFOREHAND.pop(library, None)
 
 
-def register(function: Callable[..., Any], made: Function) -> Function:
+def register(function: Callable[..., Any], new: Function) -> Function:
     """Enter `made` into the catalogue; a second entry for one function is a mistake."""
     if function in CATALOGUE:
-        raise ValueError(f"{made.title} is declared twice in the catalogue")
-    CATALOGUE[function] = made
-    return made
+        raise ValueError(f"{new.title} is declared twice in the catalogue")
+    CATALOGUE[function] = new
+    return new
 
 
 class Composite(Function):

@@ -26,9 +26,9 @@ from funcgrad.core.engine.trace import Tracer
 
 
 def _primitive(function: Callable[..., Any], rule: Rule, options: dict[str, Any]) -> Primitive:
-    made = Ufunc(function, rule, **options) if isinstance(function, np.ufunc) else Primitive(function, rule, **options)
-    register(function, made)
-    return made
+    primitive = Ufunc(function, rule, **options) if isinstance(function, np.ufunc) else Primitive(function, rule, **options)
+    register(function, primitive)
+    return primitive
 
 
 def elementwise(function: Callable[..., Any], *partials: Partial, batch: Any = "aligned", **options: Any) -> Primitive:

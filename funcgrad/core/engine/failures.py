@@ -68,12 +68,12 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 def _first_told(error: BaseException) -> TracerError | None:
     """The first of our errors among those that led to this one."""
-    found, seen = None, 0
+    told, seen = None, 0
     cause = error.__cause__ or error.__context__
     while cause is not None and seen < 100:
-        found = cause if isinstance(cause, TracerError) else found
+        told = cause if isinstance(cause, TracerError) else told
         cause, seen = cause.__cause__ or cause.__context__, seen + 1
-    return found
+    return told
 
 
 def _of_library(error: Exception, frames: list[FrameType]) -> Exception:

@@ -88,10 +88,10 @@ class Named(Rule):
         present = dict(call.layout)
         if all(name in present or name == "out" for name in needed):
             take = "".join(f"    {name} = saved[{name!r}]\n" for name in needed)
-            given = {name: ", ".join(_arguments(self.pulls[name], self.names[name])) for name in wanted}
+            arguments = {name: ", ".join(_arguments(self.pulls[name], self.names[name])) for name in wanted}
         else:  # what is not among the parameters of a call is not saved
-            take, given = "", dict.fromkeys(wanted, "**saved")
-        parts = [f"pull_{name}(ct, {given[name]})" for name in wanted]
+            take, arguments = "", dict.fromkeys(wanted, "**saved")
+        parts = [f"pull_{name}(ct, {arguments[name]})" for name in wanted]
         has_one = getattr(primitive.function, "nout", None) == 1  # output: a ufunc tells
         several = "" if has_one else "    if type(ct) is list:\n        return general(ct, saved)\n"
         source = f"def pull(ct, saved):\n{several}{take}    return ({', '.join(parts)},)\n"

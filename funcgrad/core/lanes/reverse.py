@@ -178,7 +178,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
 
 _FUNCTION = """\
 def NAME(x):
-    given = x
+    operand = x
     if type(x) is Tracer:
         node_x = x._node
         if node_x is not None:
@@ -197,7 +197,7 @@ def NAME(x):
         out = at_once(x)
         if out is not None:
             return out
-    return general(given)
+    return general(operand)
 """
 
 

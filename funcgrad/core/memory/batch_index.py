@@ -135,16 +135,16 @@ def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]
 
     pairs = [taken_off(i) for i in (index if isinstance(index, tuple) else (index,))]
     items, batched = [i for i, _ in pairs], [is_batched for _, is_batched in pairs]
-    found = batch_index(items, batched, shape, trace.size, x_batched=True)
-    if found is None and not any(isinstance(i, Tracer) for i in items) and not any(batched):
+    in_batch = batch_index(items, batched, shape, trace.size, x_batched=True)
+    if in_batch is None and not any(isinstance(i, Tracer) for i in items) and not any(batched):
         # True or False for an index, or a mask that does not fit: NumPy says what it means, or what is wrong.
         positions = np.arange(math.prod(shape)).reshape(shape)[index]
         items = list(np.unravel_index(positions, shape)) if shape else [np.newaxis] * positions.ndim
         if shape or positions.size:
-            found = batch_index(items, [False] * len(items), shape, trace.size, x_batched=True)
+            in_batch = batch_index(items, [False] * len(items), shape, trace.size, x_batched=True)
     v, is_batched = taken_off(v)
-    if found is not None:
-        return found.index, found.disarranged(v, is_batched=is_batched)
+    if in_batch is not None:
+        return in_batch.index, in_batch.disarranged(v, is_batched=is_batched)
     mask: Any = items[0]
     if batched == [True] and _is_mask(mask) and mask.shape[1:] == tuple(shape) and np.ndim(v) == is_batched:
         # One number for whatever the mask takes: it does not matter that this differs between the examples.

@@ -139,8 +139,7 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     """The fast lane of x[index]: the node has the index, which nobody can change."""
     trace, node = x._trace, x._node
     assert node is not None
-    made = make_node(next(trace.numbers), READ_PLAN, index, (node,), value.shape, value.dtype)
-    return trace.wrap(value, made)
+    return trace.wrap(value, make_node(next(trace.numbers), READ_PLAN, index, (node,), value.shape, value.dtype))
 
 
 float64, ndarray = np.float64, np.ndarray  # globals are found faster than attributes of a module
@@ -234,10 +233,10 @@ def batched_getitem(primitive: Primitive, call: Call, batched: Sequence[bool], s
     x = call.operands[0]
     if len(batched) == 1 and isinstance(call.params["index"], (int, slice)):
         return x[:, call.params["index"]]
-    found = _batch_index(call, batched, size, x_batched=batched[0])
-    if found is None:
+    in_batch = _batch_index(call, batched, size, x_batched=batched[0])
+    if in_batch is None:
         return one_by_one(primitive, call, batched, size)
-    out = found.arranged(primitive(x, found.index))
+    out = in_batch.arranged(primitive(x, in_batch.index))
     return out if _is_basic(call.params["index"]) or out.ndim < 3 or not out.size else as_alone(out, _alone(call, batched))
 
 
@@ -250,12 +249,12 @@ def _alone(call: Call, batched: Sequence[bool]) -> Any:
 def batched_add_at(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """One addition into all buffers."""
     buffer, part = call.operands[:2]
-    found = _batch_index(call, batched, size, x_batched=True)
-    if found is None:
+    in_batch = _batch_index(call, batched, size, x_batched=True)
+    if in_batch is None:
         return one_by_one(primitive, call, batched, size)
     if not batched[0]:
         buffer = np.broadcast_to(buffer, (size, *buffer.shape))
-    return primitive(buffer, found.disarranged(part, is_batched=batched[1]), found.index)
+    return primitive(buffer, in_batch.disarranged(part, is_batched=batched[1]), in_batch.index)
 
 
 GETITEM = GetItem(

@@ -111,7 +111,7 @@ def for_each(trace: Trace, x: Any) -> Any:
 # ---- buffers ---------------------------------------------------------------------------------------------------------
 
 
-def taken(x: Any, field: str) -> Any:
+def free_buffer(x: Any, field: str) -> Any:
     """The content of `x._value` (or `x._node`), taken out of the cell, as something that may be written into."""
     value = getattr(x, field)
     setattr(x, field, None)
@@ -138,12 +138,12 @@ def measured(count: Callable[[Tracer], int]) -> int:
     return count(x)
 
 
-# The reference count, seen in `taken`, of a value that nobody but the cell held.
+# The reference count, seen in `free_buffer`, of a value that nobody but the cell held.
 FREE = measured(_free_count)
 
 
 def put(buffer: Any, place: Place, v: Any) -> Any:
-    """`v` at `place` of a buffer that `taken` has given free: a plain array, or a tracer of an outer trace."""
+    """`v` at `place` of what `free_buffer` gave: a plain array, or a tracer of an outer trace."""
     if isinstance(buffer, Tracer):
         write(buffer, place, v)
         return buffer
@@ -151,14 +151,14 @@ def put(buffer: Any, place: Place, v: Any) -> Any:
     if outer is None:
         place.write(buffer, v)
         return buffer
-    made = outer.wrap(for_each(outer, buffer), None)  # a plain value becomes one of the outer trace
-    write(made, place, v)
-    return made
+    inner = outer.wrap(for_each(outer, buffer), None)  # a plain value becomes one of the outer trace
+    write(inner, place, v)
+    return inner
 
 
 def overwrite(x: Any, field: str, place: Place, v: Any) -> None:
     """Put `v` at `place` of `x._value` (or `x._node`); if that fails, the content stays."""
-    buffer = taken(x, field)
+    buffer = free_buffer(x, field)
     try:
         buffer = put(buffer, place, v)
     finally:
@@ -291,7 +291,7 @@ def _zeroed(ct: Masked, place: Place) -> Masked:
         ct.value = ct.live = None
     overwrite(value, "_value", place, 0)
     if is_half:
-        live._value = taken(live, "_value")
+        live._value = free_buffer(live, "_value")
     else:
         overwrite(live, "_value", place, False)
     return Masked(value._value, live._value, owned=True)

@@ -358,14 +358,14 @@ class Window:
         place: list[Any] = list(self._at(position))
         last = -1
         for length, apart in walks:
-            found = [
+            axes = [
                 (axis, apart // stride)
                 for stride, axis, n in self.axes
                 if n > 1 and axis > last and not apart % stride and 0 <= place[axis] + (length - 1) * apart // stride < n
             ]
-            if len(found) != 1:
+            if len(axes) != 1:
                 return None
-            last, step = found[0]
+            last, step = axes[0]
             stop = place[last] + length * step
             place[last] = slice(place[last], stop if stop >= 0 else None, step)
         return tuple(place)

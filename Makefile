@@ -16,10 +16,10 @@ has = $(addprefix $(VENV)/.has-,$(1) $(WITH))
 
 # Two installations into one environment must not run side by side.
 .NOTPARALLEL:
-.PHONY: help demo examples test lint types stubs docs bench notebooks array-api clean
+.PHONY: help demo examples test lint types stubs docs bench compat .compat-run notebooks array-api clean
 
 help:
-	@echo "make demo | examples | test | lint | types | stubs | docs | bench | notebooks | array-api SUITE=path | clean"
+	@echo "make demo | examples | test | lint | types | stubs | docs | bench | compat | notebooks | array-api SUITE=path | clean"
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "funcgrad needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -64,6 +64,13 @@ docs: $(call has,docs)
 
 bench: $(call has,bench)
 	$(BIN)/python -m benchmarks
+
+# Packages written for autograd, with the original and with funcgrad; in an environment of its own.
+compat:
+	$(MAKE) .compat-run VENV=.venv-compat
+
+.compat-run: $(call has,compat)
+	$(BIN)/python -m benchmarks.packages
 
 notebooks: $(call has,notebooks)
 	$(BIN)/python -m pytest -q -n $(JOBS) --nbmake notebooks $(ARGS)

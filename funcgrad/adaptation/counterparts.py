@@ -20,7 +20,7 @@ LIBRARIES = {
 # Modules whose functions are found by asking for each of their names, since these do not know where they belong.
 _ASKED = (
     "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing", "numpy.lib.stride_tricks",
-    "numpy.polynomial.polynomial", "math", "cmath", "functools", "statistics",
+    "numpy.polynomial.polynomial", "math", "cmath", "functools", "statistics", "scipy.stats",
 )  # fmt: skip
 
 
@@ -80,9 +80,9 @@ def _in_public_module(value: Any, module: str, name: str) -> Any:
     for n in range(len(parts), 0, -1):
         public = ".".join(parts[:n])
         if getattr(sys.modules.get(public), name, None) is value:
-            ours = module_for(public)
-            if ours is not None:
-                return getattr(ours, name, value)
+            found = getattr(module_for(public), name, value)
+            if found is not value:
+                return found
     return value
 
 

@@ -137,6 +137,8 @@ class Translator:
             return made(self, value)
         if self.scope.has_class(kind):
             self.classes.adopt(value)
+        elif kind.__module__.startswith("scipy."):  # such as scipy.stats.norm
+            return counterparts.counterpart(value)
         elif isinstance(getattr(value, "py_func", None), FunctionType):  # compiled by numba
             return self.translated(value.py_func)
         return value

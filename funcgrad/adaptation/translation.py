@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from threading import RLock
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref
@@ -22,6 +23,7 @@ from funcgrad.transforms.wrapping import Transformed
 
 # What holds nothing that could be translated, and most values are.
 _PLAIN = frozenset([int, float, complex, bool, str, bytes, type(None), np.float64, slice, range, type(...)])
+_TRANSLATING = RLock()  # what one thread is translating, another one must not take for translated
 _MANY = 1000  # items of a container that are looked at
 
 
@@ -43,6 +45,10 @@ class Translator:
         kind = type(value)
         if kind in _PLAIN or isinstance(value, Tracer):
             return value
+        with _TRANSLATING:
+            return self._translated(value, kind)
+
+    def _translated(self, value: Any, kind: type) -> Any:
         made = _BY_KIND.get(kind)
         if made is not None:
             return made(self, value)

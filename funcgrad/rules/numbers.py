@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import Elementwise, Partial
 from funcgrad.core.engine.primitive import Primitive
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.core.memory.views import is_scalar
 
 REAL, COMPLEX = np.dtype(np.float64), np.dtype(np.complex128)
 OPERANDS = ("x", "y", "z")
@@ -33,10 +35,13 @@ def number(x: Any, dtype: np.dtype[Any] = REAL) -> Any:
     """
     if not is_traced(x):
         return dtype.type(builtins.float(x) if dtype is REAL else builtins.complex(x))
+    shape = x.shape
+    if not shape and x.dtype is dtype and is_scalar(x):
+        return x
     if x.dtype.kind == "c" and dtype is REAL:
         raise TypeError("must be real number, not complex")
-    if x.shape:
-        builtins.float(np.zeros(x.shape))  # what NumPy has to say of an array with axes
+    if shape:
+        builtins.float(np.zeros(shape))  # what NumPy has to say of an array with axes
         x = x.reshape(())
     return x.astype(dtype, copy=False)[()]
 
@@ -46,26 +51,34 @@ def of_numbers(function: Callable[..., Any], rule: str | tuple[Partial, ...], na
     made: Any = CATALOGUE[getattr(np, rule)].rule if isinstance(rule, str) else Elementwise(rule)  # type: ignore[attr-defined]
     operands = OPERANDS[: len(made.partials)]
     primitive = Primitive(
-        _of_arrays(function), made, operands=" ".join(operands), signature=", ".join(operands), batch="aligned", name=name
+        _of_arrays(function, dtype), made, operands=" ".join(operands), signature=", ".join(operands), batch="aligned", name=name
     )
 
-    def call(*args: Any) -> Any:
+    lane: Any = None
+
+    def of_one(x: Any) -> Any:
+        nonlocal lane
+        lane = lane or LANES.make(primitive)  # at the first call, as it takes a while
+        return lane(number(x, dtype))
+
+    def of_several(*args: Any) -> Any:
         return primitive(*[number(x, dtype) for x in args])
 
-    return call
+    return of_one if len(operands) == 1 else of_several
 
 
-def _of_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+def _of_arrays(function: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., Any]:
     """`function`, which takes Python's numbers, of NumPy's numbers and of arrays (the examples of a vmap)."""
 
     def run(*args: Any) -> Any:
-        if not any(np.ndim(x) for x in args):
-            return _numpys(function(*[x.item() for x in args]))
+        for x in args:
+            if type(x) is np.ndarray and x.shape:
+                break
+        else:
+            return _numpys(function(*args))
         arrays = np.broadcast_arrays(*args)
         outs = [function(*items) for items in zip(*(x.ravel().tolist() for x in arrays), strict=True)]
-        return np.array(outs, _numpys(function(*[x.dtype.type(1).item() for x in args])).dtype if not outs else None).reshape(
-            arrays[0].shape
-        )
+        return np.array(outs, dtype).reshape(arrays[0].shape)
 
     return run
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.torch.functions.creation import ones_like, zeros_like
+from funcgrad.torch.func import grad as gradient_of
+from funcgrad.torch.func import jacfwd
+from funcgrad.torch.functions.creation import eye, ones_like, zeros_like
 from funcgrad.torch.functions.join import stack
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.backward import grad
@@ -114,11 +116,16 @@ def jacobian(
     """The Jacobian: for each output (outside) and each input (inside) a tensor of shape output.shape + input.shape."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(f'Expected strategy to be either "forward-mode" or "reverse-mode". Got {strategy}.')
+    if strategy == "forward-mode":
+        return _pushed(func, inputs, create_graph, strict, vectorize)
     with modes.enable_grad():
         many, given = _as_inputs(inputs, "inputs", "jacobian")
         ins = _fresh(given, create_graph)
         out_many, outs = _as_inputs(func(*ins), "outputs of the user-provided function", "jacobian")
-        blocks = tuple(_rows(o, ins, create_graph, strict) for o in outs)
+        if vectorize and strict:
+            raise RuntimeError(_NOT_STRICT)
+        rows = _rows_at_once if vectorize else _rows
+        blocks = tuple(rows(o, ins, create_graph, strict) for o in outs)
     found = tuple(_finished(block, many, create_graph) for block in blocks)
     return found if out_many else found[0]
 
@@ -134,6 +141,46 @@ def _rows(out: Tensor, ins: tuple[Tensor, ...], create_graph: bool, strict: bool
     return [stack([row[i] for row in rows]).reshape(*out.shape, *x.shape) for i, x in enumerate(ins)]
 
 
+_NOT_STRICT = (
+    "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
+    "set `strict=False` or `vectorize=False`."
+)
+
+
+def _rows_at_once(out: Tensor, ins: tuple[Tensor, ...], create_graph: bool, strict: bool) -> list[Tensor]:
+    """All rows in one sweep, for a batch of cotangents."""
+    if not out.requires_grad or not out.numel():
+        return _rows(out, ins, create_graph, strict)
+    seeds = eye(out.numel(), dtype=out.dtype).reshape(out.numel(), *out.shape)
+    found = grad([out], ins, [seeds], True, create_graph, allow_unused=True, is_grads_batched=True)
+    parts = [zeros_like(x).expand(out.numel(), *x.shape) if g is None else g for x, g in zip(ins, found, strict=True)]
+    return [g.reshape(*out.shape, *x.shape) for x, g in zip(ins, parts, strict=True)]
+
+
+def _pushed(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
+    """The Jacobian by forward mode, all columns at once."""
+    if create_graph:
+        raise NotImplementedError(
+            "torch.autograd.functional.jacobian: `create_graph=True` and `strategy=\"forward-mode\"` are not supported together "
+            "(yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`."
+        )
+    if strict:
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `strategy=\"forward-mode\"` are not supported together (yet). "
+            "Please either set `strict=False` or `strategy=\"reverse-mode\"`."
+        )
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for `vectorize=True`."
+        )
+    many, given = _as_inputs(inputs, "inputs", "jacobian")
+    out_many, _ = _as_inputs(func(*given), "outputs of the user-provided function", "jacobian")
+    found = jacfwd(func, argnums=tuple(range(len(given))))(*given)
+    blocks = found if out_many else (found,)
+    shown = tuple(block if many else block[0] for block in blocks)
+    return shown if out_many else shown[0]
+
+
 def hessian(
     func: Callable[..., Any],
     inputs: Any,
@@ -146,11 +193,13 @@ def hessian(
     many, given = _as_inputs(inputs, "inputs", "hessian")
 
     def gradient(*ins: Tensor) -> Any:
+        if outer_jacobian_strategy == "forward-mode":  # of the duals that are pushed, autograd.grad knows nothing
+            return gradient_of(lambda *xs: _single(func(*xs), "hessian"), argnums=tuple(range(len(ins))))(*ins)
         out = _single(func(*ins), "hessian")
         fresh = tuple(x for x in ins)
         return tuple(_gradients([out], fresh, [ones_like(out)], True, strict, "hessian"))
 
-    found = jacobian(gradient, given, create_graph=create_graph, strict=strict)
+    found = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
     return found if many else found[0][0]
 
 

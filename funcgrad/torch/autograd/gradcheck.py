@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import concrete
+from funcgrad.testing.differences import basis
 from funcgrad.torch.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from funcgrad.torch.functions.creation import ones_like
 from funcgrad.torch.functions.elementwise import mul
@@ -90,16 +91,13 @@ def _numerical(func: Any, inputs: tuple[Any, ...], i: int, k: int, eps: float) -
     x = np.array(concrete(inputs[i].value))
     rows = []
     with modes.no_grad():
-        for j in range(x.size):
-            for step in (eps, 1j * eps) if x.dtype.kind == "c" else (eps,):
-                ends = []
-                for sign in (1, -1):
-                    moved = x.copy()
-                    moved.reshape(-1)[j] += sign * step
-                    inputs[i].data.copy_(make_tensor(moved))  # the tensor itself, which `func` may hold by other ways
-                    ends.append(np.array(concrete(_output(func, inputs, k).value), complex if x.dtype.kind == "c" else None))
-                inputs[i].data.copy_(make_tensor(x))
-                rows.append(((ends[0] - ends[1]) / (2 * eps)).reshape(-1))
+        for _, unit in basis(x):
+            ends = []
+            for step in (eps, -eps):
+                inputs[i].data.copy_(make_tensor(x + step * unit))  # the tensor itself, which `func` may hold by other ways
+                ends.append(np.array(concrete(_output(func, inputs, k).value), complex if x.dtype.kind == "c" else None))
+            inputs[i].data.copy_(make_tensor(x))
+            rows.append(((ends[0] - ends[1]) / (2 * eps)).reshape(-1))
     return np.array(rows)
 
 
@@ -126,9 +124,7 @@ def _analytic(func: Any, inputs: tuple[Any, ...], i: int, k: int) -> Any:
 def _pushed(func: Any, inputs: tuple[Any, ...], i: int, k: int) -> Any:
     x = np.asarray(concrete(inputs[i].value))
     rows = []
-    for j in range(x.size):
-        direction = np.zeros_like(x)
-        direction.reshape(-1)[j] = 1
+    for _, direction in basis(x):
         with dual_level():
             dual = make_dual(inputs[i].detach(), make_tensor(direction))
             out = _output(func, [*inputs[:i], dual, *inputs[i + 1 :]], k)

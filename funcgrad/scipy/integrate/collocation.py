@@ -20,7 +20,6 @@ from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import FuncgradError
 from funcgrad.scipy.implicit import solved, written
-from funcgrad.scipy.integrate.quadrature import valued
 from funcgrad.scipy.optimize.calls import values
 from funcgrad.transforms.derivatives import jvp
 from funcgrad.transforms.vectorize import vmap
@@ -77,8 +76,8 @@ class Steps:
     def blocks(self, y: Any, grid: Any, given: Any) -> Any:
         """For each step the inverse of its own block, I - h A (x) df/dy, as a matrix of size stages * n."""
         h, t = stage_times(grid)
-        units = [np.broadcast_to(row, y.shape) for row in np.eye(self.n)]
-        slopes = np.stack([jvp(lambda y: self.f(t, y, given), (y,), (u,))[1] for u in units], axis=-1)
+        along = lambda unit: jvp(lambda y: self.f(t, y, given), (y,), (np.broadcast_to(unit, y.shape),))[1]
+        slopes = np.moveaxis(vmap(along)(np.eye(self.n)), 0, -1)
         size = S * self.n
         coupled = np.einsum("k,ij,kjmn->kimjn", h, A, slopes).reshape(self.count, size, size)
         return np.linalg.inv(np.eye(size) - coupled)
@@ -115,29 +114,31 @@ def stage_times(grid: Any) -> tuple[Any, Any]:
     return h, grid[:-1, None] + h[:, None] * C
 
 
-def polished(f: Function, y: Any, y0: Any, grid: Any) -> Any:
-    """The solution of the equations near what SciPy has found, by Newton's method. All values are plain."""
-    plain = valued(lambda t, y: at_stages(f, t, y))
-    steps = Steps(lambda t, y, _: at_stages(f, t, y), y0.shape[0], grid.shape[0] - 1)
-    for _ in range(8):
-        h, t = stage_times(grid)
-        before = np.concatenate([y0[None], y[:-1, -1]])
-        residual = y - before[:, None] - h[:, None, None] * np.einsum("ij,kjn->kin", A, plain(t, y))
-        change = steps.forward(np.asarray(values(steps.blocks(y, grid, ()))), residual)
+def polished(steps: Steps, y: Any, y0: Any, grid: Any, given: Any) -> Any:
+    """The solution of the equations near what SciPy has found, by Newton's method with the slopes there. All values are plain."""
+    blocks = steps.blocks(y, grid, given)
+    before, name = np.inf, "scipy.integrate: the solution of an initial value problem"
+    for k in range(30):
+        change = steps.forward(blocks, steps.residual(y, y0, grid, given))
+        size = float(np.max(abs(change), initial=0))
+        if not np.isfinite(size):
+            raise FloatingPointError(f"{name} became NaN or inf")
         y = y - change
-        if not np.isfinite(y).all():
-            raise FloatingPointError("scipy.integrate: the solution of an initial value problem became NaN or inf")
-        if np.max(abs(change)) <= 1e-11 * max(1.0, float(np.max(abs(y)))):
+        if size <= 1e-11 * max(1.0, float(np.max(abs(y), initial=0))) or size > 0.5 * before and k > 3:
             break
+        if size > 0.1 * before:
+            blocks = steps.blocks(y, grid, given)
+        before = size
     return y
 
 
 def solved_on(f: Function, y0: Any, grid: Any, guess: Any, name: str) -> Any:
     """All stages, of shape (steps, stages, n), with their derivatives; f(t, y) closes over what it likes."""
-    y = polished(f, guess, np.asarray(values(y0)), np.asarray(values(grid)))
-    times = stage_times(np.asarray(values(grid)))[1]
-    given, call = written(lambda t, y: at_stages(f, t, y), [times, y])
-    steps = Steps(lambda t, y, given: call([t, y], given), y.shape[-1], y.shape[0])
+    plain_grid = np.asarray(values(grid))
+    times = stage_times(plain_grid)[1]
+    given, call = written(lambda t, y: at_stages(f, t, y), [times, guess])
+    steps = Steps(lambda t, y, given: call([t, y], given), guess.shape[-1], guess.shape[0])
+    y = polished(steps, guess, np.asarray(values(y0)), plain_grid, values(given))
 
     def blocks(x: Any, operands: Any) -> Any:
         return steps.blocks(x, operands[1], operands[2:])

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.rules.decompositions import qr_factors
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised
 from funcgrad.scipy.declare import Chapter, constant, step
 from funcgrad.scipy.linalg.stacks import matrix, over_stacks
 from funcgrad.scipy.linalg.systems import _completed, triangular
+from funcgrad.transforms.derivatives import jvp, vjp
 
 linalg = Chapter("linalg")
 
@@ -102,10 +104,53 @@ def _between(factor: Any, x: Any) -> Any:
     return triangular(f, right, True, True)
 
 
+def _pull_formula(factor, ct):
+    """Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527, with triangular solves: for lower factors."""
+    factor = np.tril(factor)
+    return conj(symmetrised(_between(factor, _half(mH(factor) @ np.tril(conj(ct))))))
+
+
+def _pull_of_pull(ct, factor, wanted):
+    _, pull = vjp(_pull_formula, factor, wanted)
+    return pull(ct)
+
+
+def _push_of_pull(t, factor, wanted):
+    ts = tuple(np.zeros_like(x) if t[name] is None else t[name] for name, x in (("factor", factor), ("wanted", wanted)))
+    return jvp(_pull_formula, (factor, wanted), ts)[1]
+
+
+@step(
+    "factor wanted",
+    {
+        "factor": lambda ct, factor, wanted: _pull_of_pull(ct, factor, wanted)[0],
+        "wanted": lambda ct, factor, wanted: _pull_of_pull(ct, factor, wanted)[1],
+    },
+    push=_push_of_pull,
+)
+def _pulled(factor, wanted):
+    """`_pull_formula`, block by block (Murray, section 4.2), which takes twice as long as the factorisation."""
+    n, size = factor.shape[0], 96
+    if n <= size or factor.dtype.kind == "c":
+        return _pull_formula(factor, wanted)
+    back = np.tril(wanted)
+    for end in range(n, 0, -size):
+        j, k = max(0, end - size), end
+        r, d, b, c = factor[j:k, :j], factor[j:k, j:k], factor[k:, :j], factor[k:, j:k]
+        if k < n:
+            back[k:, j:k] = sl.solve_triangular(d, back[k:, j:k].T, lower=True, trans=1, check_finite=False).T
+            back[k:, :j] -= back[k:, j:k] @ r
+            back[j:k, j:k] -= np.tril(back[k:, j:k].T @ c)
+        inner = _pull_formula(d, back[j:k, j:k])
+        back[j:k, j:k] = np.tril(2 * inner) - np.diag(np.diagonal(inner))
+        back[j:k, :j] -= (2 * inner) @ r
+        if k < n:
+            back[j:k, :j] -= back[k:, j:k].T @ b
+    return 0.5 * (back + back.T)
+
+
 def _cholesky_pull(ct, out, lower=True):
-    """Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527, with triangular solves."""
-    factor, ct = (out, conj(ct)) if lower else (mH(out), mT(ct))
-    return conj(symmetrised(_between(factor, _half(mH(factor) @ ct))))
+    return _pulled(out, ct) if lower else _pulled(mH(out), mH(ct))
 
 
 def _cholesky_push(t, out, lower=True):
@@ -127,15 +172,26 @@ def cholesky(a, lower=False):
     return cholesky_factor(a, bool(lower))
 
 
+def _packed_cholesky_pull(ct, out, lower=True):
+    other = np.triu(ct, 1) if lower else np.tril(ct, -1)
+    back = _pulled(out, ct) if lower else _pulled(mH(out), mH(ct))
+    return back + other if isinstance(other, Tracer) or other.any() else back
+
+
+def _packed_cholesky_push(t, out, lower=True):
+    factor = np.tril(out) if lower else np.triu(out)
+    return _cholesky_push(t, factor, lower) + (np.triu(t, 1) if lower else np.tril(t, -1))
+
+
+@step("a", _packed_cholesky_pull, push=_packed_cholesky_push)
+def _packed_cholesky(a, lower=True):
+    """The factor, and in the other triangle what was there, as SciPy leaves it."""
+    return sl.cho_factor(a, lower=lower, check_finite=False)[0]
+
+
 @linalg.composite("cho_factor")
 def cho_factor(a, lower=False):
-    return _with_other_triangle(a=a, lower=bool(lower)), lower
-
-
-@over_stacks(a=2)
-def _with_other_triangle(a, lower):
-    """SciPy leaves in the other triangle what was there."""
-    return cholesky_factor(a, lower) + (np.triu(a, 1) if lower else np.tril(a, -1))
+    return over_stacks(a=2)(lambda a, lower: _packed_cholesky(a, lower))(a=a, lower=bool(lower)), lower
 
 
 @linalg.composite("ldl")

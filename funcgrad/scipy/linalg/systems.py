@@ -81,8 +81,17 @@ def _triangular_push(t, a, b, out, lower=True, transposed=False, unit=False):
 
 @step("a b", {"b": _triangular_pull_b}, joint=_triangular_joint, push=_triangular_push)
 def triangular(a, b, lower=True, transposed=False, unit=False):
-    """inv(a) b for one triangle of a."""
-    return sl.solve_triangular(a, b, lower=lower, trans=int(transposed), unit_diagonal=unit, check_finite=False)
+    """inv(a) b for one triangle of a. BLAS gets arrays as they lie, without copies: rows are columns of the transposed."""
+    a, b = a.astype(np.result_type(a, b), copy=False), b.astype(np.result_type(a, b), copy=False)
+    diagonal = np.ones(1) if unit else np.diagonal(a)
+    if (diagonal == 0).any():
+        raise np.linalg.LinAlgError(f"singular matrix: resolution failed at diagonal {int(np.argmin(abs(diagonal)))}")
+    trsm = sl.get_blas_funcs("trsm", (a, b))
+    by_rows = a.flags.c_contiguous
+    factor, lower, transposed = (a.T, not lower, not transposed) if by_rows else (a, lower, transposed)
+    if b.flags.c_contiguous and b.shape[1] > 1:  # x.T inv(a).T = b.T
+        return trsm(1.0, factor, b.T, side=1, lower=lower, trans_a=int(not transposed), diag=unit).T
+    return trsm(1.0, factor, b, side=0, lower=lower, trans_a=int(transposed), diag=unit)
 
 
 # ---- the public functions ------------------------------------------------------------------------------------------------

@@ -164,6 +164,18 @@ def foreign_call() -> str | None:
     return None
 
 
+def library_call() -> tuple[str, str] | None:
+    """What the user has called of a well-known library (but NumPy and SciPy), as ("pandas", "DataFrame.dot"), if it is running."""
+    frame: FrameType | None = sys._getframe(1)
+    found = None
+    while frame is not None and is_library(frame.f_code.co_filename):
+        library = frame.f_globals.get("__name__", "").partition(".")[0]
+        if library in _OTHERS and library != "scipy":
+            found = library, frame.f_code.co_qualname
+        frame = frame.f_back
+    return found
+
+
 def _public(module: str) -> str:
     """scipy.sparse.linalg._isolve -> sparse.linalg"""
     parts = module.split(".")[1:]

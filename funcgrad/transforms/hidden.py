@@ -7,6 +7,7 @@ is meant (a DataArray of xarray, a quantity of pint), that array takes its place
 from __future__ import annotations
 
 import functools
+import gc
 from collections import deque
 from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
@@ -26,12 +27,12 @@ _MANY = 10_000  # objects; what is still hidden behind so many is not found
 
 def revealed(trace: Trace, x: Any, transform: str) -> Any:
     """The output leaf `x`; where it is an object around a tracer of `trace`, that tracer."""
-    if type(x) in _PLAIN and (type(x) is not np.ndarray or x.dtype.kind != "O"):
+    if type(x) in _PLAIN and (type(x) is not np.ndarray or not x.dtype.hasobject):
         return x
     if isinstance(x, Tracer):
         return checked(x)
-    if type(x) is np.ndarray:
-        return x  # of objects: leaves.py says how to build it
+    if type(x) is np.ndarray and x.dtype.kind == "O":
+        return x  # leaves.py says how to build it
     library = library_of(x)
     if library in HOLDERS:
         held = getattr(x, HOLDERS[library][0], None)
@@ -80,7 +81,7 @@ def path_to_tracer(x: Any, trace: Trace) -> str | None:
 def _parts(x: Any) -> Iterable[tuple[str, Any]]:
     """What `x` holds, and how one gets there."""
     if isinstance(x, np.ndarray):
-        return ((f".flat[{i}]", v) for i, v in enumerate(x.flat)) if x.dtype.kind == "O" else ()
+        return ((f".flat[{i}]", v) for i, v in enumerate(x.ravel().tolist())) if x.dtype.hasobject else ()
     if isinstance(x, dict):
         return ((f"[{k!r}]", v) for k, v in [*x.items()])
     if isinstance(x, (list, tuple, set, frozenset, deque)):
@@ -106,15 +107,21 @@ def _content(cell: CellType) -> Iterator[Any]:
 
 
 def _attributes(x: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes of an object, and the graph of what is yet to be computed."""
+    """The attributes of an object, and the graph of what is yet to be computed; of compiled objects what they refer to."""
     graph = getattr(type(x), "__dask_graph__", None)
     if graph is not None:
         yield ".__dask_graph__()", dict(graph(x) or {})
     for name, value in list(getattr(x, "__dict__", {}).items()):
         yield f".{name}", value
-    for cls in type(x).__mro__:
-        slots = vars(cls).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            value = getattr(x, name, None) if name not in ("__dict__", "__weakref__") else None
-            if value is not None:
-                yield f".{name}", value
+    slots = [name for cls in type(x).__mro__ for name in _slots(cls) if name not in ("__dict__", "__weakref__")]
+    for name in slots:
+        value = getattr(x, name, None)
+        if value is not None:
+            yield f".{name}", value
+    if not slots and not getattr(x, "__dict__", None):
+        yield from ((" (inside)", part) for part in gc.get_referents(x))
+
+
+def _slots(cls: type) -> Iterable[str]:
+    slots = vars(cls).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else slots

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -162,6 +164,12 @@ HIDING = {
     "a closure": lambda x: lambda: x,
     "a default": lambda x: lambda y=x: y,
     "a bound method": lambda x: Box(x).method,
+    "a generator": lambda x: (x for _ in [x]),
+    "an iterator": lambda x: map(abs, [x]),
+    "an error": lambda x: ValueError(x),
+    "a mapping": lambda x: MappingProxyType({"a": x}),
+    "a record": lambda x: np.array([(Box(x), 1.0)], dtype=[("a", object), ("b", float)]),
+    "a partial": lambda x: functools.partial(np.add, x),
     "a set": lambda x: {1, (2, Box(x))},
     "an object array": lambda x: np.frompyfunc(lambda i: x[int(i)], 1, 1)(np.arange(2)),
 }
@@ -177,6 +185,13 @@ def test_no_transform_hands_out_a_live_tracer(hiding: Any) -> None:
             run(lambda x: (x * x, {"aux": hiding(x)}))
         with pytest.raises(OutputError, match=r"holds? (a )?tracer|among its outputs"):
             run(lambda x: (hiding(x), 0))
+
+
+def test_no_table_hands_out_a_live_tracer() -> None:
+    pd = pytest.importorskip("pandas")
+    for table in (pd.Series, pd.Index, lambda x: pd.DataFrame({"a": x})):
+        with pytest.raises(OutputError, match=r"tracer"):
+            grad(lambda x: (np.sum(x), table([x[0], x[1]])), has_aux=True)(w)
 
 
 def test_tracers_of_outer_transforms_may_be_in_a_box() -> None:
@@ -195,6 +210,14 @@ def test_a_tracer_that_has_escaped_is_no_output() -> None:
             run(lambda x: kept[0])(2.0)
     with pytest.raises(EscapedTracerError):
         value_and_grad(lambda x: (x, kept[0]), has_aux=True)(2.0)
+
+
+def test_functions_of_pandas_are_named() -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(np.outer(F, F))
+    with pytest.raises(TracerConversionError, match=r"^DataFrame\.__matmul__ of pandas at test_objects.py.*a\.to_numpy\(\)"):
+        grad(lambda w: np.sum(table @ w))(w)
+    np.testing.assert_allclose(grad(lambda w: np.sum(np.dot(table, w)))(w), table.to_numpy().sum(0))
 
 
 def test_functions_of_dask_refuse_what_they_would_lose() -> None:

@@ -20,6 +20,7 @@ from funcgrad.errors import (
     is_library,
     is_numpy,
     is_ours,
+    library_call,
     user_line,
 )
 
@@ -73,6 +74,10 @@ def conversion_error(x: Any, what: str, instead: str, caller: FrameType | None =
         return _told(x, TracerWriteError(f"{message}{_capital(BEGIN)}."))
     elif caller is not None:
         what, instead = _of_call(*callers.called(caller), what, instead)
+    elif library_call() is not None:
+        library, function = library_call() or ("", "")
+        what = f"{function} of {library}"
+        instead = f"Use NumPy's functions and operators, on an array: np.asarray(a), or a.to_numpy(), for the object a of {library}."
     message = f"{what} at {user_line()} would turn {kind} into plain data and lose its derivative. {instead}"
     return _told(x, TracerConversionError(message))
 

@@ -165,7 +165,7 @@ def foreign_call() -> str | None:
 
 
 def library_call() -> tuple[str, str] | None:
-    """What the user has called of a well-known library (but NumPy and SciPy), as ("pandas", "DataFrame.dot"), if it is running."""
+    """What is running of a well-known library (but NumPy and SciPy): what the user has called, as ("pandas", "DataFrame.dot")."""
     frame: FrameType | None = sys._getframe(1)
     found = None
     while frame is not None and is_library(frame.f_code.co_filename):

@@ -60,26 +60,33 @@ def escaped(operation: str, transform: str) -> EscapedTracerError:
     )
 
 
-def conversion_error(x: Any, what: str, instead: str, caller: FrameType | None = None) -> TracerError:
-    """The error for a conversion that would lose the derivative. The frame of the `caller` may tell more than `what`."""
+def conversion_error(x: Any, what: str, instead: str) -> TracerError:
+    """The error for a conversion that would lose the derivative."""
     if not x._trace.is_open:
         return escaped(what, x._trace.transform)
-    kind = f"a {type(x).__name__} (shape {x.shape}, {x.dtype})"
-    foreign = foreign_call()
+    message = f"{what} at {user_line()} would turn {_described(x)} into plain data and lose its derivative. {instead}"
+    return _told(x, TracerConversionError(message))
+
+
+def data_asked_for(x: Any, what: str, instead: str, caller: FrameType | None) -> TracerError:
+    """The same where compiled code asks for plain data: the frame of the `caller`, or a library's, tells more than `what`."""
+    foreign, library = foreign_call(), library_call()
     if foreign is not None:
         solvers = " (or funcgrad.root, funcgrad.fixed_point)" if foreign.startswith("scipy.optimize.") else ""
         what, instead = foreign, f"Write funcgrad.{foreign}{solvers} instead, which takes tracers. {instead}"
-    elif caller is not None and callers.is_writing(caller):
-        message = f"a[index] = x at {user_line()} would write {kind} into a plain array and lose its derivative. "
-        return _told(x, TracerWriteError(f"{message}{_capital(BEGIN)}."))
+    elif caller is not None and callers.is_writing(caller) and x._trace.is_open:
+        message = f"a[index] = x at {user_line()} would write {_described(x)} into a plain array and lose its derivative. "
+        return _told(x, TracerWriteError(f"{message}{BEGIN[:1].upper()}{BEGIN[1:]}."))
     elif caller is not None:
         what, instead = _of_call(*callers.called(caller), what, instead)
-    elif library_call() is not None:
-        library, function = library_call() or ("", "")
-        what = f"{function} of {library}"
-        instead = f"Use NumPy's functions and operators, on an array: np.asarray(a), or a.to_numpy(), for the object a of {library}."
-    message = f"{what} at {user_line()} would turn {kind} into plain data and lose its derivative. {instead}"
-    return _told(x, TracerConversionError(message))
+    elif library is not None:
+        what = f"{library[1]} of {library[0]}"
+        instead = f"Use NumPy's functions and operators, on np.asarray(a) or a.to_numpy() for an object a of {library[0]}."
+    return conversion_error(x, what, instead)
+
+
+def _described(x: Any) -> str:
+    return f"a {type(x).__name__} (shape {x.shape}, {x.dtype})"
 
 
 def _told(x: Any, error: TracerError) -> TracerError:
@@ -117,6 +124,3 @@ def _of_call(name: str, function: Any, what: str, instead: str) -> tuple[str, st
         instead = f"Write {sample}, whose noise does not depend on x." if sample else INSTEAD_OF_SAMPLES
     return f"{name}(x)", instead
 
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -19,6 +19,7 @@ from funcgrad.core.arrays.conversions import (
     INSTEAD_OF_LAZY,
     calling_frame,
     conversion_error,
+    data_asked_for,
     is_testing,
 )
 from funcgrad.core.arrays.foreign import OwnOperation, content, opened
@@ -92,7 +93,7 @@ class ArrayMethods(ArrayText):
         if is_testing():
             return np.array(self._question("np.testing"), dtype)
         what = "np.array(x), np.asarray(x) or writing x into a plain array"
-        raise conversion_error(self, what, INSTEAD_OF_ARRAY, calling_frame())
+        raise data_asked_for(self, what, INSTEAD_OF_ARRAY, calling_frame())
 
     # ---- attributes --------------------------------------------------------------------------------------------------
     @property
@@ -187,11 +188,11 @@ class ArrayMethods(ArrayText):
             return float(self._value)  # a constant: no derivative is lost
         caller = calling_frame()
         if caller is None or not only_looks(caller):
-            raise conversion_error(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT, caller)
+            raise data_asked_for(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT, caller)
         return float(self._question("float(x)"))
 
     def __complex__(self) -> complex:
-        raise conversion_error(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT, calling_frame())
+        raise data_asked_for(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT, calling_frame())
 
     def __hash__(self) -> int:
         raise TypeError("unhashable type: a tracer stands for an array, which can't be hashed; use it as a value, not as a key")

@@ -191,7 +191,7 @@ def to_front(given: Any, axis: int) -> Any:
             raise ArgumentError(f"vmap: an argument is {instead}.")
         x = operand(x)
     if axis and axis != -x.ndim:
-        return together(np.moveaxis(x, axis, 0))
+        return together(np.moveaxis(x, axis, 0))  # pyright: ignore[reportArgumentType]
     return together(snapshot(x) if isinstance(x, Tracer) else x)
 
 

@@ -136,7 +136,7 @@ def test_a_tracer_written_into_a_plain_array_says_how_to_begin(line: str) -> Non
         return np.sum(space["a"])
 
     x = np.array([0.5, 1.5, 2.5])
-    words = r"(?s)(funcgrad\.adapt.*funcgrad\.numpy.*np\.zeros_like\(x\), np\.zeros\(n, like=x\)|x\.tolist)"
+    words = r"(?s)(funcgrad\.adapt.*funcgrad\.numpy.*np\.zeros_like\(x\)|x\.tolist)"
     pushed, batched = lambda x: jvp(f, (x,), (x,)), lambda x: vmap(f)(np.stack([x, x]))
     for transform in (grad(f), pushed, batched, lambda x: vjp(f, x), jacrev(grad(f))):
         with pytest.raises(TracerError, match=words):

@@ -54,8 +54,8 @@ class ArrayMethods(ArrayText):
     """The ndarray side of a tracer; its slots are the engine's."""
 
     __slots__ = ()
-    value: Any
-    node: Any
+    _value: Any
+    _node: Any
     if TYPE_CHECKING:  # put in their places by METHODS and by wiring.py
         flat: Any
         ravel: Any

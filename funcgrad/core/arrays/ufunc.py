@@ -86,8 +86,9 @@ class Ufunc(Primitive):
     def run(self, call: Call) -> Any:
         """The operator, where there is one, else the ufunc."""
         operate, kinds = OPERATORS.get(self.function), [*map(type, call.operands)]
-        is_usual = operate is not None and (_NUMBERS.issuperset(kinds) or complex in kinds and np.complex128 in kinds)
-        return operate(*call.operands) if is_usual else super().run(call)
+        if operate is None or not (_NUMBERS.issuperset(kinds) or complex in kinds and np.complex128 in kinds):
+            return super().run(call)
+        return operate(*call.operands)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == len(self.layout):

@@ -80,7 +80,7 @@ class Trace:
         """Run `call`, some of whose operands are tracers of this trace."""
         raise NotImplementedError
 
-    def write(self, x: Tracer, place: Place, v: Any) -> None:
+    def write(self, x: Any, place: Place, v: Any, /) -> None:
         """Item assignment: put `v` at `place` of `x`, a tracer of this trace."""
         raise NotImplementedError
 

@@ -15,7 +15,7 @@ import workshop.program
 
 import funcgrad
 from funcgrad import adapt, grad, hessian, jvp, value_and_grad, vmap
-from funcgrad.errors import ArgumentError, FuncgradError
+from funcgrad.errors import ArgumentError, FuncgradError, TracerWriteError
 
 program: Any = workshop.program
 FUNCTIONS = [
@@ -206,3 +206,26 @@ def test_arrays_in_closures_and_arguments() -> None:
         return y.sum()
 
     assert grad(adapt(filled), argnums=1)(np.ones(3), X) == math.cos(X)
+
+
+def test_an_array_from_before_that_is_written_into_is_refused_by_name() -> None:
+    buffer, counts = np.zeros(3), np.zeros(3, dtype=int)
+
+    def fills(x: Any) -> Any:
+        buffer[1] = x
+        return buffer.sum()
+
+    def adds(x: Any) -> Any:
+        table = np.asarray(buffer)
+        table += x
+        return table.sum()
+
+    def cuts(x: Any) -> Any:
+        counts[0] = x * 10
+        return x * counts[0]
+
+    for f in (fills, adds):
+        with pytest.raises(TracerWriteError, match=r"was there before the function ran.*a\.copy\(\)"):
+            grad(adapt(f))(X)
+    np.testing.assert_array_equal(buffer, 0)
+    assert grad(adapt(cuts))(0.72) == 7.0

@@ -159,7 +159,7 @@ def fresh(x: Any) -> Any:
     return x if RUNNING.get() is None else BLANK.constant(x)
 
 
-Look.fresh = staticmethod(fresh)
+Look.fresh, Look.blank = staticmethod(fresh), BlankTracer
 
 
 def plain(x: Any) -> Any:

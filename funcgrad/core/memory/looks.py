@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, rebuilt
+from funcgrad.errors import TracerWriteError, user_line
 
 
 class Look(np.ndarray):
@@ -21,12 +22,15 @@ class Look(np.ndarray):
 
     __slots__ = ()
     fresh: Callable[[Any], Any]  # what a new array is handed out as (blank.py)
+    blank: type  # that of blank arrays
 
     def __operand__(self) -> Any:
         return self.view(np.ndarray)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if any(isinstance(x, Tracer) for x in (*args, *(out or ()))):
+            if out and type(out[0]) is Look and any(isinstance(x, Tracer) and not isinstance(x, Look.blank) for x in args):
+                raise _written_to(f"np.{ufunc.__name__}(..., out=a), or an operator such as `a += x`, at {user_line()}", out[0])
             return NotImplemented
         if out is not None:
             kwargs["out"] = tuple(map(looked_through, out))
@@ -48,8 +52,23 @@ class Look(np.ndarray):
             return Look.fresh(out.view(np.ndarray))
         return out
 
+    def __setitem__(self, index: Any, v: Any) -> None:
+        if isinstance(v, Tracer) and not isinstance(v, Look.blank):
+            if self.dtype.kind not in "iub":
+                raise _written_to(f"a[index] = x at {user_line()}", self)
+            v = v.astype(self.dtype)  # cut off, and so constant
+        super().__setitem__(index, v)
+
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
+
+
+def _written_to(what: str, x: Any) -> TracerWriteError:
+    return TracerWriteError(
+        f"{what} would write a tracer into an array (shape {x.shape}, {x.dtype}) that is plain: it was there before the function "
+        "ran, or looks into one that was, or holds integers. Make the array inside the function (build the object that has it "
+        "there), or begin with a = a.copy(), in floats."
+    )
 
 
 def _is_basic(index: Any) -> bool:

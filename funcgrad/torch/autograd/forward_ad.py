@@ -18,7 +18,7 @@ from funcgrad.torch.graph import duals
 from funcgrad.torch.graph.tape import next_order
 from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
 
-_LEVEL: ContextVar[ForwardTrace | None] = ContextVar("dual_level", default=None)
+_LEVEL: ContextVar[duals.DualTrace | None] = ContextVar("dual_level", default=None)
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -34,13 +34,13 @@ class dual_level:
     def __enter__(self) -> ForwardTrace:
         if _LEVEL.get() is not None:
             raise RuntimeError("Nested forward mode AD is not supported at the moment")
-        self.trace = ForwardTrace()
+        self.trace = duals.DualTrace()
         _LEVEL.set(self.trace)
         return self.trace
 
     def __exit__(self, *exception: object) -> None:
         _LEVEL.set(None)
-        self.trace.close()
+        self.trace.left = True
 
 
 def enter_dual_level() -> Any:
@@ -54,7 +54,7 @@ def exit_dual_level(*, level: Any = None) -> None:
     if trace is None:
         raise RuntimeError("Trying to exit a forward AD level but no level is open")
     _LEVEL.set(None)
-    trace.close()
+    trace.left = True
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
@@ -92,9 +92,9 @@ def is_dual(tensor: Tensor) -> bool:
 
 def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:
     """(primal, tangent)."""
-    value = tensor.value
+    value = duals.living(tensor.value)
     if not isinstance(value, ForwardTracer):
-        return UnpackedDualTensor(tensor, None)
+        return UnpackedDualTensor(tensor if value is tensor.value else from_operand(value), None)
     primal = from_operand(value._value)
     if value._trace is not _LEVEL.get() or value._node is None:
         return UnpackedDualTensor(primal, None)

@@ -19,6 +19,7 @@ from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.reverse import PICK, ReverseTracer
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.torch.graph.duals import living
 from funcgrad.torch.graph.locations import here
 from funcgrad.torch.graph.modes import MODE, Mode
 from funcgrad.torch.graph.saved import after_recording
@@ -26,7 +27,7 @@ from funcgrad.torch.graph.tape import Tape, fused, named, next_order, saved_valu
 from funcgrad.torch.tensors import storage
 from funcgrad.torch.tensors.inplace import write_out
 from funcgrad.torch.tensors.storage import Inference, Shared
-from funcgrad.torch.tensors.tensor import EAGER, OVERRIDING, Tensor, make_tensor
+from funcgrad.torch.tensors.tensor import EAGER, OVERRIDING, Tensor, from_operand, make_tensor
 
 ndarray = np.ndarray
 
@@ -164,12 +165,20 @@ def call(function: Callable[[list[Any]], Any], tensors: list[Any], title: Callab
             if slots and (mode is None or not mode.inference):
                 return saved_nothing(function, tensors, contents, slots, title)
         elif isinstance(content, Tracer):
+            if living(content) is not content:  # a dual number, whose level has been left
+                return call(function, [_without_tangent(t) for t in tensors], title)
             return call_traced(function, tensors, contents, slots, mode)
     if not slots:
         return wrapped(function(contents), mode)
     if mode is not None and (mode.saved_hooks or mode.anomaly):
         return watched(function, tensors, contents, slots, title(), mode)
     return recorded(function, tensors, contents, slots, title())
+
+
+def _without_tangent(t: Tensor) -> Tensor:
+    """A dual tensor, whose level has been left, as its primal."""
+    value = living(t.value)
+    return t if value is t.value else from_operand(value)
 
 
 def call_traced(

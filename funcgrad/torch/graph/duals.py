@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.core.engine.cotangent import dense
-from funcgrad.core.engine.forward import ForwardTracer
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.torch.tensors.tensor import EAGER, Tensor, from_operand, make_tensor
 
 PARTS = "dual_parts"  # where a dual tensor has the tensors whose memory it shares
@@ -29,6 +29,23 @@ class _GivenTangent:
 
 
 GIVEN: Any = _GivenTangent()
+
+
+class DualTrace(ForwardTrace):
+    """The trace of a dual_level. It is left, not closed: after it, its tensors are numbers without tangents."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = False
+
+
+def living(x: Any) -> Any:
+    """A content without the tangents of dual levels that have been left."""
+    while isinstance(x, ForwardTracer) and type(x._trace) is DualTrace and x._trace.left:
+        x = x._value
+    return x
 
 
 def is_pair(x: Any) -> bool:

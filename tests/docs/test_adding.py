@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import inspect
 import pathlib
 import re
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +19,15 @@ from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.engine import declare
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.primitive import Primitive
+from funcgrad.nn.kernels import activations
 from tests.rules import samples, test_sweep
+from tests.rules.samples import nn as layers
 
 ROOT = pathlib.Path(__file__).parents[2]
 RULE = (ROOT / "docs" / "adding_a_rule.md").read_text(encoding="utf-8")
 TRANSFORM = (ROOT / "docs" / "adding_a_transform.md").read_text(encoding="utf-8")
+LAYER = (ROOT / "docs" / "adding_a_layer.md").read_text(encoding="utf-8")
+OPTIMIZER = (ROOT / "docs" / "adding_an_optimizer.md").read_text(encoding="utf-8")
 
 
 def test_every_verb_is_there() -> None:
@@ -70,7 +78,62 @@ def test_a_transform_is_two_places() -> None:
         assert [p.name for p in mentioned] == ["__init__.py"]
 
 
+@cache
+def defined(page: str) -> dict[str, Any]:
+    """What the examples of a page define."""
+    names: dict[str, Any] = {}
+    test = doctest.DocTestParser().get_doctest(re.sub(r"^```.*$", "", page, flags=re.MULTILINE), names, "page", None, 0)
+    doctest.DocTestRunner(verbose=False).run(test, out=lambda _: None, clear_globs=False)
+    return test.globs
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_layer_needs_one_line_of_samples(check: str) -> None:
+    (sampled,) = re.findall(r"^```python\n(N\(.*)\n```$", LAYER, re.MULTILINE)
+    sample = eval(sampled, {**vars(layers), **defined(LAYER)})
+    if check != "test_both_lanes_record_the_same":  # which is about functions that are in the catalogue themselves
+        inspect.getclosurevars(getattr(test_sweep, check)).nonlocals["check"](sample)
+
+
+def test_a_layer_is_three_places() -> None:
+    """Each of ours has a kernel, a function over it, and PyTorch's name for it."""
+    places = re.findall(r"kernel in `([^`]*)`, a function in `([^`]*)`, and PyTorch's name for it in `([^`]*)`", LAYER)
+    assert places == [("funcgrad/nn/kernels/", "funcgrad/nn/", "funcgrad/torch/nn/")]
+    assert all((ROOT / place).is_dir() for place in places[0])
+    torch = importlib.import_module("funcgrad.torch")
+    for name in ("silu", "mish", "softplus", "gelu"):
+        assert hasattr(activations, name.upper())
+        assert name in funcgrad.nn.__all__
+        assert name in torch.nn.functional.__all__
+        assert name in {module.lower() for module in torch.nn.__all__}
+
+
+def test_an_optimizer_is_two_places() -> None:
+    """Each of ours has a rule in a file of optim/, and a class in algorithms.py: its hyperparameters alone."""
+    (places,) = re.findall(r"Two places: its rule, in a file of `([^`]*)`, and its class, in `([^`]*)`", OPTIMIZER)
+    assert all((ROOT / place).exists() for place in places)
+    for kind in funcgrad.optim.Optimizer.__subclasses__():
+        if kind.__module__ == "funcgrad.optim.algorithms":
+            assert kind.rule.kernel.__module__.startswith("funcgrad.optim.")
+            assert {name for name in vars(kind) if inspect.isfunction(vars(kind)[name]) and not name.startswith("__")} == set()
+
+
+def test_the_optimizer_of_the_page_steps_alike_in_both_worlds() -> None:
+    names = defined(OPTIMIZER)
+    torch, rng = names["torch"], np.random.default_rng(0)
+    ours = names["Lion"](lr=0.1, weight_decay=0.01)
+    x = rng.normal(size=5)
+    w, state = torch.nn.Parameter(torch.tensor(x)), ours.init(x)
+    theirs = names["TorchLion"]([w], lr=0.1, weight_decay=0.01)
+    for _ in range(4):
+        gradient = rng.normal(size=5)
+        x, state = ours.update(gradient, state, x)
+        w.grad = torch.tensor(gradient)
+        theirs.step()
+        np.testing.assert_allclose(w.detach().numpy(), x, rtol=1e-12)
+
+
 def test_the_files_that_the_pages_name_are_there() -> None:
-    for text in (RULE, TRANSFORM):
+    for text in (RULE, TRANSFORM, LAYER, OPTIMIZER):
         for name in re.findall(r"`((?:core|transforms|rules|funcgrad|tests|docs)/[\w/.]+\.(?:py|md))`", text):
             assert (ROOT / name).exists() or (ROOT / "funcgrad" / name).exists(), name

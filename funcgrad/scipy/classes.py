@@ -45,9 +45,39 @@ def _member(value: Any) -> Any:
         return either(value)
     if isinstance(value, (staticmethod, classmethod)) and isinstance(value.__func__, FunctionType):
         return type(value)(either(value.__func__))
+    if is_made_of_parts(value):
+        return rerun_object(value)
     if isinstance(value, property):
         return property(_either(value.fget), _either(value.fset), _either(value.fdel), value.__doc__)
     return None
+
+
+_PARTS: dict[int, tuple[Any, Any]] = {}  # an object of SciPy's modules -> itself, and the one in its place
+
+
+def is_made_of_parts(x: Any) -> bool:
+    """Is `x` an object of one of SciPy's own classes, or a list or dict of such, as a class describes itself by?"""
+    if isinstance(x, (list, tuple)):
+        return any(map(is_made_of_parts, x))
+    if isinstance(x, dict):
+        return any(map(is_made_of_parts, x.values()))
+    return not isinstance(x, type) and is_rerun(type(x)) and hasattr(x, "__dict__") and not hasattr(x, "__carries_tracer__")
+
+
+def rerun_object(x: Any) -> Any:
+    """An object, or a list or dict, with those in the place of SciPy's whose methods are rerun."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(rerun_object(v) for v in x)
+    if isinstance(x, dict):
+        return type(x)((k, rerun_object(v)) for k, v in x.items())
+    if not is_made_of_parts(x):
+        return x
+    if id(x) not in _PARTS:
+        made = object.__new__(rerun_class(type(x)))
+        _PARTS[id(x)] = x, made  # first, as parts may know the whole
+        for name, value in vars(x).items():
+            object.__setattr__(made, name, rerun_object(value))
+    return _PARTS[id(x)][1]
 
 
 def _either(f: Any) -> Any:

@@ -437,7 +437,8 @@ def _chosen(
         other = fill if f2 is None else f2(*arrays)
         out = other if not value.any() and f2 is not None else np.where(condition, f(*arrays), other)
     out = out if isinstance(out, Tracer) else np.asarray(out)
-    return out if out.shape == np.broadcast_shapes(value.shape, out.shape) else np.broadcast_to(out, value.shape)
+    shape = np.broadcast_shapes(np.shape(condition), out.shape)
+    return out if out.shape == shape else np.broadcast_to(out, shape)
 
 
 class _At:

@@ -144,9 +144,11 @@ def _lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 
 @signal.composite("sosfilt")
 def _sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
-    sos, x = as_array(sos), as_array(x)
+    sos, x = np.atleast_2d(as_array(sos)), as_array(x)
     if sos.ndim != 2 or sos.shape[1] != 6:
         raise ValueError(f"sosfilt: sos must be of shape (sections, 6), not {sos.shape}")
+    if not np.all(sos[:, 3] == 1):
+        raise ValueError("sos[:, 3] should be all ones")
     states = []
     for k, section in enumerate(sos):
         if zi is None:

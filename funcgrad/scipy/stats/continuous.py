@@ -199,7 +199,7 @@ class Continuous:
         shape = args[0].shape if args else ()
         with np.errstate(all="ignore"):
             out = rerun(found)(self, *first, *(v.reshape(-1) for v in args), **named)
-        if isinstance(out, tuple):
+        if isinstance(out, (tuple, list)):
             return tuple(None if o is None else _shaped(o, shape) for o in out)
         return _shaped(out, shape)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.scipy.declare import Chapter
-from funcgrad.scipy.rerun import leaves, on_values, private
+from funcgrad.scipy.rerun import HELPERS, leaves, on_values, private, values
+from funcgrad.scipy.stats.integrals import Elementary
 
 stats = Chapter("stats")
 
@@ -73,4 +75,76 @@ leaves(
         if hasattr(_counting, name)
     },
 )
-stats.classes("gaussian_kde Covariance")
+
+
+# ---- kernel estimates: what stands for SciPy's loop over all pairs -----------------------------------------------------
+def _log_kernels(points: Any, data: Any, x: Any, cho_cov: Any) -> tuple[Any, Any]:
+    """log of the normal density of each point of x (axis 0) about each point; the weights beside it."""
+    from funcgrad.scipy import linalg
+
+    points, x, cho_cov = as_array(points), as_array(x), as_array(cho_cov)
+    white = linalg.solve_triangular(cho_cov, points.T, lower=True).T
+    white_x = linalg.solve_triangular(cho_cov, x.T, lower=True).T
+    apart = np.sum((white_x[:, None, :] - white[None, :, :]) ** 2, axis=-1)
+    norm = 0.5 * points.shape[1] * np.log(2 * np.pi) + np.sum(np.log(np.diagonal(cho_cov)))
+    return -0.5 * apart - norm, as_array(data)
+
+
+def _estimate(points: Any, data: Any, x: Any, cho_cov: Any, dtype: Any, *_: Any) -> Any:
+    logs, weights = _log_kernels(points, data, x, cho_cov)
+    return np.exp(logs) @ weights
+
+
+def _log_estimate(points: Any, data: Any, x: Any, cho_cov: Any, dtype: Any, *_: Any) -> Any:
+    logs, weights = _log_kernels(points, data, x, cho_cov)
+    top = np.max(values(logs), axis=1, keepdims=True)
+    return np.log(np.exp(logs - top) @ weights) + top
+
+
+class _ByType:
+    """A function that SciPy has once for each dtype."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __getitem__(self, spec: str) -> Any:
+        return self.function
+
+
+HELPERS["gaussian_kernel_estimate"] = _ByType(_estimate)
+HELPERS["gaussian_kernel_estimate_log"] = _ByType(_log_estimate)
+
+
+# ---- the normal distribution of two variables --------------------------------------------------------------------------
+def _bvn_heart(h: Any, k: Any, r: Any) -> Any:
+    theirs = private("scipy.stats._qmvnt")._bvnu
+    return np.vectorize(theirs, otypes=[float])(h, k, r)
+
+
+def _bvn_slope(h: Any, k: Any, r: Any, out: Any = None) -> Any:
+    """Minus the density of the first variable at h times the probability that the second is above k."""
+    return -np.exp(-0.5 * h**2) / np.sqrt(2 * np.pi) * special.ndtr(-(k - r * h) / np.sqrt((1 - r) * (1 + r)))
+
+
+def _bvn_density(h: Any, k: Any, r: Any, out: Any = None) -> Any:
+    """The derivative in the correlation is the density of both (R. L. Plackett, Biometrika 41 (1954), 351)."""
+    left = (1 - r) * (1 + r)
+    return np.exp(-0.5 * (h**2 - 2 * r * h * k + k**2) / left) / (2 * np.pi * np.sqrt(left))
+
+
+BVN = Elementary("bvn", _bvn_heart, [_bvn_slope, lambda h, k, r, out: _bvn_slope(k, h, r), _bvn_density])
+FAR = 39.0  # where no double tells the probability from that of the whole line
+
+
+def _bvnu(h: Any, k: Any, r: Any) -> Any:
+    h, k = (np.where(np.isinf(v), np.copysign(FAR, values(v)), v) for v in (as_array(h), as_array(k)))
+    return BVN(h, k, r)
+
+
+leaves("scipy.stats._qmvnt", _bvnu=_bvnu)
+leaves("scipy.stats._qmvnt_cy", _bvnu=_bvnu)
+
+stats.classes("gaussian_kde Covariance Normal Uniform Logistic Binomial Mixture")
+stats.rerun("abs exp log truncate order_statistic chi2_contingency")
+Chapter("stats.contingency").rerun("margins expected_freq chi2_contingency association")
+Chapter("stats.qmc").rerun("scale")

@@ -28,7 +28,10 @@ def coo(d):
     return sparse.coo_array((d, (ROWS, COLS)), shape=(3, 3))
 
 
-KINDS = [getattr(sparse, name) for name in ("csr_array", "csc_matrix", "coo_array", "dia_array", "bsr_array", "lil_matrix", "dok_array")]
+KINDS = [
+    getattr(sparse, name)
+    for name in ("csr_array", "csc_matrix", "coo_array", "dia_array", "bsr_array", "lil_matrix", "dok_array")
+]
 METHODS = ["cg", "bicg", "bicgstab", "cgs", "gmres", "lgmres", "minres", "qmr", "gcrotmk", "tfqmr"]
 SAMPLES = [
     *[of(f"{kind.__name__} @ x", lambda x, kind=kind: kind(WIDE) @ x, X, vmap=True) for kind in KINDS],

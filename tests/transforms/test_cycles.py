@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import decimal
 import gc
 from collections.abc import Callable
 from typing import Any
@@ -37,9 +39,15 @@ def decomposed(a: Any) -> Any:
     return np.linalg.slogdet(a)[1] + np.linalg.norm(np.linalg.inv(a)) + np.linalg.svd(a)[1][0] + np.einsum("ij,jk->", a, a)
 
 
-def refused() -> None:
+def refused(fun: Callable[[Any], Any]) -> None:
     with pytest.raises(FuncgradError):
-        fg.grad(lambda x: float(x[0]))(X)
+        fg.grad(fun)(X)
+
+
+def swallowing(x: Any) -> Any:
+    with contextlib.suppress(FuncgradError):
+        float(x[0])
+    return np.sum(x)
 
 
 own_pull, own_push, saving = fg.custom_vjp(np.sin), fg.custom_jvp(np.sin), fg.checkpoint(vector)
@@ -81,7 +89,10 @@ CALLS: dict[str, Callable[[], Any]] = {
     "at": lambda: fg.grad(lambda x: np.sum(fg.at(x)[1].set(3.0) * x))(X),
     "linear algebra": lambda: fg.grad(decomposed)(A),
     "trace": lambda: fg.trace(number)(X),
-    "an error": refused,
+    "a conversion": lambda: refused(lambda x: float(x[0])),
+    "a conversion by a library": lambda: refused(lambda x: decimal.Decimal(x[0])),
+    "a write into a plain array": lambda: refused(lambda x: np.zeros(3).__setitem__(0, x[0])),
+    "an error that the function swallows": lambda: fg.grad(swallowing)(X),
 }
 
 

@@ -70,11 +70,19 @@ class Trace:
         RUNNING.reset(self.token)  # not set to what it was: NumPy's own look into an empty context is faster
         self.close()
         if error is None:
+            self.refused = None  # an error holds the frames that hold this trace
             return
         explanation = explained(error, getattr(self, "refused", None))
+        self.refused = None
         shorten(error)
         if explanation is not error:
-            raise explanation from (None if explanation in (error.__cause__, error.__context__) else error)
+            is_cause = explanation in (error.__cause__, error.__context__)
+            try:
+                raise explanation from (None if is_cause else error)
+            finally:  # without cycles: the traceback holds this frame, and what it hides need not be named
+                if is_cause:
+                    explanation.__context__ = None
+                del error, explanation
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         """Run `call`, some of whose operands are tracers of this trace."""

@@ -58,6 +58,30 @@ class Adapted(Transformed):
                     translator.end()
 
 
+class _Package(ModuleType):
+    """A module whose functions are adapted as they are taken from it. What is set is set in the original."""
+
+    def __init__(self, original: ModuleType, packages: tuple[str, ...]) -> None:
+        super().__init__(original.__name__, original.__doc__)
+        self.__dict__.update(_original=original, _packages=packages)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._original, name)
+        scope = Scope.of(self._original, self._packages)
+        if isinstance(value, ModuleType) and scope.has(value.__name__):
+            return _Package(value, self._packages)
+        translated = translator_of(scope).translated(value)
+        if translated is value or isinstance(value, type) or not callable(value):
+            return translated
+        return Adapted(value, self._packages)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._original, name, value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._original)
+
+
 def adapt(fun: Any = None, *, packages: str | Iterable[str] = ()) -> Any:
     """`fun`, written for plain NumPy, as a function that can be differentiated as it is.
 
@@ -94,7 +118,9 @@ def adapt(fun: Any = None, *, packages: str | Iterable[str] = ()) -> Any:
         return lambda fun: adapt(fun, packages=packages)
     if isinstance(fun, str):
         fun = import_module(fun)
-    if isinstance(fun, (ModuleType, type)):
+    if isinstance(fun, ModuleType):
+        return _Package(fun, packages)
+    if isinstance(fun, type):
         return translator_of(Scope.of(fun, packages)).translated(fun)
     check_function(fun, "adapt")
     if isinstance(fun, Adapted) and not set(packages) - set(fun.packages):

@@ -35,6 +35,9 @@ class Scope:
         else:
             names = [str((space or {}).get("__name__", "")), str(getattr(value, "__module__", ""))]
         found = frozenset(n.partition(".")[0] for n in (*names, *packages) if n) - _NEVER
+        module = sys.modules.get(str((space or {}).get("__name__")))
+        if module is not None and module.__dict__ is space and module.__name__.partition(".")[0] in found:
+            space = None  # known by its name, as the other modules of the package are
         return cls(found, frozenset(filter(None, map(_folder, found))), space)
 
     @property

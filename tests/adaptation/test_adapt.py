@@ -127,6 +127,12 @@ def test_a_module_and_the_name_of_one() -> None:
     for adapted in (adapt(program), adapt("workshop.program")):
         assert grad(adapted.filled)(X) == pytest.approx(slope(program.filled), rel=1e-8)
         assert grad(lambda x, m=adapted: m.Ring(x).area())(X) == pytest.approx(2 * math.pi * X)
+    program.calls = 30
+    grad(adapted.writes_its_module)(X)
+    assert program.calls == 31
+    package = adapt("workshop")
+    assert grad(package.helpers.squares)(X) == pytest.approx(slope(program.helpers.squares), rel=1e-8)
+    assert grad(package.program.objects_from_before)(X) == grad(adapt(program.objects_from_before))(X)
     adapted.extra = 3
     assert program.extra == 3
     assert "filled" in dir(adapted)

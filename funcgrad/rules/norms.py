@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.declare import composite, custom
 from funcgrad.core.engine.roots import declare_square
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.rules.axes import Axis, axes_of, expanded
 from funcgrad.rules.matrices import conj
@@ -44,7 +44,7 @@ def _slope(x: Any, out: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
 
 def _in_range(x: Any, out: Any, ord: Any, axis: Axis) -> tuple[Any, Any]:
     """`x` and its norm, both scaled if a power over- or underflowed: the slope depends only on the direction of x."""
-    if isinstance(x, Tracer) or isinstance(out, Tracer):
+    if isinstance(x, Tracer) or isinstance(out, Tracer) or is_foreign(x):
         return x, out
     lost = np.logical_or(out == np.inf, out < np.finfo(out.dtype).tiny ** 0.25)
     if not some(lost):

@@ -169,6 +169,65 @@ PLACES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+# More functions, and what writes; for some of the objects.
+FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "copyto": lambda w, f: _changed(w, lambda y: np.copyto(y, f)),
+    "copyto where": lambda w, f: _changed(w, lambda y: np.copyto(y, w, where=f > 1)),
+    "putmask": lambda w, f: _changed(w, lambda y: np.putmask(y, f > 1, w)),
+    "place": lambda w, f: _changed(w, lambda y: np.place(y, f > 1, w)),
+    "y[f > 1] = w": lambda w, f: _changed(w, lambda y: y.__setitem__(f > 1, w[0])),
+    "y[f > 1] = f": lambda w, f: _changed(w, lambda y: y.__setitem__(f > 1, f[f > 1])),
+    "put": lambda w, f: _changed(w, lambda y: np.put(y, [0, 1], f[:2])),
+    "add.at": lambda w, f: _changed(w, lambda y: np.add.at(y, [0, 0, 1], f)),
+    "fill": lambda w, f: _changed(w, lambda y: y.fill(f[0])),
+    "choose": lambda w, f: np.sum(np.choose([0, 1, 0], [w, f])),
+    "select": lambda w, f: np.sum(np.select([f > 1], [w * w], f)),
+    "piecewise": lambda w, f: np.sum(np.piecewise(w, [f > 1], [lambda v: v * v, lambda v: v])),
+    "digitize": lambda w, f: np.sum(np.digitize(w, np.sort(f)) * w),
+    "histogram": lambda w, f: np.sum(np.histogram(w, bins=3, weights=f)[0]),
+    "percentile": lambda w, f: np.sum(np.percentile(w, f * 20)),
+    "cross": lambda w, f: np.sum(np.cross(w, f) ** 2),
+    "kron": lambda w, f: np.sum(np.kron(f, w) ** 2),
+    "convolve": lambda w, f: np.sum(np.convolve(f, w) ** 2),
+    "searchsorted": lambda w, f: np.sum(w * np.searchsorted(np.sort(f), w)),
+    "insert": lambda w, f: np.sum(np.insert(w, 1, f) ** 2),
+    "append": lambda w, f: np.sum(np.append(w, f) ** 2),
+    "polyfit": lambda w, f: np.polyfit(f, w, 1)[0],
+    "gradient": lambda w, f: np.sum(np.gradient(f, w) ** 2),
+    "cov": lambda w, f: np.cov(w, f)[0, 1],
+    "corrcoef": lambda w, f: np.corrcoef(f, w)[0, 1],
+    "hstack": lambda w, f: np.sum(np.hstack([f, w]) ** 2),
+    "column_stack": lambda w, f: np.sum(np.column_stack([f, w]) ** 2),
+    "meshgrid": lambda w, f: np.sum(np.meshgrid(w, f)[1] * w),
+    "linspace": lambda w, f: np.sum(np.linspace(w, f, 4)),
+    "inner": lambda w, f: np.inner(f, w),
+    "vdot": lambda w, f: np.vdot(f, w),
+    "logaddexp": lambda w, f: np.sum(np.logaddexp(w, f)),
+    "minimum.reduce": lambda w, f: np.sum(np.minimum.reduce([w, f])),
+    "sum where": lambda w, f: np.sum(w * w, where=f > 1),
+    "std where": lambda w, f: np.std(w * w, where=f > 0.6),
+    "clip of F": lambda w, f: np.sum(np.clip(f, 0, w)),
+    "isclose": lambda w, f: np.sum(w * np.isclose(w, f)),
+    "out": lambda w, f: _out(w, f),
+    "w.clip": lambda w, f: (w * w).clip(0, f).sum(),
+    "w[w > F]": lambda w, f: np.sum(w[w > f]),
+    "w[F > w]": lambda w, f: np.sum(w[f > w]),
+    "loop": lambda w, f: sum(v * w[i] for i, v in enumerate(f)),
+}
+
+
+def _changed(w: Any, change: Callable[[Any], Any]) -> Any:
+    y = w * w
+    change(y)
+    return np.sum(y * w)
+
+
+def _out(w: Any, f: Any) -> Any:
+    out = w * 0
+    np.add(w, f, out=out)
+    return np.sum(out * out)
+
+
 def _added(w: Any, f: Any) -> Any:
     y = w.copy()
     y += f

@@ -20,11 +20,13 @@ from funcgrad.errors import (
     TracerConversionError,
     TracerError,
     TracerWriteError,
+    UnsupportedFunctionError,
     is_library,
     is_numpy,
     line_of,
 )
 
+_LAZY = frozenset(["dask"])  # whose arrays the engine computes with as they are
 # What nobody raises who does not know what he was given.
 _CLEAR = (AssertionError, ArithmeticError, StopIteration, Warning, OSError, MemoryError)
 
@@ -82,11 +84,15 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
     while inner and is_library(frames[inner - 1].f_code.co_filename):
         inner -= 1
     inside = frames[inner:]
+    library = inside[0].f_globals.get("__name__", "a library").partition(".")[0]
+    where = line_of(frames[inner - 1]) if inner else "an unknown line"
+    if library in _LAZY:
+        return UnsupportedFunctionError(
+            f"an array of {library}, at {where}: {library} can't do this ({type(error).__name__}: {error}). Write a.compute()."
+        )
     is_rerun = any(frame.f_globals.get("__name__", "").startswith("funcgrad.scipy") for frame in _frames(error))
     if is_rerun or is_numpy(inside[-1].f_code.co_filename) or not any(map(_has_tracer, inside)):
         return error
-    library = inside[0].f_globals.get("__name__", "a library").partition(".")[0]
-    where = line_of(frames[inner - 1]) if inner else "an unknown line"
     return TracerConversionError(
         f"{inside[0].f_code.co_qualname} of {library}, called at {where}, takes no tracers ({type(error).__name__}: {error}). "
         f"Use NumPy's functions; write np.asarray(a) * x for a * x, where a is an object of {library}; or give the call a rule "

@@ -40,7 +40,7 @@ SINGLE = np.concatenate([X, np.random.default_rng(0).standard_normal(70_000)]).a
 def test_single_precision() -> None:
     x = SINGLE.astype(np.float64)
     units = np.spacing(np.abs(erf(x)).astype(np.float32))
-    assert np.max(np.abs(kernels.single_erf(SINGLE) - erf(x)) / units) < 3
+    assert np.max(np.abs(kernels.single_erf(SINGLE) - erf(x)) / units) < 4
     np.testing.assert_allclose(kernels.single_cdf(SINGLE), kernels.normal_cdf(x), rtol=0, atol=1.5e-7)
     near = np.abs(x) < 30
     np.testing.assert_allclose(kernels.single_gelu(SINGLE)[near], (x * kernels.normal_cdf(x))[near], rtol=2e-7, atol=5e-7)

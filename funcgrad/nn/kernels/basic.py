@@ -44,19 +44,31 @@ RELU = selection(relu, lambda out: out != 0, operands="x", name="relu")  # what 
 
 def softmax(x: Any, axis: int) -> Any:
     """exp(x) / sum of exp(x) along an axis."""
-    shifted = np.exp(x - np.max(x, axis, keepdims=True))
-    return shifted / np.sum(shifted, axis, keepdims=True)
+    shifted = x - np.max(x, axis, keepdims=True)
+    if type(shifted) is not np.ndarray:
+        shifted = np.exp(shifted)
+        return shifted / np.sum(shifted, axis, keepdims=True)
+    np.exp(shifted, shifted)
+    shifted /= np.sum(shifted, axis, keepdims=True)
+    return shifted
 
 
 def _softmax_pull(ct: Any, out: Any, axis: int) -> Any:
     weighted = ct * out
-    return weighted - out * weighted.sum(axis=axis, keepdims=True)
+    if type(weighted) is not np.ndarray:
+        return weighted - out * weighted.sum(axis=axis, keepdims=True)
+    weighted -= out * weighted.sum(axis=axis, keepdims=True)
+    return weighted
 
 
 def log_softmax(x: Any, axis: int) -> Any:
     """log(softmax(x)), without underflow."""
     shifted = x - np.max(x, axis, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis, keepdims=True))
+    logs = np.log(np.sum(np.exp(shifted), axis, keepdims=True))
+    if type(shifted) is not np.ndarray:
+        return shifted - logs
+    shifted -= logs
+    return shifted
 
 
 def _log_softmax_pull(ct: Any, out: Any, axis: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,40 @@ def _einsum_node(equation: Any = "", operands: Any = ()) -> str:
     return "PermuteBackward0" if arrow and inputs != output and sorted(inputs) == sorted(output) else "ViewBackward0"
 
 
-EINSUM = Op("einsum", lambda equation, operands: np.einsum(equation.replace(" ", ""), *dtypes.aligned(operands)), _einsum_node)
+def _einsum(equation: str, operands: Any) -> Any:
+    equation, operands = equation.replace(" ", ""), list(dtypes.aligned(operands))
+    if len(operands) == 2 and all(type(x) is np.ndarray and x.dtype.kind == "f" and x.ndim > 2 for x in operands):
+        found = _batched_product(equation, *operands)
+        if found is not None:
+            return found
+    return np.einsum(equation, *operands)
+
+
+def _batched_product(equation: str, x: np.ndarray, y: np.ndarray) -> Any:
+    """A sum of products that is a product of matrices for each of a batch, by matmul; None for any other."""
+    inputs, arrow, wanted = equation.partition("->")
+    a, b = inputs.split(",")
+    if not arrow or "." in equation or len({*a}) < len(a) or len({*b}) < len(b) or x.ndim != len(a) or y.ndim != len(b):
+        return None
+    batch = [c for c in wanted if c in a and c in b]
+    rows, columns = ([c for c in wanted if c in s and c not in other] for s, other in ((a, b), (b, a)))
+    summed = [c for c in a if c in b and c not in wanted]
+    if not batch or not summed or {*a} != {*batch, *rows, *summed} or {*b} != {*batch, *columns, *summed}:
+        return None
+    size = dict(zip(a + b, x.shape + y.shape, strict=True))
+    if any(size[c] != n for c, n in zip(a, x.shape, strict=True)):
+        return None
+
+    def ordered(v: np.ndarray, letters: str, *groups: list[str]) -> np.ndarray:
+        moved = v.transpose([letters.index(c) for group in groups for c in group])
+        return moved.reshape(*[size[c] for c in batch], *(math.prod(size[c] for c in group) for group in groups[1:]))
+
+    out = ordered(x, a, batch, rows, summed) @ ordered(y, b, batch, summed, columns)
+    made = [*batch, *rows, *columns]
+    return out.reshape([size[c] for c in made]).transpose([made.index(c) for c in wanted])
+
+
+EINSUM = Op("einsum", _einsum, _einsum_node)
 
 
 @function()

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph.modes import no_grad
-from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors import dtypes, storage
+from funcgrad.torch.tensors.inplace import check_writable
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 
@@ -35,7 +37,7 @@ def get_total_norm(
     if not arrays:
         return make_tensor(np.float32(0.0))
     order: Any = norm_type
-    norms = [np.linalg.vector_norm(x, ord=order) for x in arrays]
+    norms = [_norm(x, order) for x in arrays]
     total = np.linalg.vector_norm(np.array(norms, dtypes.result_dtype(arrays)), ord=order)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
@@ -45,14 +47,27 @@ def get_total_norm(
     return make_tensor(total)
 
 
+def _norm(x: np.ndarray, order: Any) -> Any:
+    if order == 2 and x.dtype.kind == "f" and x.dtype.itemsize > 2 and x.flags.forc:
+        flat = x.ravel("K")
+        return np.sqrt(flat @ flat)
+    return np.linalg.vector_norm(x, ord=order)
+
+
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Scale the gradients, in place, by max_norm / total_norm, if that is less than 1."""
     with no_grad(), np.errstate(invalid="ignore"):
         factor = np.minimum(float(max_norm) / (np.asarray(plain(total_norm)) + 1e-6), 1.0)  # NaN stays NaN
-        for gradient in _gradients(parameters):
-            gradient.mul_(float(factor))
+        for gradient in _gradients(parameters) if factor != 1 else ():
+            if isinstance(gradient.value, Tracer):
+                gradient.mul_(float(factor))  # type: ignore[attr-defined]
+                continue
+            check_writable(gradient)
+            x = storage.borrowed(gradient)
+            x *= x.dtype.type(factor)
+            storage.returned(gradient, x)
 
 
 def clip_grad_norm_(

@@ -43,27 +43,32 @@ def _check_weight(x: Any, weight: Any, classes: int) -> None:
         )
 
 
-def _checked(x: Any, target: Any, weight: Any, ignored: int) -> Any:
-    """The scores with their classes last, once all is known to fit."""
+def _checked(x: Any, target: Any, weight: Any, ignored: int) -> tuple[Any, int | None]:
+    """The scores with their classes last, and the class to be ignored, if a target may be that one; all is known to fit."""
     classes = x.shape[1 if x.ndim > 1 else 0]
     _check_classes(x, target)
     _check_weight(x, weight, classes)
-    if not isinstance(target, Tracer):
+    if isinstance(target, Tracer) or not target.size:
+        return _classes_last(x), ignored
+    low, high = target.min(), target.max()
+    if low < 0 or high >= classes:
         outside = (target != ignored) & ((target < 0) | (target >= classes))
         if np.any(outside):
             raise IndexError(f"Target {target[outside].flat[0]} is out of bounds.")
-    return _classes_last(x)
+    return _classes_last(x), ignored if low <= ignored <= high else None
 
 
 def _from_scores(kernel: Any) -> Any:
     def body(input: Any, target: Any, weight: Any, reduction: str, ignored: int) -> Any:
-        return at_classes(kernel, _checked(input, target, weight, ignored), target, weight, reduction, ignored)
+        x, ignore = _checked(input, target, weight, ignored)
+        return at_classes(kernel, x, target, weight, reduction, ignore)
 
     return body
 
 
 def _smoothed(input: Any, target: Any, weight: Any, reduction: str, ignored: int, smoothing: float) -> Any:
-    return smoothed(_checked(input, target, weight, ignored), target, weight, reduction, ignored, smoothing)
+    x, ignore = _checked(input, target, weight, ignored)
+    return smoothed(x, target, weight, reduction, ignore, smoothing)
 
 
 def _of_probabilities(input: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:

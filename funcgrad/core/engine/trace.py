@@ -39,6 +39,20 @@ WATCHED: ContextVar[Callable[[type[Trace]], type[Trace]] | None] = ContextVar("w
 RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
 
 
+class _Counted:
+    """The form in which integers and booleans that come of traced values are handed out; None: as they are."""
+
+    form: Callable[[Any], Any] | None = None
+
+
+_COUNTED = _Counted()
+
+
+def hand_out_counted(form: Callable[[Any], Any] | None) -> None:
+    """From here on hand out integers and booleans in this form, in all threads."""
+    _COUNTED.form = form
+
+
 class Trace:
     """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
 
@@ -122,8 +136,8 @@ class Trace:
 
     @staticmethod
     def counted(value: Any) -> Any:
-        """Integers or booleans that came of traced values, as they are handed out: looks.py changes how."""
-        return value
+        """Integers or booleans that came of traced values, as they are handed out."""
+        return value if _COUNTED.form is None else _COUNTED.form(value)
 
 
 OBJECT = np.dtype(object)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, rebuilt
+from funcgrad.core.engine.trace import RUNNING, Tracer, hand_out_counted, rebuilt
 from funcgrad.errors import TracerWriteError, user_line
 
 
@@ -85,12 +85,9 @@ def _counted(value: Any) -> Any:
     return look(value) if type(value) is np.ndarray and value.dtype.kind in "iub" else value
 
 
-_plainly = Trace.counted
-
-
 def hand_out_looks(whether: bool) -> None:
     """Are integers and booleans that come of traced values looks, too? While an adapted program runs they are."""
-    Trace.counted = staticmethod(_counted if whether else _plainly)
+    hand_out_counted(_counted if whether else None)
 
 
 def looked_through(x: Any) -> Any:

@@ -12,8 +12,9 @@ from typing import Any
 
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BlankTracer
-from funcgrad.scipy.examples import attributes, by_examples, holds_arrays
-from funcgrad.scipy.rerun import CLASSES, rerun, stands_for, substitute
+from funcgrad.scipy.examples import attributes, by_examples, holds_arrays, with_attributes
+from funcgrad.scipy.mirror import ADOPTED, adopted
+from funcgrad.scipy.rerun import CLASSES, NUMPY, rerun, stands_for, substitute
 
 
 def is_rerun(c: type) -> bool:
@@ -31,11 +32,14 @@ def rerun_class(c: type) -> type:
     given = {"__doc__": c.__doc__, "__module__": c.__module__, "__qualname__": c.__qualname__}
     made = type(c)(c.__name__, (c, *bases), given)  # so that super() in the code of `c` goes on to these bases
     stands_for(c, made)
+    ADOPTED[c] = lambda x: with_attributes(made, x, attributes(x))
     for name, value in vars(c).items():
         member = _member(value)
         if member is not None:
             setattr(made, name, member)
     made.__carries_tracer__ = carries_tracer
+    if c.__module__.startswith("scipy.interpolate"):  # objects remember a function of the array library that they began with
+        made._asarray = property(lambda self: NUMPY.asarray, lambda self, function: None)
     return made
 
 
@@ -89,7 +93,7 @@ def either(f: Any) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or not any(carries_tracer(x) for x in (*args, *kwargs.values())):
-            return f(*args, **kwargs)
+            return adopted(f(*args, **kwargs))
         return by_examples(rerun(f), args, kwargs, f.__qualname__, f)
 
     call.__name__, call.__qualname__, call.__module__, call.__doc__ = f.__name__, f.__qualname__, f.__module__, f.__doc__

@@ -175,9 +175,13 @@ def _like(x: dict[Any, Any], items: Any) -> dict[Any, Any]:
 
 
 def _with(x: Any, named: dict[str, Any]) -> Any:
-    """An object like `x`, of the class that takes tracers, with other attributes."""
+    return with_attributes(substitute("", type(x)), x, named)
+
+
+def with_attributes(c: type, x: Any, named: dict[str, Any]) -> Any:
+    """An object of class `c` like `x`, with these attributes."""
     try:
-        made = object.__new__(substitute("", type(x)))
+        made = object.__new__(c)
     except TypeError:  # it is made by compiled code
         made = copy.copy(x)
     _set(made, named)

@@ -23,6 +23,8 @@ REPLACED: dict[str, Any] = {}
 BY_ORIGINAL: dict[Any, Any] = {}  # the same, by SciPy's object
 # The same, made when it is first asked for.
 MADE: dict[str, Callable[[], Any]] = {}
+# A class of SciPy's -> what makes one of our objects of one of SciPy's, so that what was made of plain arrays takes tracers.
+ADOPTED: dict[type, Callable[[Any], Any]] = {}
 # Functions of the user's functions: their rules are asked whenever a transform runs.
 FUNCTIONALS: set[Any] = set()
 ALWAYS: set[Any] = set()  # those among them that have more to give outside of transforms, too
@@ -93,6 +95,16 @@ def mirrored(value: Any, name: str) -> Any:
     return value
 
 
+def adopted(x: Any) -> Any:
+    """What a plain call has given: an object of a class that has one of ours in its place, as one of that."""
+    kind = type(x)
+    if kind in ADOPTED:
+        return ADOPTED[kind](x)
+    if kind is tuple and any(type(v) in ADOPTED for v in x):
+        return tuple(map(adopted, x))
+    return x
+
+
 def looking(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`function`, which hands tracers to the rule that funcgrad has for it, and refuses them if there is none."""
     is_functional, is_always = function in FUNCTIONALS, function in ALWAYS
@@ -100,7 +112,7 @@ def looking(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         is_traced = RUNNING.get() is not None and (is_functional or carries_tracer((args, kwargs)))
         if not is_traced and not is_always:
-            return function(*args, **kwargs)
+            return adopted(function(*args, **kwargs))
         made = CATALOGUE.get(function)
         if made is None:
             raise no_rule(name)

@@ -117,14 +117,14 @@ def _spalde(t: Any, c: Any, order: int, x: Any) -> tuple[Any, int]:
 def _grid(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> tuple[Any, int]:
     tx, ty = as_array(tx), as_array(ty)
     table = as_array(c).reshape(tx.shape[0] - kx - 1, ty.shape[0] - ky - 1)
-    x, y = (np.clip(as_array(v), t[k], t[t.shape[0] - k - 1]) for v, t, k in ((x, tx, kx), (y, ty, ky)))
+    x, y = (np.clip(np.reshape(as_array(v), -1), t[k], t[t.shape[0] - k - 1]) for v, t, k in ((x, tx, kx), (y, ty, ky)))
     return matrix(tx, kx, x, nux) @ table @ matrix(ty, ky, y, nuy).T, 0
 
 
 def _pairs(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> tuple[Any, int]:
     tx, ty = as_array(tx), as_array(ty)
     table = as_array(c).reshape(tx.shape[0] - kx - 1, ty.shape[0] - ky - 1)
-    x, y = (np.clip(as_array(v), t[k], t[t.shape[0] - k - 1]) for v, t, k in ((x, tx, kx), (y, ty, ky)))
+    x, y = (np.clip(np.reshape(as_array(v), -1), t[k], t[t.shape[0] - k - 1]) for v, t, k in ((x, tx, kx), (y, ty, ky)))
     return np.sum((matrix(tx, kx, x, nux) @ table) * matrix(ty, ky, y, nuy), axis=1), 0
 
 

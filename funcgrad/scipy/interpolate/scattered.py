@@ -97,6 +97,11 @@ def _plain(x: Any) -> Any:
     return values(x)
 
 
+def _scaled(self: Any, x: Any) -> Any:
+    offset, scale = getattr(self, "offset", None), getattr(self, "scale", None)
+    return x if offset is None or scale is None else (x - offset) / scale
+
+
 def _in_double(x: Any) -> Any:
     x = as_array(x)
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
@@ -105,7 +110,7 @@ def _in_double(x: Any) -> Any:
 def _call_linear(self: Any, *args: Any) -> Any:
     """The plane through the corners of the triangle that a point lies in."""
     corners = as_array(self.points)
-    x = (_coordinates(args, corners.shape[1]) - getattr(self, "offset", 0.0)) / getattr(self, "scale", 1.0)
+    x = _scaled(self, _coordinates(args, corners.shape[1]))
     flat, data = x.reshape(-1, corners.shape[1]), _in_double(self.values)
     found = self.tri.find_simplex(_plain(flat))
     triangle = self.tri.simplices[np.maximum(found, 0)]
@@ -129,7 +134,7 @@ def _init_nearest(self: Any, x: Any, y: Any, rescale: bool = False, tree_options
 
 def _call_nearest(self: Any, *args: Any, **options: Any) -> Any:
     """The value at the nearest point, which is piecewise constant in the place."""
-    x = (_coordinates(args, self.points.shape[1]) - getattr(self, "offset", 0.0)) / getattr(self, "scale", 1.0)
+    x = _scaled(self, _coordinates(args, self.points.shape[1]))
     flat, data = x.reshape(-1, x.shape[-1]), _in_double(self.values)
     distance, index = self.tree.query(_plain(flat), **options)
     found = np.isfinite(distance)

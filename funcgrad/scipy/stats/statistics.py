@@ -77,6 +77,28 @@ leaves(
 )
 
 
+# ---- triangular systems, as SciPy calls the BLAS -----------------------------------------------------------------------
+def _trsm(alpha: Any, a: Any, b: Any, side: int = 0, lower: bool = False, **_: Any) -> Any:
+    from funcgrad.scipy import linalg
+
+    if side:
+        return alpha * linalg.solve_triangular(a, as_array(b).T, lower=lower, trans=1).T
+    return alpha * linalg.solve_triangular(a, b, lower=lower)
+
+
+def _trmm(alpha: Any, a: Any, b: Any, side: int = 0, lower: bool = False, **_: Any) -> Any:
+    half = np.tril(a) if lower else np.triu(a)
+    return alpha * (as_array(b) @ half if side else half @ as_array(b))
+
+
+def _blas(names: Any, arrays: Any = (), **_: Any) -> Any:
+    known = {"trsm": _trsm, "trmm": _trmm}
+    return known[names] if isinstance(names, str) else tuple(known[name] for name in names)
+
+
+HELPERS["get_blas_funcs"] = _blas
+
+
 # ---- kernel estimates: what stands for SciPy's loop over all pairs -----------------------------------------------------
 def _log_kernels(points: Any, data: Any, x: Any, cho_cov: Any) -> tuple[Any, Any]:
     """log of the normal density of each point of x (axis 0) about each point; the weights beside it."""

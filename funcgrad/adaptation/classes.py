@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _NOT_COPIED = frozenset(["__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", "__init_subclass__"])
 _METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
+# Identity counts: what is raised or compared has to be of the very class.
+_UNIQUE = (BaseException, Enum)
 _making = 0  # copies that are being made: their parents' __init_subclass__ is not told, who knows the originals
 
 
@@ -29,7 +31,10 @@ class Classes:
         self.data: dict[type, dict[str, Any]] = {}  # of each copy: what its attributes that are no methods were last
 
     def copy_of(self, cls: type) -> type:
-        """The copy of a class; the class itself, if it has no methods or has to stay the one that it is (errors, enums)."""
+        """The copy of a class; the class itself, if it has no methods or has to stay the one that it is (errors, enums):
+        then it has translated methods while the call runs."""
+        if issubclass(cls, _UNIQUE) and SESSION.running and not SESSION.has_seen(cls):
+            self._lend_methods(cls)
         if cls not in self.known:
             self.known[cls] = cls
             if _is_copied(cls, list(filter(self.translator.scope.has_class, cls.__mro__))):
@@ -58,6 +63,12 @@ class Classes:
                 type.__setattr__(copy, name, made)
         self.data[copy] = {k: v for k, v in copy.__dict__.items() if _is_data(k, v)}
 
+    def _lend_methods(self, cls: type) -> None:
+        for kind in filter(self.translator.scope.has_class, cls.__mro__):
+            for name, value in list(kind.__dict__.items()):
+                if isinstance(value, (FunctionType, staticmethod, classmethod, property)) and not name.startswith("__"):
+                    SESSION.replace_attribute(kind, name, value, self._method(value, name))
+
     def _method(self, value: Any, name: str) -> Any:
         """A method, property and the like, with functions translated."""
         translated = self.translator.translated
@@ -66,6 +77,9 @@ class Classes:
             return type(value)(fget, fset, fdel, value.__doc__)
         if isinstance(value, (staticmethod, classmethod)):
             return type(value)(translated(value.__func__))
+        if name == "__bool__" and isinstance(value, FunctionType):
+            ask = translated(value)  # a comparison gives Python's bool for Python's number, and NumPy's for a tracer
+            return lambda self: bool(ask(self))
         if isinstance(value, functools.cached_property):
             made = type(value)(translated(value.func))
             made.__set_name__(type, name)
@@ -125,7 +139,7 @@ class Classes:
 
 
 def _is_copied(cls: type, parents: list[type]) -> bool:
-    if issubclass(cls, (BaseException, Enum)) or getattr(cls, "_is_protocol", False):
+    if issubclass(cls, _UNIQUE) or getattr(cls, "_is_protocol", False):
         return False
     return any(isinstance(value, _METHODS) for kind in parents for value in kind.__dict__.values())
 

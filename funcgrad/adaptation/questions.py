@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 def _float(*args: Any, **kwargs: Any) -> Any:
-    return number(args[0]) if len(args) == 1 and is_traced(args[0]) else builtins.float(*args, **kwargs)
+    if len(args) != 1:
+        return builtins.float(*args, **kwargs)
+    (x,) = args
+    asked = getattr(type(x), "__float__", None)
+    x = asked(x) if isinstance(asked, FunctionType) and not isinstance(x, Tracer) else x  # of a class of the program's
+    return number(x) if is_traced(x) else builtins.float(x)
 
 
 def _complex(*args: Any, **kwargs: Any) -> Any:

@@ -62,6 +62,11 @@ class Session:
         if undo:
             self.undo.append(lambda: object.__setattr__(x, "__class__", before) if type(x) is cls else None)
 
+    def replace_attribute(self, cls: type, name: str, before: Any, value: Any) -> None:
+        """cls.name = value, for a class; undone."""
+        type.__setattr__(cls, name, value)
+        self.undo.append(lambda: type.__setattr__(cls, name, before))
+
     def replace(self, space: dict[Any, Any], key: Any, value: Any) -> None:
         """space[key] = value; undone, unless the program has put something else there."""
         before, space[key] = space[key], value

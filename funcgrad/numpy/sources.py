@@ -11,7 +11,7 @@ from numpy import random
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.trace import RUNNING
-from funcgrad.core.memory.blank import BlankTracer, fresh
+from funcgrad.core.memory.blank import BlankTracer, fresh, plain
 from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.numpy.dispatch import named_like, tracer_in
 from funcgrad.rules.numbers import traced_in
@@ -101,12 +101,21 @@ def sampled(source: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         return method(*args, **kwargs)
     tracer = tracer_in((*args, *kwargs.values()))
     if tracer is None:
-        return fresh(method(*args, **kwargs))
+        return fresh(_outside(method, args, kwargs))
     if isinstance(tracer, BlankTracer) and not traced_in((*args, *kwargs.values())) and name != "shuffle":
-        return fresh(method(*args, **kwargs))
+        return fresh(_outside(method, plain(args), {k: plain(v) for k, v in kwargs.items()}))
     if name not in _SMOOTH:
         raise no_rule(name)
     return _SMOOTH[name](source, *args, **kwargs)
+
+
+def _outside(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """The method as outside of transforms: it may call others, whose samples it fills into its own."""
+    token = RUNNING.set(None)
+    try:
+        return method(*args, **kwargs)
+    finally:
+        RUNNING.reset(token)
 
 
 class Source:

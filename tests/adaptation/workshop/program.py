@@ -11,6 +11,7 @@ import asyncio
 import cmath
 import contextlib
 import dataclasses
+import enum
 import functools
 import math
 import statistics
@@ -321,6 +322,31 @@ class Pair(NamedTuple):
 
 def named_tuple(x: float) -> Any:
     return Pair(x, 2.0)._replace(second=x).product()
+
+
+class Form(enum.Enum):
+    DISC = 2
+    BALL = 3
+
+    def size(self, r: float) -> Any:
+        return math.pi * math.pow(r, 2) if self is Form.DISC else 4 / 3 * math.pi * math.sqrt(r) ** 6
+
+    @property
+    def doubled(self) -> int:
+        return 2 * self.value
+
+
+class Amount:
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+def enums_and_conversions(x: float) -> Any:
+    assert Form(2) is Form.DISC
+    return sum(form.size(x) * form.doubled for form in Form) + float(Amount(x * x))
 
 
 class Layer:

@@ -118,6 +118,17 @@ def test_the_line_is_the_users_and_not_a_librarys() -> None:
         grad(lambda x: np.sum(pd.DataFrame({"a": np.stack([x, x])})))(1.0)
 
 
+def test_wrapped_functions_of_scipy_are_named_too() -> None:
+    stats, linalg = pytest.importorskip("scipy.stats"), pytest.importorskip("scipy.linalg")
+    calls = {
+        r"stats\.norm\.cdf\(x\)": lambda x: stats.norm.cdf(x[0, 0]),
+        r"linalg\.cholesky\(x\)": lambda x: linalg.cholesky(x)[0, 0],
+    }
+    for name, f in calls.items():
+        with pytest.raises(TracerConversionError, match=rf"^{name} at test_messages.py.*Import funcgrad\.scipy in the place"):
+            grad(f)(np.eye(2))
+
+
 def test_scipys_functions_are_named() -> None:
     linalg = pytest.importorskip("scipy.linalg")
     message = r"scipy\.linalg\.inv at test_messages.py.*Write funcgrad\.scipy\.linalg\.inv"

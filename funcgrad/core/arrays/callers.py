@@ -15,7 +15,7 @@ from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any
 
-_STORE, _BINARY = opmap["STORE_SUBSCR"], opmap["BINARY_OP"]
+_STORE, _BINARY, _CACHE = opmap["STORE_SUBSCR"], opmap["BINARY_OP"], opmap["CACHE"]
 _REMAINDERS = (6, 19)  # % and %=, among the binary operators
 _CALLS = {code for name, code in opmap.items() if name.startswith("CALL")}
 # Functions whose answer is a boolean: no derivative is lost.
@@ -36,7 +36,10 @@ def only_looks(frame: FrameType) -> bool:
 def called(frame: FrameType, position: int | None = None) -> tuple[str, Any]:
     """The function that is called (at this instruction): how the source names it, and itself; empty where that can't be told."""
     position = frame.f_lasti if position is None else position
-    names = _names(frame.f_code, position) if frame.f_code.co_code[position] in _CALLS else ()
+    code = frame.f_code.co_code
+    while position and code[position] == _CACHE:  # which a call of a Python function has passed
+        position -= 2
+    names = _names(frame.f_code, position) if code[position] in _CALLS else ()
     if not names:
         return "", None
     function: Any = None

@@ -21,6 +21,7 @@ from funcgrad.errors import (
     is_numpy,
     is_ours,
     library_call,
+    user_frame,
     user_line,
 )
 
@@ -82,7 +83,18 @@ def data_asked_for(x: Any, what: str, instead: str, caller: FrameType | None) ->
     elif library is not None:
         what = f"{library[1]} of {library[0]}"
         instead = f"Use NumPy's functions and operators, on np.asarray(a) or a.to_numpy() for an object a of {library[0]}."
+    elif (frame := user_frame()) is not None:
+        what, instead = _of_mirrored(*callers.called(frame), what, instead)
     return conversion_error(x, what, instead)
+
+
+def _of_mirrored(name: str, function: Any, what: str, instead: str) -> tuple[str, str]:
+    """The same for a call of SciPy's by this name that is behind the question, such as st.norm.cdf(x)."""
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or type(owner).__module__
+    if not name or not module.startswith("scipy."):
+        return what, instead
+    return f"{name}(x)", f"Import funcgrad.scipy in the place of scipy. {instead}"
 
 
 def _described(x: Any) -> str:

@@ -91,6 +91,7 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
             f"an array of {library}, at {where}: {library} can't do this ({type(error).__name__}: {error}). Write a.compute()."
         )
     is_rerun = any(frame.f_globals.get("__name__", "").startswith("funcgrad.scipy") for frame in _frames(error))
+    is_rerun = is_rerun and not isinstance(error, (AttributeError, TypeError))
     if is_rerun or is_numpy(inside[-1].f_code.co_filename) or not any(map(_has_tracer, inside)):
         return error
     return TracerConversionError(

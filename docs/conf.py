@@ -57,6 +57,20 @@ def list_torch_names(app):
     (HERE / "generated").mkdir(exist_ok=True)
     text = "".join(_names_of(importlib.import_module(f"funcgrad.{space}")) for space in TORCH)
     (HERE / "generated" / "torch_names.md").write_text(text, encoding="utf-8")
+    (HERE / "generated" / "torch_refused.md").write_text(_refused_names(), encoding="utf-8")
+
+
+def _refused_names():
+    """The names of funcgrad.torch that refuse, with what they say; those of one module that say the same in one row."""
+    names = importlib.import_module("funcgrad.torch.names")
+    rows = ["| names | what to do instead |\n|---|---|"]
+    for path, entries in names.TABLE.items():
+        given = {} if isinstance(entries, names.Same) else entries
+        refused = {name: entry.why for name, entry in given.items() if isinstance(entry, names.Refuses)}
+        for why in dict.fromkeys(refused.values()):
+            listed = ", ".join(f"`{name}`" for name, text in refused.items() if text == why)
+            rows.append(f"| `torch.{path}`: {listed} | {why} |")
+    return "\n".join(rows) + "\n"
 
 
 def _names_of(module):

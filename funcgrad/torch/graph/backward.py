@@ -195,9 +195,32 @@ def _captured(
 ) -> dict[Node, Any]:
     """The cotangents that reach `nodes`, not through nodes of the plan `fixed`; None where nothing does."""
     captures: dict[Node, Any] = dict.fromkeys(nodes)
-    wanted = _leading_to(set(nodes), [node for node, _ in seeds], fixed)
+    roots = [node for node, _ in seeds]
+    if fixed is None and not create_graph and engine.is_unwatched() and _leads_to_these_leaves(captures, roots):
+        leaves = engine.swept(seeds, keep)
+        return {node: leaves.get(node) for node in captures}
+    wanted = _leading_to(set(nodes), roots, fixed)
     engine.run(seeds, keep=keep, create_graph=create_graph, captures=captures, wanted=wanted, finish=lambda leaf, ct: None)
     return captures
+
+
+def _leads_to_these_leaves(captures: dict[Node, Any], roots: list[Node]) -> bool:
+    """Are all of them leaves, and are there no others beneath `roots`? Then nothing can be left out."""
+    if any(node.plan is not None for node in captures):
+        return False
+    seen, stack = set(roots), list(roots)
+    while stack:
+        node = stack.pop()
+        if node.plan is None:
+            if node not in captures:
+                return False
+            continue
+        origin = node.origin
+        for parent in origin if type(origin) is tuple else (origin,):
+            if parent not in seen:
+                seen.add(parent)
+                stack.append(parent)
+    return True
 
 
 def _leading_to(targets: set[Node], roots: list[Node], fixed: Any = None) -> set[Node]:

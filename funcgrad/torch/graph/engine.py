@@ -269,6 +269,17 @@ def own(ct: Any) -> Any:
     return ct.copy() if type(ct) is np.ndarray else ct
 
 
+def is_unwatched() -> bool:
+    """Is nothing to be seen to in a sweep: no hooks, no saved value that was overwritten, no mode?"""
+    return not (EXTRAS or TAINTED or modes.MODE.get())
+
+
+def swept(seeds: list[tuple[Node, Any]], keep: bool) -> dict[Node, Any]:
+    """The cotangents of all leaves, by the core's sweep alone."""
+    with np.errstate(all="ignore"):  # 0/0 in a slope is the gradient's own affair, as in PyTorch
+        return sweep(seeds, release=not keep, freed=FREED)
+
+
 def run(
     seeds: list[tuple[Node, Any]],
     *,
@@ -279,10 +290,8 @@ def run(
     finish: Any,
 ) -> None:
     """Sweep from `seeds`. `finish(leaf, ct)` is called for each leaf reached; the cotangents of `captures` are put there."""
-    if not (EXTRAS or TAINTED or create_graph or captures or modes.MODE.get()):
-        with np.errstate(all="ignore"):  # 0/0 in a slope is the gradient's own affair, as in PyTorch
-            leaves = sweep(seeds, release=not keep, freed=FREED)
-        for leaf, ct in leaves.items():
+    if not (create_graph or captures) and is_unwatched():
+        for leaf, ct in swept(seeds, keep).items():
             finish(leaf, ct)
         return
     visitor = Visitor(create_graph=create_graph, keep=keep, captures=captures, wanted=wanted, finish=finish)

@@ -173,11 +173,28 @@ class Compiled:
         if trace.has_raised:  # and the function has caught it: this way can't be written down
             return tree.unflatten(structure, [_handed_out(x) for x in leaves])
         recording = Recording(trace.tape, trace.outcomes, returned)
+        result = tree.unflatten(structure, [_handed_out(x) for x in leaves])
         with self.lock:
-            self._add(trace, recording, environment.without_own_effects())
-        return tree.unflatten(structure, [_handed_out(x) for x in leaves])
+            is_new = self._add(trace, recording, environment.without_own_effects())
+            if is_new and self.engine == "numpy":
+                self._check(given, result)
+        return result
 
-    def _add(self, trace: JitTrace, recording: Recording, environment: Environment) -> None:
+    def _check(self, given: Arguments, result: Any) -> None:
+        """A new program has to give what the function has just given; else it is not used."""
+        try:
+            out = self.program(given.values)
+        except Exception:  # noqa: BLE001 (of a path that is not compiled yet, the function may have caught it)
+            return
+        if out is not None and not agree(out[0], result):
+            self.program = None
+            self._give_up(
+                f"jit: the program of {self.name} does not give what the function gives. It runs without being compiled; "
+                "please report the function."
+            )
+
+    def _add(self, trace: JitTrace, recording: Recording, environment: Environment) -> bool:
+        """Put a recording into the tree of paths: has that given a new program?"""
         changed = None if self.environment is None else self.environment.change()
         if changed is not None:
             self._note_change(changed)
@@ -186,25 +203,21 @@ class Compiled:
         if paths is None:
             paths = self.paths = Paths(self.name, trace.inputs)
         try:
-            paths.add(recording)
+            is_news = paths.add(recording)
         except Exception:
             self.program = None
             self.paths = Paths(self.name, trace.inputs)
-            self.paths.add(recording)
+            is_news = self.paths.add(recording)
             if changed is None:
                 self.paths = None
                 raise
         assert self.paths is not None
         if self.paths.count() > MOST_PATHS:
             self._give_up(self._too_many())
-        elif not self.is_eager:
-            self._compile()
-
-    def _compile(self) -> None:
-        assert self.paths is not None
-        assert self.paths.root is not None
-        if any(block.returned is not None and block.seen > 1 for block in self.paths.root.blocks()):
+        elif not self.is_eager and is_news:
             self.program = program_class(self.engine)(self.paths)
+            return True
+        return False
 
     def _note_change(self, name: str) -> None:
         self.changes += 1
@@ -233,6 +246,27 @@ class Compiled:
         if not self.is_eager:
             self.is_eager = True
             warnings.warn(message, CompileWarning, stacklevel=6)
+
+
+def agree(came: Any, expected: Any) -> bool:
+    """Are two results the same, up to what rounding may do?"""
+    found, structure = tree.flatten(came)
+    wanted, wanted_structure = tree.flatten(expected)
+    return structure == wanted_structure and all(map(_is_close, found, wanted))
+
+
+def _is_close(x: Any, y: Any) -> bool:
+    if not isinstance(y, (np.ndarray, np.generic, float, complex)):
+        return bool(x == y)
+    x, y = np.asarray(x), np.asarray(y)
+    if x.shape != y.shape or x.dtype != y.dtype:
+        return False
+    if y.dtype.kind not in "fc" or not y.size:
+        return bool(np.array_equal(x, y))
+    with np.errstate(all="ignore"):
+        scale = np.nanmax(np.where(np.isfinite(y), abs(y), 0)) + np.finfo(y.dtype).tiny
+        near = abs(x - y) <= np.sqrt(np.finfo(y.dtype).eps) * scale
+    return bool((near | (x == y) | (np.isnan(x) & np.isnan(y))).all())
 
 
 def _returned(trace: JitTrace, x: Any) -> Any:

@@ -107,7 +107,7 @@ class FastWriter(Writer):
         elif (product := self._by_blas(step)) is not None:
             self._line(f"{self._name(ref)} = np.dot({', '.join(product)})")
         elif self._is_view_of_buffer(step):
-            name = f"w{int(ref)}"
+            name = f"w{len(self.prelude)}"
             self.prelude.append(f"{name} = {self.expressions.of(step, self._operand)}")
             self.texts[ref] = name
             self.hoisted.add(name)
@@ -140,7 +140,8 @@ class FastWriter(Writer):
             axis = axis[0] if type(axis) is tuple and len(axis) == 1 else axis
             return f"np.add.reduce({x}, {axis!r}, None, {out}{', True' if keepdims else ''})"
         texts = [self._beside(step, x) for x in self._in_order(step)]
-        return f"{self.names.function(step.function)}({', '.join([*texts, out])})"
+        into = f"out={out}" if step.function in (np.maximum, np.minimum) else out  # by position, NumPy refuses it there
+        return f"{self.names.function(step.function)}({', '.join([*texts, into])})"
 
     def _write_tanh_slope(self, step: Step, out: str) -> None:
         """1 - y*y, and another formula for the slope only where that loses digits."""

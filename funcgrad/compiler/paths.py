@@ -76,24 +76,28 @@ class Paths:
         """How many ways are known."""
         return 0 if self.root is None else self.root.paths()
 
-    def add(self, recording: Recording) -> None:
-        """Put one more recording in; ImpureFunctionError, if it differs from an earlier one without a reason to be seen."""
+    def add(self, recording: Recording) -> bool:
+        """Put one more recording in: is its way now certain, and was not before?
+
+        ImpureFunctionError, if it differs from an earlier one without a reason to be seen.
+        """
         blocks = _split(recording)
         if self.root is None:
             self.root = _chained(blocks, recording.outcomes)
-            return
+            return False
         block = self.root
         for i, new in enumerate(blocks):
             self._compare(block, new)
             block.seen += 1
             if new.guard is None:
-                return
+                return block.seen == 2
             outcome = recording.outcomes[i]
             known = block.branches.get(outcome)
             if known is None:
                 block.branches[outcome] = _chained(blocks[i + 1 :], recording.outcomes[i + 1 :])
-                return
+                return False
             block = known
+        return False
 
     def _compare(self, old: Block, new: Block) -> None:
         for a, b in zip(old.steps, new.steps):

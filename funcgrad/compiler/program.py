@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from funcgrad.compiler.fast import FastWriter
 from funcgrad.compiler.liveness import without_dead
 from funcgrad.compiler.passes import optimised
-from funcgrad.compiler.paths import Block, Paths
+from funcgrad.compiler.paths import Block, Paths, Returned
+from funcgrad.compiler.steps import Guard, Step
+from funcgrad.transforms.programs import Ref
 
 
 class Program:
@@ -43,19 +46,38 @@ class Program:
 
 
 def certain(root: Block) -> Block:
-    """A copy of the tree without what was recorded only once."""
-    made = _copy(root)
+    """A copy of the tree without what was recorded only once. No two values of it have the same name, on any path."""
+    names = count(1 + max((int(ref) for block in root.blocks() for step in block.steps for ref in _all_refs(step)), default=0))
+    made = _copy(root, {}, names)
     todo = [(root, made)]
     while todo:
-        block, copy = todo.pop()
+        block, (copy, renamed) = todo.pop()
         for outcome, following in block.branches.items():
             if following.seen > 1:
-                copy.branches[outcome] = _copy(following)
-                todo.append((following, copy.branches[outcome]))
-    return made
+                entry = _copy(following, dict(renamed), names)
+                copy.branches[outcome] = entry[0]
+                todo.append((following, entry))
+    return made[0]
 
 
-def _copy(block: Block) -> Block:
-    made = Block(list(block.steps), block.guard, block.returned)
+def _all_refs(step: Step) -> list[Ref]:
+    return [*step.refs(), *step.outs]
+
+
+def _copy(block: Block, renamed: dict[Ref, Ref], names: Iterator[int]) -> tuple[Block, dict[Ref, Ref]]:
+    """A copy of the block alone, with new names for what it computes."""
+    steps = []
+    for step in block.steps:
+        copy = step.replaced([renamed.get(x, x) if type(x) is Ref else x for x in step.operands])
+        copy.outs = [Ref(next(names)) for _ in step.outs]
+        renamed.update(zip(step.outs, copy.outs))
+        steps.append(copy)
+    guard, returned = block.guard, block.returned
+    if guard is not None:
+        guard = Guard(guard.kind, renamed.get(guard.ref, guard.ref), guard.line)
+    if returned is not None:
+        leaves = [renamed.get(x, x) if type(x) is Ref else x for x in returned.leaves]
+        returned = Returned(leaves, returned.structure)
+    made = Block(steps, guard, returned)
     made.seen = block.seen
-    return made
+    return made, renamed

@@ -377,12 +377,15 @@ def _written_step(trace: JitTrace, x: Any, place: Place, operands: list[Any], gi
     index = trace.template(place.index, operands, given)
     if not place.steps:
         return Step(written, operands, (Hole(0), Hole(1), index))
-    positions = np.arange(x.size).reshape(x.shape)
-    looked = _plain(Place(place.steps, ...)).view(positions)
-    is_look = isinstance(looked, np.ndarray) and np.may_share_memory(looked, positions)
+    plain, probe = _plain(Place(place.steps, ...)), np.zeros_like(x._value)
+    looked = plain.view(probe)
+    is_look = isinstance(looked, np.ndarray) and np.may_share_memory(looked, probe)
     if is_look and all(type(step) in (ViewStep, IndexStep) for step in place.steps):
         views = [_view(trace, step, operands, given) for step in place.steps]
         return Step(written, operands, (Hole(0), Hole(1), index, views))
+    if place.half:  # of complex numbers one half, by a step that can't be written down
+        trace.has_raised = True
+    looked = plain.whole.view(np.arange(x.size).reshape(x.shape))
     operands.append(Constant(np.asarray(looked)))
     return Step(written_flat, operands, (Hole(0), Hole(1), Hole(len(operands) - 1), index, x.shape))
 

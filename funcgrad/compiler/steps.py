@@ -52,6 +52,12 @@ class Spec:
         made.order = "C"
         return made
 
+    def computed(self) -> Spec:
+        """That of a fresh value which an elementwise function makes of this one: it lies in memory as this one does."""
+        made = Spec.of(self.shape, self.dtype, is_array=self.is_array)
+        made.order = self.order  # gaps are not copied: what is no order of its own stays unknown
+        return made
+
     def is_like(self, other: Spec) -> bool:
         """Do both stand for the same kind of value?"""
         return (

@@ -27,6 +27,7 @@ from funcgrad.compiler.passes.blocks import Loop
 from funcgrad.compiler.paths import Block, Returned
 from funcgrad.compiler.steps import Hole, Spec, Step
 from funcgrad.compiler.vocabulary import add_at, written, written_flat
+from funcgrad.core.memory.layout import copied
 from funcgrad.transforms.programs import Ref
 
 
@@ -162,15 +163,20 @@ class Writer:
         quiet: Any = None
         for step, live in zip(block.steps, after):
             if step.errstate != quiet:
-                if quiet is not None:
-                    self.indent -= 1
+                self._end_quiet(quiet)
                 quiet = step.errstate
                 if quiet is not None:
                     self._line(f"with np.errstate({', '.join(f'{k}={v!r}' for k, v in quiet.items())}):")
                     self.indent += 1
             self._write_step(step, live)
-        if quiet is not None:
-            self.indent -= 1
+        self._end_quiet(quiet)
+
+    def _end_quiet(self, quiet: Any) -> None:
+        if quiet is None:
+            return
+        if self.lines[-1].lstrip().startswith("with np.errstate"):  # what was within is done once and for all
+            self._line("pass")
+        self.indent -= 1
 
     def _live_after(self, block: Block) -> list[set[Ref]]:
         live = set().union(*(self.live[id(b)] for b in block.branches.values())) | set(block.needs())
@@ -223,7 +229,10 @@ class Writer:
             text = name
         else:
             name = self._name(out)
-            self._line(f'{name} = np.array({text}, order="K")')
+            copy = f'np.array({text}, order="K")'
+            if type(before) is Ref and type(self.specs[before].order) is tuple:  # NumPy would close the gaps
+                copy = f"{self.names.function(copied)}({text})"
+            self._line(f"{name} = {copy}")
             text = name
         self._write_items(step, text, write)
 

@@ -139,8 +139,8 @@ class Rewriter:
         if type(x) is Scaled:
             spec = self.specs[x.base]
             if x.factor == -1:
-                return self.emit(np.negative, [x.base], spec)
-            return self.emit(np.multiply, [x.base, x.factor], Spec.of(spec.shape, spec.dtype, is_array=spec.is_array))
+                return self.emit(np.negative, [x.base], spec.computed())
+            return self.emit(np.multiply, [x.base, x.factor], spec.computed())
         if type(x) is Spread:
             made = Step(np.broadcast_to, [self.settled(x.base)], (Hole(0),), {"shape": x.spec.shape})
             return self._emitted(made, x.spec)

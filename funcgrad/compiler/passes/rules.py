@@ -118,7 +118,7 @@ def _multiply(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     if s * t != 1 and type(a) is type(b) is Ref and min(self.spec_of(a).size, self.spec_of(b).size) < spec.size:
         a, b, s, t = self.settled(x), self.settled(y), 1, 1  # the product of the smaller one costs less
     if a is b or type(a) is type(b) is Ref and a == b:
-        out = self.emit(np.square, [a], spec)
+        out = self.emit(np.square, [self.settled(a)], spec)
     else:
         out = self.emit(np.multiply, narrowed(self, [a, b], spec), spec)
     return scaled(self, s * t, out) if type(out) is Ref else None
@@ -250,7 +250,7 @@ def _mean(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     ):
         return None
     made = Step(np.sum, step.operands, (Hole(0),), step.kwargs)
-    made.specs = [Spec.of(spec.shape, spec.dtype, is_array=spec.is_array)]
+    made.specs = [spec.computed()]
     total = _sum(self, made, [x])
     if total is None:
         total = self._emitted(made.replaced([self.settled(x)]), made.specs[0])

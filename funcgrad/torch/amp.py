@@ -118,7 +118,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
-            return outputs * self._scale  # type: ignore[operator]
+            return outputs * self._scale
         return type(outputs)(map(self.scale, outputs))
 
     def unscale_(self, optimizer: Any) -> None:

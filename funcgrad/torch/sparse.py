@@ -130,7 +130,7 @@ class SparseTensor:
         if isinstance(other, (int, float)) or (isinstance(other, Tensor) and not other.ndim):
             return self._with(self._held * other)
         if isinstance(other, Tensor):
-            return self._with(self._held * other[tuple(map(make_tensor, self._index))])  # type: ignore[index]
+            return self._with(self._held * other[tuple(map(make_tensor, self._index))])
         return (self.to_dense() * other.to_dense()).to_sparse()
 
     __rmul__ = mul = __mul__

@@ -35,7 +35,7 @@ ndarray = np.ndarray
 OVERRIDE: list[Callable[..., Any]] = []  # what subclasses make of operations (subclasses.py), where there are any
 
 
-class Slot(int):
+class Placeholder(int):
     """Stands for a tensor, in arguments."""
 
 
@@ -80,28 +80,28 @@ class _Bound:
 
 
 def placed(x: Any, tensors: list[Any]) -> Any:
-    """An argument with Slots in the place of tensors (and of the user's arrays), which are collected."""
+    """An argument with Placeholders in the place of tensors (and of the user's arrays), which are collected."""
     if isinstance(x, Tensor):
         tensors.append(x)
-        return Slot(len(tensors) - 1)
+        return Placeholder(len(tensors) - 1)
     kind = type(x)
     if kind is list or kind is tuple:
         return kind([placed(item, tensors) for item in x])
     if kind is ndarray:
         tensors.append(make_tensor(x.copy()))
-        return Slot(len(tensors) - 1)
+        return Placeholder(len(tensors) - 1)
     if isinstance(x, np.generic):
         return x.item()
     if isinstance(x, Tracer):
         tensors.append(make_tensor(x))
-        return Slot(len(tensors) - 1)
+        return Placeholder(len(tensors) - 1)
     return x
 
 
 def filled(x: Any, contents: Any) -> Any:
-    """An argument with contents in the place of Slots."""
+    """An argument with contents in the place of Placeholders."""
     kind = type(x)
-    if kind is Slot:
+    if kind is Placeholder:
         return contents[x]
     if kind is list or kind is tuple:
         return kind([filled(item, contents) for item in x])

@@ -14,7 +14,7 @@ from funcgrad.torch.functions import creation
 from funcgrad.torch.graph.hooks import RemovableHandle
 from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.module_hooks import call_with_hooks, registered
-from funcgrad.torch.nn.module_state import State
+from funcgrad.torch.nn.module_state import StateDicts
 from funcgrad.torch.nn.parameter import Buffer, Parameter
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
@@ -27,7 +27,7 @@ _HOOKS = (
 _PLACES = ("_parameters", "_buffers", "_modules")
 
 
-class Module(State):
+class Module(StateDicts):
     """Base of layers and models: assign parameters and modules as attributes, define `forward`, call the module.
 
     >>> import funcgrad.torch as torch

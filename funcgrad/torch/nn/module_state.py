@@ -29,7 +29,7 @@ class _IncompatibleKeys(_Keys):
     __str__ = __repr__
 
 
-class State:
+class StateDicts:
     """The part of Module that saves and loads."""
 
     _parameters: dict[str, Parameter | None]
@@ -80,7 +80,7 @@ class State:
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         for name, x in self._own_state():
             destination[prefix + name] = x if keep_vars else x.detach()
-        if type(self).get_extra_state is not State.get_extra_state:
+        if type(self).get_extra_state is not StateDicts.get_extra_state:
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def get_extra_state(self) -> Any:
@@ -146,7 +146,7 @@ class State:
                     unexpected_keys.append(key)
 
     def _load_extra(self, state_dict: Any, key: str, strict: bool, missing: list[str], unexpected: list[str]) -> None:
-        if type(self).set_extra_state is not State.set_extra_state:
+        if type(self).set_extra_state is not StateDicts.set_extra_state:
             if key in state_dict:
                 self.set_extra_state(state_dict[key])
             elif strict:

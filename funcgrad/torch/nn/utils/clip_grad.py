@@ -62,7 +62,7 @@ def clip_grads_with_norm_(
         factor = np.minimum(float(max_norm) / (np.asarray(plain(total_norm)) + 1e-6), 1.0)  # NaN stays NaN
         for gradient in _gradients(parameters) if factor != 1 else ():
             if isinstance(gradient.value, Tracer):
-                gradient.mul_(float(factor))  # type: ignore[attr-defined]
+                gradient.mul_(float(factor))
                 continue
             check_writable(gradient)
             x = storage.borrowed(gradient)

@@ -30,7 +30,7 @@ from funcgrad.transforms.wrapping import name_of
 _PRODUCER = 22  # the version of the graph format that is written
 
 
-class Watch:
+class ScopeWatch:
     """While it is entered, notes when each module of a model begins and ends."""
 
     def __init__(self, model: Any) -> None:
@@ -40,7 +40,7 @@ class Watch:
         self.done: list[tuple[int, int, str]] = []
         self.handles: list[Any] = []
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> ScopeWatch:
         for module, scope in self.scopes.items():
             self.handles.append(module.register_forward_pre_hook(lambda module, args: self.open.append(next_order())))
             self.handles.append(module.register_forward_hook(lambda module, args, out, scope=scope: self._ended(scope)))
@@ -81,7 +81,7 @@ class Input:
 class GraphBuilder:
     """Names vertices and collects them."""
 
-    def __init__(self, watch: Watch, inputs: Sequence[Input]) -> None:
+    def __init__(self, watch: ScopeWatch, inputs: Sequence[Input]) -> None:
         self.watch, self.inputs = watch, inputs
         self.graph = protos().GraphDef(versions=protos().VersionDef(producer=_PRODUCER))
         self.used: Counter[str] = Counter()
@@ -167,7 +167,7 @@ def model_graph(model: Any, given: Any) -> Any:
         leaves = [_tracked(leaf) if _is_tensor(leaf) else leaf for _, leaf in paths]
         names = [f"input/{_plain(argument_name(function, path))}" for path, _ in paths]
         inputs = [Input(name, leaf) for name, leaf in zip(names, leaves, strict=True) if _is_tensor(leaf)]
-        with Watch(model) as watch:
+        with ScopeWatch(model) as watch:
             outs = model(*tree.unflatten(structure, leaves)[0])
     found, _ = tree.flatten_with_path(outs, is_leaf=_is_tensor)
     outputs = {"output/" + _plain(f"output{tree.keystr(path)}"): x for path, x in found if _is_tensor(x)}

@@ -20,7 +20,9 @@ from funcgrad.scipy.rerun import CLASSES, NUMPY, rerun, stands_for, substitute
 def is_rerun(c: type) -> bool:
     """Is this a class of SciPy's that is written in Python, and of which objects hold arrays?"""
     is_theirs = c.__module__.partition(".")[0] == "scipy" and bool(c.__flags__ & (1 << 9))  # made by a class statement
-    return is_theirs and not issubclass(c, (BaseException, tuple, dict, list, str, int, enum.Enum))
+    if is_theirs and issubclass(c, tuple):  # a result, which may have methods beside its items
+        return any(isinstance(value, FunctionType) and not name.startswith("_") for name, value in vars(c).items())
+    return is_theirs and not issubclass(c, (BaseException, dict, list, str, int, enum.Enum))
 
 
 def rerun_class(c: type) -> type:

@@ -28,6 +28,8 @@ from typing import Any
 from funcgrad.adaptation.scope import Scope
 from funcgrad.adaptation.session import SESSION
 from funcgrad.adaptation.translation import Translator, translator_of
+from funcgrad.core.engine.trace import RUNNING
+from funcgrad.numpy.dispatch import tracer_in
 from funcgrad.transforms.wrapping import Transformed, check_function
 
 __all__ = ["adapt"]
@@ -48,6 +50,8 @@ class Adapted(Transformed):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         translator = self.translator()
+        if RUNNING.get() is None and not translator.knows_funcgrad and not tracer_in(args):
+            return self.fun(*args, **kwargs)  # nothing is differentiated, inside or outside: the program itself
         with SESSION:
             if SESSION.is_outermost:
                 translator.begin()

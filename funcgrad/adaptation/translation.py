@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from threading import RLock
 from types import FunctionType, MethodType, ModuleType
@@ -178,6 +179,13 @@ class Translator:
         self.containers[id(value)] = value, new, made
         return made
 
+    @functools.cached_property
+    def knows_funcgrad(self) -> bool:
+        """May the program differentiate anything itself? (One of its modules has imported something of funcgrad.)"""
+        spaces = [vars(module) for name, module in list(sys.modules.items()) if module and self.scope.has(name)]
+        spaces += [] if self.scope.space is None else [self.scope.space]
+        return any(_is_funcgrads(value) for space in spaces for value in list(space.values()))
+
     # ---- calls -------------------------------------------------------------------------------------------------------
     def call(self, fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The adapted function on translated arguments."""
@@ -195,6 +203,12 @@ class Translator:
         for space in list(self.spaces.values()):
             space.flush()
         self.classes.flush()
+
+
+def _is_funcgrads(value: Any) -> bool:
+    home = value.__name__ if isinstance(value, ModuleType) else getattr(type(value), "__module__", "")
+    own = getattr(value, "__module__", "") if isinstance(value, (FunctionType, type)) else ""
+    return any(isinstance(name, str) and name.partition(".")[0] == "funcgrad" for name in (home, own))
 
 
 def _settled(value: Any) -> Any:

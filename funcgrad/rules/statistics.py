@@ -216,7 +216,8 @@ def _histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any
         raise ValueError(f"np.histogram2d: x has {len(x)} values and y has {len(y)}")
     if not isinstance(bins, _WHOLE) and len(bins) > 2:  # edges for both axes
         bins = [bins, bins]
-    counts, edges = np.histogramdd([x, y], bins, range, density, weights)
+    weights = weights if weights is None else as_array(weights)
+    counts, edges = np.histogramdd([as_array(x), as_array(y)], bins, range, density, weights)
     return counts, *edges
 
 

@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import pickle
+import sys
 import types
 from typing import Any
 
@@ -235,3 +236,19 @@ def test_an_array_from_before_that_is_written_into_is_refused_by_name() -> None:
             grad(adapt(f))(X)
     np.testing.assert_array_equal(buffer, 0)
     assert grad(adapt(cuts))(0.72) == 7.0
+
+
+def test_a_program_that_knows_no_funcgrad_runs_as_it_is_where_nothing_is_differentiated() -> None:
+    def depth(x: Any) -> int:
+        return len(inspect.stack())
+
+    f = adapt(program.filled)
+    assert not f.translator().knows_funcgrad
+    assert adapt(depth).translator().knows_funcgrad
+    traced: list[str] = []
+    sys.setprofile(lambda frame, event, arg: traced.append(frame.f_code.co_filename) if event == "call" else None)
+    try:
+        f(X)
+    finally:
+        sys.setprofile(None)
+    assert not [path for path in traced if path.endswith(("spaces.py", "constructors.py"))]

@@ -75,10 +75,10 @@ class Jit(Transformed):
         <BLANKLINE>
         <BLANKLINE>
         def program(x):
-            v2 = np.sin(x)
-            v3 = np.add.reduce(v2, axis=None)
-            v4 = v3 * 2.0
-            return v4
+            v1 = np.sin(x)
+            v2 = np.add.reduce(v1, axis=None)
+            v3 = v2 * 2.0
+            return v3
         <BLANKLINE>
         """
         given, compiled = self._ready(args, kwargs)

@@ -25,6 +25,13 @@ _MANY = 1000  # numbers of a constant that are written one by one
 class SourceWriter(Writer):
     """Writes a program that returns its results as they are."""
 
+    count = 0
+
+    def _name(self, ref: Ref) -> str:
+        self.count += 1
+        self.texts[ref] = name = f"v{self.count}"
+        return name
+
     def _wrapped(self, text: str) -> str:
         return text
 

@@ -111,7 +111,7 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "Python's numbers": (lambda x, n: (x * 2 + n, -x, x / 3, x > 2, np.sin(x), n // 2, x**n), ((2.5, 3), (1.5, 4))),
     "numbers beside single precision": (lambda x, a: (x * a, x * 2 * a), ((2.5, A(3, dtype=np.float32)),)),
     "a range": (lambda x, n: sum([x * k for k in range(n)], x), ((A(3), 3), (A(3), 5))),
-    "hessian": (fg.hessian(lambda x: np.sum(x**3) * x[0]), ((A(4),), (A(4, seed=1),))),
+    "hessian": (fg.hessian(lambda x: np.sum(np.power(x, 3)) * x[0]), ((A(4),), (A(4, seed=1),))),
     "vmap of grad": (fg.vmap(fg.grad(lambda x: np.sum(np.sin(x) ** 2))), ((A(4, 3),),)),
     "jacfwd": (fg.jacfwd(lambda x: np.cumsum(x) ** 2), ((A(4),),)),
     "checkpoint": (fg.grad(lambda x: np.sum(fg.checkpoint(lambda y: np.sin(y) * y)(x) ** 2)), ((A(4),),)),

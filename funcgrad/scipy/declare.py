@@ -62,7 +62,13 @@ class Body(Composite):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         positional, named = self.bound(args, kwargs)
-        return by_examples(self.body, positional, named, self.name, self.function)
+        return by_examples(self.body, positional, named, self.name, self.plain)
+
+    @cached_property
+    def plain(self) -> Function | None:
+        """SciPy's function, if it can be called with the arguments of the body, and no function of the user's is among them."""
+        by_position = any(p.kind is p.POSITIONAL_ONLY for p in self.signature.parameters.values())
+        return None if by_position or self.function in FUNCTIONALS else self.function
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments for the body; one that it does not know may only have its default."""

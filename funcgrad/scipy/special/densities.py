@@ -56,7 +56,9 @@ def _large_gamma_density(a: Any, x: Any) -> Any:
     return np.where(x == 0, 0.0, out)
 
 
-gamma_density = own(_gamma_density, SHAPE, lambda a, x, out: gamma_density(a - 1, x) - out)
+gamma_density = own(
+    _gamma_density, lambda a, x, out: out * (np.log(x) - special.psi(a)), lambda a, x, out: gamma_density(a - 1, x) - out
+)
 
 
 # ---- beta ------------------------------------------------------------------------------------------------------------
@@ -90,8 +92,8 @@ def _large_beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
 
 _beta_terms = own(
     _beta_density,
-    SHAPE,
-    SHAPE,
+    lambda a, b, x, i, out: out * (np.log(x) - special.psi(a - i) + special.psi(a + b)),
+    lambda a, b, y, j, out: out * (np.log(y) - special.psi(b - j) + special.psi(a + b)),
     lambda a, b, x, y, i, j: _beta_terms(a, b, x, y, i + 1, j) - _beta_terms(a, b, x, y, i, j + 1),
     None,
     None,
@@ -113,7 +115,12 @@ def _t_density(v: Any, t: Any) -> Any:
     return repaired(out, v > 1e12, lambda t: np.exp(-0.5 * t * t) / math.sqrt(2 * math.pi), t)
 
 
-t_density = own(_t_density, DEGREES, lambda v, t, out: -out * (v + 1) * (t / (v + t * t)))
+def _t_in_degrees(v: Any, t: Any, out: Any) -> Any:
+    weight = special.psi(0.5 * (v + 1)) - special.psi(0.5 * v) - 1 / v
+    return 0.5 * out * (weight - np.log1p(t * t / v) + (v + 1) / v * (t * t / (v + t * t)))
+
+
+t_density = own(_t_density, _t_in_degrees, lambda v, t, out: -out * (v + 1) * (t / (v + t * t)))
 
 
 # ---- chi-square, not central -----------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Distribution functions and the incomplete gamma and beta functions: their slope is a density, that of their inverses 1/density.
 
-A derivative in a shape parameter (the degrees of freedom, the a and b of the incomplete functions) is not known in closed form.
+A derivative in a shape parameter (the degrees of freedom, the a and b of the incomplete functions) is that of an integral
+(shapes.py).
 """
 
 from __future__ import annotations
@@ -16,22 +17,37 @@ from funcgrad.scipy.special.densities import DEGREES, SHAPE, beta_density, chi2_
 from funcgrad.scipy.special.elementary import scaled_exprel
 from funcgrad.scipy.special.errors import normal_density
 from funcgrad.scipy.special.rules import elementwise, unsupported
+from funcgrad.scipy.special.shapes import beta_in_shape, f_in_shape, gamma_in_shape, t_in_shape
 
 Slope = Callable[..., Any]
 
 
-def density_of(lower: str, upper: str, inverse_of_lower: str, inverse_of_upper: str, slope: Slope, *others: Unknown) -> None:
-    """Declare a distribution function F(..., x), 1 - F, and the inverses of both, by the density `slope(*parameters, x)`."""
-    if len(others) == 1:
-        elementwise(lower, *others, lambda x, y: slope(x, y))
-        elementwise(upper, *others, lambda x, y: -slope(x, y))
-        elementwise(inverse_of_lower, *others, lambda x, out: 1 / slope(x, out))
-        elementwise(inverse_of_upper, *others, lambda x, out: -1 / slope(x, out))
-    else:
-        elementwise(lower, *others, lambda x, y, z: slope(x, y, z))
-        elementwise(upper, *others, lambda x, y, z: -slope(x, y, z))
-        elementwise(inverse_of_lower, *others, lambda x, y, out: 1 / slope(x, y, out))
-        elementwise(inverse_of_upper, *others, lambda x, y, out: -1 / slope(x, y, out))
+def density_of(lower: str, upper: str, inverse_of_lower: str, inverse_of_upper: str, slope: Slope, *shapes: Slope) -> None:
+    """Declare a distribution function F(..., x), 1 - F, and the inverses of both.
+
+    By the density `slope(*parameters, x)`, and the derivatives of F in the parameters, `shapes`.
+    """
+    count = len(shapes)
+    moved = [_moved(f, slope, count) for f in shapes]
+    elementwise(lower, *(_signed(f, 1, count) for f in (*shapes, slope)))
+    elementwise(upper, *(_signed(f, -1, count) for f in (*shapes, slope)))
+    elementwise(inverse_of_lower, *moved, _inverse(slope, 1, count))
+    elementwise(inverse_of_upper, *moved, _inverse(slope, -1, count))
+
+
+def _signed(f: Slope, sign: int, count: int) -> Slope:
+    return (lambda x, y: sign * f(x, y)) if count == 1 else lambda x, y, z: sign * f(x, y, z)
+
+
+def _moved(shape: Slope, slope: Slope, count: int) -> Slope:
+    """How a quantile moves with a parameter."""
+    if count == 1:
+        return lambda x, out: -shape(x, out) / slope(x, out)
+    return lambda x, y, out: -shape(x, y, out) / slope(x, y, out)
+
+
+def _inverse(slope: Slope, sign: int, count: int) -> Slope:
+    return (lambda x, out: sign / slope(x, out)) if count == 1 else lambda x, y, out: sign / slope(x, y, out)
 
 
 # ---- continuous ------------------------------------------------------------------------------------------------------
@@ -41,17 +57,42 @@ def _f_density(m: Any, n: Any, x: Any) -> Any:
     return beta_density(0.5 * m, 0.5 * n, m * x / whole, n / whole) * (m / whole) * (n / whole)
 
 
-density_of("gammainc", "gammaincc", "gammaincinv", "gammainccinv", gamma_density, SHAPE)
+density_of("gammainc", "gammaincc", "gammaincinv", "gammainccinv", gamma_density, gamma_in_shape)
 density_of(
-    "betainc btdtr", "betaincc", "betaincinv btdtri", "betainccinv", lambda a, b, x: beta_density(a, b, x, 1 - x), SHAPE, SHAPE
+    "betainc btdtr",
+    "betaincc",
+    "betaincinv btdtri",
+    "betainccinv",
+    lambda a, b, x: beta_density(a, b, x, 1 - x),
+    lambda a, b, x: beta_in_shape(0, a, b, x),
+    lambda a, b, x: beta_in_shape(1, a, b, x),
 )
-density_of("chdtr", "chdtrc", "", "chdtri", lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x), DEGREES)
-density_of("fdtr", "fdtrc", "fdtri", "", _f_density, DEGREES, DEGREES)
-density_of("stdtr", "", "stdtrit", "", t_density, DEGREES)
+density_of(
+    "chdtr",
+    "chdtrc",
+    "",
+    "chdtri",
+    lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x),
+    lambda v, x: 0.5 * gamma_in_shape(0.5 * v, 0.5 * x),
+)
+density_of(
+    "fdtr", "fdtrc", "fdtri", "", _f_density, lambda m, n, x: f_in_shape(0, m, n, x), lambda m, n, x: f_in_shape(1, m, n, x)
+)
+density_of("stdtr", "", "stdtrit", "", t_density, t_in_shape)
 
 # gdtr(a, b, x) is gammainc(b, a x).
-elementwise("gdtr", lambda x, y, z: z * gamma_density(y, x * z), SHAPE, lambda x, y, z: x * gamma_density(y, x * z))
-elementwise("gdtrc", lambda x, y, z: -z * gamma_density(y, x * z), SHAPE, lambda x, y, z: -x * gamma_density(y, x * z))
+elementwise(
+    "gdtr",
+    lambda x, y, z: z * gamma_density(y, x * z),
+    lambda x, y, z: gamma_in_shape(y, x * z),
+    lambda x, y, z: x * gamma_density(y, x * z),
+)
+elementwise(
+    "gdtrc",
+    lambda x, y, z: -z * gamma_density(y, x * z),
+    lambda x, y, z: -gamma_in_shape(y, x * z),
+    lambda x, y, z: -x * gamma_density(y, x * z),
+)
 elementwise("gdtria", lambda y, z, out: 1 / (z * gamma_density(y, out * z)), SHAPE, lambda z, out: -out / z)
 elementwise("gdtrix", lambda x, out: -out / x, SHAPE, lambda x, y, out: 1 / (x * gamma_density(y, x * out)))
 

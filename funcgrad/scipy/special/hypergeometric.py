@@ -13,16 +13,22 @@ from scipy import special
 from funcgrad.core.engine.kinds import Unknown
 from funcgrad.core.engine.trace import concrete
 from funcgrad.scipy.special.rules import elementwise, unsupported
+from funcgrad.scipy.special.shapes import confluent_in_parameter, gauss_in_parameter, limit_in_parameter
 
 PARAMETER, DEGREE, ORDER = Unknown("a parameter"), Unknown("the degree"), Unknown("the order")
 
-elementwise("hyp0f1", PARAMETER, lambda x, y: special.hyp0f1(x + 1, y) / x)
-elementwise("hyp1f1", PARAMETER, PARAMETER, lambda x, y, z: x / y * special.hyp1f1(x + 1, y + 1, z))
+elementwise("hyp0f1", lambda x, y: limit_in_parameter(x, y), lambda x, y: special.hyp0f1(x + 1, y) / x)
+elementwise(
+    "hyp1f1",
+    lambda x, y, z: confluent_in_parameter(0, x, y, z),
+    lambda x, y, z: confluent_in_parameter(1, x, y, z),
+    lambda x, y, z: x / y * special.hyp1f1(x + 1, y + 1, z),
+)
 elementwise(
     "hyp2f1",
-    PARAMETER,
-    PARAMETER,
-    PARAMETER,
+    lambda x0, x1, x2, x3: gauss_in_parameter(0, x0, x1, x2, x3),
+    lambda x0, x1, x2, x3: gauss_in_parameter(1, x0, x1, x2, x3),
+    lambda x0, x1, x2, x3: gauss_in_parameter(2, x0, x1, x2, x3),
     lambda x0, x1, x2, x3: x0 * x1 / x2 * special.hyp2f1(x0 + 1, x1 + 1, x2 + 1, x3),
 )
 elementwise("hyperu", PARAMETER, PARAMETER, lambda x, y, z: -x * special.hyperu(x + 1, y + 1, z))

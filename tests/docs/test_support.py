@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import pathlib
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,29 @@ PAGE = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
 WITH = re.search(r"with NumPy (\S+) and SciPy (\S+);", PAGE)
 
 
+def support() -> Any:
+    """docs/support.py, as a module."""
+    specification = importlib.util.spec_from_file_location("support", ROOT / "docs" / "support.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_what_the_page_on_scipy_lists_is_so() -> None:
+    page = (ROOT / "docs" / "support_scipy.md").read_text(encoding="utf-8")
+    made_with = re.search(r"with SciPy (\S+)\. ", page)
+    assert made_with is not None
+    if scipy.__version__ != made_with[1]:
+        pytest.skip(f"the page was made with SciPy {made_with[1]}")
+    now = {(part, name): status for part, found in support().scipy_parts() for name, status in found}
+    for section in page.split("## scipy.")[1:]:
+        for status, names in re.findall(r"^\| (\w+) \| (`.*`) \|$", section, re.MULTILINE):
+            for name in re.findall(r"`(\w+)`", names):
+                assert now[section.split()[0], name] == status, "run `python docs/support.py`"
+
+
 def rows() -> list[list[str]]:
     return [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| `")]
 
@@ -23,12 +47,7 @@ def test_the_page_is_up_to_date() -> None:
     assert WITH is not None
     if (np.__version__, scipy.__version__) != WITH.groups():
         pytest.skip(f"the page was made with NumPy {WITH[1]} and SciPy {WITH[2]}")
-    specification = importlib.util.spec_from_file_location("support", ROOT / "docs" / "support.py")
-    assert specification is not None
-    assert specification.loader is not None
-    support = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(support)
-    assert support.page() == PAGE, "run `python docs/support.py`"
+    assert support().page() == PAGE, "run `python docs/support.py`"
 
 
 def test_what_has_a_derivative_has_it_in_both_modes_and_in_batches() -> None:

@@ -236,10 +236,13 @@ def _few_of(x: Any, k: int, dim: int, largest: bool) -> Any:
     x = np.moveaxis(x, dim, -1)
     rows = x.reshape(-1, x.shape[-1])
     last = rows.shape[-1] - k if largest else k - 1
-    ends = np.partition(rows, last, -1)[:, last : last + 1]
+    divided = np.partition(rows, last, -1)
+    ends = divided[:, last : last + 1]
     row, column = (rows >= ends if largest else rows <= ends).nonzero()
     counts = np.bincount(row, minlength=len(rows))
-    odd = counts != k  # NaN, or more elements that equal the last
+    odd = counts != k  # more elements that equal the last
+    if rows.dtype.kind in "fc":
+        odd |= np.isnan(divided[:, last:]).any(1)  # NaN is the largest, and unequal to all
     order = np.empty((len(rows), k), np.int64)
     if odd.any():
         order[odd] = _order(rows[odd], -1, largest)[:, :k]
@@ -362,9 +365,8 @@ declare("dist", lambda input, other, p=2: np.linalg.vector_norm(input - other, o
 
 
 def _quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
-    return np.quantile(
-        input, np.asarray(q) if not hasattr(q, "dtype") else q, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation
-    )
+    given = q if hasattr(q, "dtype") else np.asarray(q, input.dtype)
+    return np.quantile(input, given, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation)
 
 
 declare("quantile", _quantile)

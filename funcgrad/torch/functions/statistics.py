@@ -8,11 +8,12 @@ import numpy as np
 
 from funcgrad.torch.functions.reduce import MedianResult, ModeResult, axis_of, named_result, picked, shared
 from funcgrad.torch.functions.registry import declare, function
+from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 from funcgrad.torch.tensors.values import constant, looked_at
 
-declare("cov", lambda input, *, correction=1: np.cov(input, ddof=correction), "SqueezeBackward0")
-declare("corrcoef", lambda input: np.corrcoef(input), "ClampBackward1")
+declare("cov", lambda input, *, correction=1: dtypes.cast(np.cov(input, ddof=correction), input.dtype), "SqueezeBackward0")
+declare("corrcoef", lambda input: dtypes.cast(np.corrcoef(input), input.dtype), "ClampBackward1")
 declare(
     "histc",
     lambda input, bins=100, min=0, max=0: np.histogram(input, bins, (min, max) if min != max else None)[0].astype(input.dtype),
@@ -98,7 +99,7 @@ declare("nanmedian", _nanmedian, lambda input, dim=None, keepdim=False: f"Nanmed
 
 def _nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
     """Quantiles of what is not NaN."""
-    given = q if hasattr(q, "dtype") else np.asarray(q)
+    given = q if hasattr(q, "dtype") else np.asarray(q, input.dtype)
     return np.nanquantile(input, given, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation)
 
 

@@ -251,6 +251,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -265,21 +266,15 @@ def grad(
     >>> torch.autograd.grad(x ** 3, x)
     (tensor(12.),)
     """
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True)", FutureWarning, stacklevel=2)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
     if isinstance(inputs, dict):
-        found = grad(
-            outputs,
-            tuple(inputs.values()),
-            grad_outputs,
-            retain_graph,
-            create_graph,
-            allow_unused,
-            is_grads_batched,
-            materialize_grads,
-        )
+        options = (retain_graph, create_graph, only_inputs, allow_unused, is_grads_batched, materialize_grads)
+        found = grad(outputs, tuple(inputs.values()), grad_outputs, *options)
         return dict(zip(inputs, found, strict=True))
     outs, ins = as_tuple(outputs), as_tuple(inputs)
     if not ins:
@@ -306,7 +301,7 @@ def _of_duals(outs: Any, ins: Any, given: Any, create_graph: bool, allow_unused:
     sources = [duals.source_of(x) for x in ins]
     primals, tangents = zip(*map(duals.parts_of, outs), strict=True)
     cts, changes = zip(*map(duals.parts_of, given), strict=True)
-    gradients = grad(primals, sources, cts, True, create_graph, allow_unused, False, materialize)
+    gradients = grad(primals, sources, cts, True, create_graph, True, allow_unused, False, materialize)
     pairs = [(t, ct) for t, ct in zip(tangents, cts, strict=True) if t is not None and t.node is not None]
     pairs += [(x, ct) for x, ct in zip(primals, changes, strict=True) if ct is not None]
     if not pairs:

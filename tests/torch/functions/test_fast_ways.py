@@ -89,3 +89,16 @@ def test_batches_of_tensors_are_those_of_items() -> None:
         items = pairs if isinstance(dataset, data.TensorDataset) else pairs[::-1]
         for batch, expected in zip(data.DataLoader(dataset, 3), data.DataLoader(items, 3), strict=True):
             assert [b.tolist() for b in batch] == [e.tolist() for e in expected]
+
+
+@pytest.mark.parametrize("name", ["cov", "corrcoef"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_statistics_keep_the_dtype(name: str, dtype: Any) -> None:
+    x = torch.arange(6.0, dtype=dtype).reshape(2, 3)
+    assert getattr(torch, name)(x).dtype == dtype
+    assert torch.quantile(x, 0.3).dtype == torch.nanquantile(x, 0.3).dtype == dtype
+
+
+def test_grad_takes_only_inputs_in_its_place() -> None:
+    x = torch.ones(2, requires_grad=True)
+    assert torch.autograd.grad((x * 2).sum(), x, None, None, False, True, True)[0].tolist() == [2, 2]

@@ -41,13 +41,6 @@ def _checked(who: str, input: Tensor, weight: Tensor, padding_idx: int | None) -
     return padding_idx % rows
 
 
-def _refuse_sparse(sparse: bool) -> None:
-    if sparse:
-        raise NotImplementedError(
-            "sparse=True asks for a sparse gradient, and there is none: leave it out, the gradient is dense"
-        )
-
-
 def _renormalised(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale down, in place, the rows at `input` whose norm is larger than `max_norm`."""
     rows = np.unique(np.asarray(input.value))
@@ -72,14 +65,13 @@ def embedding(
     """The rows of `weight` (V, D) at the integers of `input` (...): (..., D).
 
     The row `padding_idx` gets no gradient; rows longer than `max_norm` are scaled down in place first. Raises IndexError for
-    an index outside of the table, NotImplementedError for sparse=True.
+    an index outside of the table. With sparse=True the gradient is dense, too, with the same numbers.
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.functional.embedding(torch.tensor([2, 0]), torch.tensor([[1.0], [2.0], [3.0]]))
     tensor([[3.],
             [1.]])
     """
-    _refuse_sparse(sparse)
     skipped = _checked("embedding", input, weight, padding_idx)
     if max_norm is not None:
         _renormalised(weight, input, max_norm, norm_type)
@@ -165,9 +157,8 @@ def embedding_bag(
     """The rows of `weight` (V, D) at `input`, as their sum, mean or largest in each bag: (B, D).
 
     A bag is a row of `input` (B, n), or what lies between two `offsets` (B) of `input` (n). Indices equal to `padding_idx` do not
-    count. Raises ValueError or RuntimeError for bags that do not fit, NotImplementedError for sparse=True.
+    count. Raises ValueError or RuntimeError for bags that do not fit.
     """
-    _refuse_sparse(sparse)
     skipped = _checked("embedding_bag", input, weight, padding_idx)
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")

@@ -164,9 +164,53 @@ class Mygrad(Peer):
         return run
 
 
-PEERS = {peer.name: peer for peer in (Torch, Autograd, Jax, Mygrad)}
+class Jit(Peer):
+    """funcgrad's derivatives, compiled."""
+
+    name, needs, engine = "jit", "funcgrad", "numpy"
+
+    def value_and_grad(self, function: Function, params: Arrays, data: Arrays) -> Run:
+        return self._compiled(funcgrad.value_and_grad(partial(function, np), tuple(range(len(params)))), params, data)
+
+    def per_example(self, function: Function, params: Arrays, data: Arrays) -> Run:
+        in_axes = (None,) * len(params) + (0,) * len(data)
+        gradient = funcgrad.grad(partial(function, np), tuple(range(len(params))))
+        return self._compiled(funcgrad.vmap(gradient, in_axes), params, data)
+
+    def hessian(self, function: Function, x: Any) -> Run:
+        return self._compiled(funcgrad.hessian(partial(function, np)), (x,), ())
+
+    def _compiled(self, function: Function, params: Arrays, data: Arrays) -> Run:
+        compiled = funcgrad.jit(function, engine=self.engine)
+        for _ in range(3):  # recorded, recorded again, compiled
+            compiled(*params, *data)
+        return lambda: compiled(*params, *data)
+
+
+class JitXla(Jit):
+    """The same with JAX's compiler."""
+
+    name, needs, engine = "jit-xla", "jax", "xla"
+
+
+class JaxJit(Jax):
+    """JAX with its own `jit`."""
+
+    name, needs = "jax.jit", "jax"
+
+    def value_and_grad(self, function: Function, params: Arrays, data: Arrays) -> Run:
+        differentiate = self.jax.jit(self.jax.value_and_grad(partial(function, self.numpy), tuple(range(len(params)))))
+        given = self.arrays((*params, *data))
+        return lambda: self.jax.block_until_ready(differentiate(*given))
+
+    def hessian(self, function: Function, x: Any) -> Run:
+        differentiate, given = self.jax.jit(self.jax.hessian(partial(function, self.numpy))), self.array(x)
+        return lambda: self.jax.block_until_ready(differentiate(given))
+
+
+PEERS = {peer.name: peer for peer in (Torch, Autograd, Jax, Mygrad, Jit, JitXla, JaxJit)}
 
 
 def installed(names: Sequence[str]) -> list[Peer]:
     """Those of the peers named that can be imported."""
-    return [PEERS[name]() for name in names if importlib.util.find_spec(name) is not None]
+    return [PEERS[name]() for name in names if importlib.util.find_spec(getattr(PEERS[name], "needs", name)) is not None]

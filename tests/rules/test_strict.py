@@ -26,6 +26,8 @@ def chosen() -> dict[str, Sample]:
     found: dict[str, Sample] = {}
     seen: Counter[Any] = Counter()
     for text, sample in collect():
+        if text.startswith("nn-"):
+            continue  # its kernels are written for NumPy's own arrays: they write into buffers
         seen[sample.subject] += 1
         if seen[sample.subject] <= 2 or text in ALSO:
             found[text] = sample

@@ -82,8 +82,14 @@ def _container(theirs: type) -> type:
     members: dict[str, Any] = {name: _operator(name) for name in _OPERATORS if hasattr(theirs, name)}
     kind = "array" if theirs.__name__.endswith("array") else "matrix"
     for other in FORMATS:
-        members[f"_{other}_container"] = property(lambda self, name=f"{other}_{kind}": OURS[getattr(ss, name)])
-    names = {"__doc__": theirs.__doc__, "__module__": "funcgrad.scipy.sparse", "__qualname__": theirs.__name__}
+        members[f"_{other}_container"] = property(
+            lambda self, name=f"{other}_{kind}": OURS[getattr(ss, name)]
+        )
+    names = {
+        "__doc__": (theirs.__doc__ or "").replace(">>> ", ""),  # its examples are for SciPy
+        "__module__": "funcgrad.scipy.sparse",
+        "__qualname__": theirs.__name__,
+    }
     made = _Meta(theirs.__name__, (_Entered, theirs), members | names)
     OURS[theirs] = made
     return sparse.replaces(theirs.__name__, made)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.memory.indexing import GETITEM
 from funcgrad.errors import ArgumentError
 from funcgrad.nn.kernels import losses as kernels
 from funcgrad.nn.kernels.ctc import ctc as ctc_kernel
@@ -292,7 +293,7 @@ def _scaled_target(x: Any, target: Any, weights: Any, reduction: str, ignore: in
         return target, x.dtype.type(1 / target.size if reduction == "mean" else 1)
     valid: Any = np.ones(target.shape, bool) if ignore is None else target != ignore
     target = np.where(valid, target, 0)
-    scale = valid.astype(x.dtype) if weights is None else np.where(valid, np.take(weights, target), 0).astype(x.dtype)
+    scale = valid.astype(x.dtype) if weights is None else np.where(valid, GETITEM(weights, target), 0).astype(x.dtype)
     if reduction == "mean":
         total = np.sum(scale)
         scale = scale / np.where(total == 0, 1, total)
@@ -320,7 +321,7 @@ def smoothed(x: Any, target: Any, weights: Any, reduction: str, ignore: int | No
     scale = np.broadcast_to(scale, target.shape)
     valid = scale
     if weights is not None:
-        valid = np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, np.take(weights, target)))
+        valid = np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, GETITEM(weights, target)))
     at_class = (np.arange(x.shape[-1]) == target[..., None]) * (scale * (1 - smoothing))[..., None]
     spread = (valid * (smoothing / x.shape[-1]))[..., None]
     q = at_class + (spread if weights is None else spread * weights)

@@ -28,10 +28,13 @@ def _stirling_rest(a: Any) -> Any:
 
 
 def _deviance(a: Any, x: Any) -> Any:
-    """a log(a/x) + x - a = a (u - log(1 + u)) with u = (x - a)/a, by the series of the logarithm where u is small."""
+    """a log(a/x) + x - a = a (u - log(1 + u)) with u = (x - a)/a, by the series of the logarithm where u is small.
+
+    Near x = 0, where u rounds to -1, the logarithm is that of x/a.
+    """
     u = (x - a) / a
     with np.errstate(all="ignore"):
-        direct = u - np.log1p(u)
+        direct = u - np.where(u < -0.5, np.log(x) - np.log(a), np.log1p(u))
         v = u / (2 + u)
         series = u * v - 2 * sum(v ** (2 * k + 1) / (2 * k + 1) for k in range(1, 12))
         return a * np.where(abs(u) < 0.3, series, direct)
@@ -52,12 +55,27 @@ def _gamma_density(a: Any, x: Any) -> Any:
 
 
 def _large_gamma_density(a: Any, x: Any) -> Any:
-    out = np.sqrt(a / (2 * math.pi)) * np.exp(-_stirling_rest(a) - _deviance(a, x)) / x
+    out = np.sqrt(a / (2 * math.pi)) * np.exp(-_stirling_rest(a) - _deviance(a, x) - np.log(x))
     return np.where(x == 0, 0.0, out)
 
 
 gamma_density = own(
     _gamma_density, lambda a, x, out: out * (np.log(x) - special.psi(a)), lambda a, x, out: gamma_density(a - 1, x) - out
+)
+
+
+def _chi2_central_density(v: Any, x: Any) -> Any:
+    """x**(v/2-1) exp(-x/2) / (2**(v/2) gamma(v/2))."""
+    with np.errstate(all="ignore"):
+        out = 0.5 * _gamma_density(0.5 * v, 0.5 * x)
+    tiny = x < 1e-30  # x/2 may not be a number; powers of 2 keep their digits only one by one
+    return repaired(out, tiny, lambda h, x: _times_or_zero(special.rgamma(h) * 0.5**h, x ** (h - 1)), 0.5 * v, x)
+
+
+chi2_central_density = own(
+    _chi2_central_density,
+    lambda v, x, out: 0.5 * out * (np.log(x) - math.log(2) - special.psi(0.5 * v)),
+    lambda v, x, out: 0.5 * (chi2_central_density(v - 2, x) - out),
 )
 
 
@@ -86,7 +104,8 @@ def _rising(a: Any, m: Any) -> Any:
 def _large_beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
     n = a + b
     rest = _stirling_rest(n) - _stirling_rest(a) - _stirling_rest(b) - _deviance(a, n * x) - _deviance(b, n * y)
-    out = np.sqrt(a * b / (2 * math.pi * n)) * np.exp(rest) / (x ** (i + 1) * y ** (j + 1))
+    rest = rest - (i + 1) * np.log(x) - (j + 1) * np.log(y)  # in the exponent: powers of a tiny x would be 0
+    out = np.sqrt(a * b / (2 * math.pi * n)) * np.exp(rest)
     return np.where(x * y == 0, 0.0, out)
 
 
@@ -104,6 +123,55 @@ _beta_terms = own(
 def beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
     """x**(a-1) y**(b-1) / beta(a, b), for y = 1 - x."""
     return _beta_terms(a, b, x, y, 0, 0)
+
+
+# ---- Fisher's F ------------------------------------------------------------------------------------------------------
+def _f_terms(m: Any, n: Any, x: Any, i: int, j: int) -> Any:
+    """(p-1)...(p-i) (-1)**j (p+q)...(p+q+j-1) r**(i+j+1) u**(p-1-i) (1+u)**-(p+q+j) / beta(p, q) with p = m/2, q = n/2,
+    r = m/n and u = r x: for i = j = 0 the density of Fisher's F, and the terms of its derivatives.
+
+    s = u/(1+u) has a beta distribution.
+    """
+    x = np.float64(1) * x  # 1-s would be rounded in single precision
+    p, q, r = 0.5 * m, 0.5 * n, m / n
+    factor = math.prod([p + q + k for k in range(j)]) * (-1) ** j * r ** (i + j + 1.0)
+    with np.errstate(all="ignore"):
+        u = r * x
+        out = factor * _beta_density(p, q, u / (1 + u), 1 / (1 + u), i, -2 - i - j)
+    return repaired(out, x < 1e-290, lambda *args: _f_terms_near_zero(*args, i, j), p, q, r, x, factor)
+
+
+def _f_terms_near_zero(p: Any, q: Any, r: Any, x: Any, factor: Any, i: int, j: int) -> Any:
+    """The same where u may be subnormal, by way of a larger number."""
+    larger = r * (x * 2.0**60)
+    return factor * _beta_density(p, q, larger, np.ones_like(x), i, -2 - i - j) * 2.0 ** (-60 * (p - 1 - i))
+
+
+def _f_log_slope_m(m: Any, n: Any, x: Any, i: int, j: int) -> Any:
+    """Of the logarithm of such a term, in m and below in n: it is gamma(p+q+j) / (gamma(p-i) gamma(q)) times powers."""
+    p, s, u = 0.5 * m, 0.5 * (m + n) + j, m / n * x
+    gammas = special.psi(s) - special.psi(p - i)
+    return 0.5 * (gammas + np.log(u) - np.log1p(u)) + (p + j - s * u / (1 + u)) / m
+
+
+def _f_log_slope_n(m: Any, n: Any, x: Any, j: int) -> Any:
+    s, u = 0.5 * (m + n) + j, m / n * x
+    return 0.5 * (special.psi(s) - special.psi(0.5 * n) - np.log1p(u)) - (0.5 * m + j - s * u / (1 + u)) / n
+
+
+_f_derivative = own(
+    _f_terms,
+    lambda m, n, x, i, j, out: out * _f_log_slope_m(m, n, x, i, j),
+    lambda m, n, x, j, out: out * _f_log_slope_n(m, n, x, j),
+    lambda m, n, x, i, j: _f_derivative(m, n, x, i + 1, j) + _f_derivative(m, n, x, i, j + 1),
+    None,
+    None,
+)
+
+
+def f_density(m: Any, n: Any, x: Any) -> Any:
+    """The density of Fisher's F."""
+    return _f_derivative(m, n, x, 0, 0)
 
 
 # ---- Student's t -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,16 @@ import numpy as np
 from scipy import special
 
 from funcgrad.core.engine.kinds import Unknown
-from funcgrad.scipy.special.densities import DEGREES, SHAPE, beta_density, chi2_density, gamma_density, t_density
+from funcgrad.scipy.special.densities import (
+    DEGREES,
+    SHAPE,
+    beta_density,
+    chi2_central_density,
+    chi2_density,
+    f_density,
+    gamma_density,
+    t_density,
+)
 from funcgrad.scipy.special.elementary import scaled_exprel
 from funcgrad.scipy.special.errors import normal_density
 from funcgrad.scipy.special.rules import elementwise, unsupported
@@ -51,12 +60,6 @@ def _inverse(slope: Slope, sign: int, count: int) -> Slope:
 
 
 # ---- continuous ------------------------------------------------------------------------------------------------------
-def _f_density(m: Any, n: Any, x: Any) -> Any:
-    """The density of Fisher's F: m x / (n + m x) has a beta distribution."""
-    whole = n + m * x
-    return beta_density(0.5 * m, 0.5 * n, m * x / whole, n / whole) * (m / whole) * (n / whole)
-
-
 density_of("gammainc", "gammaincc", "gammaincinv", "gammainccinv", gamma_density, gamma_in_shape)
 density_of(
     "betainc btdtr",
@@ -67,16 +70,9 @@ density_of(
     lambda a, b, x: beta_in_shape(0, a, b, x),
     lambda a, b, x: beta_in_shape(1, a, b, x),
 )
+density_of("chdtr", "chdtrc", "", "chdtri", chi2_central_density, lambda v, x: 0.5 * gamma_in_shape(0.5 * v, 0.5 * x))
 density_of(
-    "chdtr",
-    "chdtrc",
-    "",
-    "chdtri",
-    lambda v, x: 0.5 * gamma_density(0.5 * v, 0.5 * x),
-    lambda v, x: 0.5 * gamma_in_shape(0.5 * v, 0.5 * x),
-)
-density_of(
-    "fdtr", "fdtrc", "fdtri", "", _f_density, lambda m, n, x: f_in_shape(0, m, n, x), lambda m, n, x: f_in_shape(1, m, n, x)
+    "fdtr", "fdtrc", "fdtri", "", f_density, lambda m, n, x: f_in_shape(0, m, n, x), lambda m, n, x: f_in_shape(1, m, n, x)
 )
 density_of("stdtr", "", "stdtrit", "", t_density, t_in_shape)
 

@@ -62,7 +62,7 @@ def gamma_in_shape(a: Any, x: Any) -> Any:
     """dP/da."""
     upper = x > a + 1
     inside = (x > 0) & (x < np.inf)
-    low = in_parameter(_lower_gamma, 0, a, np.where(upper | ~inside, 0.5, x))
+    low = in_parameter(_lower_gamma, 0, a, np.where(upper | np.logical_not(inside), 0.5, x))
     high = in_parameter(_upper_gamma, 0, a, np.where(upper & inside, x, a + 2.0))
     return np.where(inside, np.where(upper, -high, low), 0.0)
 

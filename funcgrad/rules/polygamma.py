@@ -23,11 +23,12 @@ def polygamma_series(x: Any, n: int) -> Any:
     asymptotic series (DLMF 5.15; 5.11.2 for n = 0)."""
     out = np.zeros_like(x)
     for _ in range(14 + n):
-        out = out + math.factorial(n) / x ** (n + 1)
+        out = out + math.factorial(n) * (1 / x) ** (n + 1)
         x = x + 1
-    out = out + (math.factorial(n - 1) / x**n if n else -np.log(x)) + 0.5 * math.factorial(n) / x ** (n + 1)
+    inverse = 1 / x  # its powers don't overflow
+    out = out + (math.factorial(n - 1) * inverse**n if n else -np.log(x)) + 0.5 * math.factorial(n) * inverse ** (n + 1)
     for k, b in enumerate(BERNOULLI, 1):
-        out = out + b * math.factorial(2 * k + n - 1) / math.factorial(2 * k) / x ** (2 * k + n)
+        out = out + b * math.factorial(2 * k + n - 1) / math.factorial(2 * k) * inverse ** (2 * k + n)
     return -sign(n) * out
 
 

@@ -21,6 +21,8 @@ def power_slope(x: Any, y: Any) -> Any:
         return 0.0
     if y == 1:
         return 1.0
+    if y < 0 and x.dtype.kind == "c":  # of whose lower powers the parts would overflow
+        return y * (x**y / x)
     return x + x if y == 2 else y * x ** (y - 1)
 
 
@@ -81,14 +83,23 @@ def _limit(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
 
     0**y jumps at y = 0; the slope in y there is 0 by convention.
     """
-    power, log = x ** (y - n), np.log(x)
+    power, whole, log = x ** (y - n), x**y, np.log(x)
+    regular = np.logical_and(np.logical_and(x != 0, np.isfinite(x)), np.isfinite(whole))
     beaten = np.logical_and(x == 0, y.real > n if n or k > 1 else y.real >= 0)
     out: Any = 0
     for j in range(k + 1):
         c = coefficients[k - j]
         gone = np.logical_or(c == 0, beaten) if j else c == 0
-        out = out + np.where(gone, 0, math.comb(k, j) * c * power * log**j)
+        term = np.where(regular, _quotient(c, x, n) * whole, c * power)  # in which x**(y-n) alone can't overflow
+        out = out + np.where(gone, 0, math.comb(k, j) * term * log**j)
     return out
+
+
+def _quotient(c: Any, x: Any, n: int) -> Any:
+    """c / x**n, step by step."""
+    for _ in range(n):
+        c = c / x
+    return c
 
 
 power_derivative = own(

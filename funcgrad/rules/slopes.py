@@ -233,10 +233,38 @@ def _nonzero(y: Any) -> Any:
     return np.where(y == 0, np.nan, y)
 
 
+def _angle_derivative(x: Any, y: Any, n: int, k: int) -> Any:
+    """The derivative of y / (x*x + y*y), n - k times in x and k times in y.
+
+    The function is -Im(1/v) with v = x + iy, so this is the same of (-1)**n n! i**k v**-(n+1): a power of the direction of
+    v, in which nothing cancels, divided by |v| step by step.
+    """
+    z = np.hypot(x, y)
+    s = _unit(y, x, z)
+    if n == 0:
+        return s / z
+    c = _unit(x, y, z)
+    real, imag = c, -s
+    for _ in range(n):
+        real, imag = real * c + imag * s, imag * c - real * s
+    turned = (-imag, -real, imag, real)[k % 4] * ((-1) ** n * math.factorial(n))
+    for _ in range(n + 1):
+        turned = turned / z
+    return turned
+
+
+_own_angle_derivative = own(
+    _angle_derivative,
+    lambda x, y, n, k: _own_angle_derivative(x, y, n + 1, k),
+    lambda x, y, n, k: _own_angle_derivative(x, y, n + 1, k + 1),
+    None,
+    None,
+)
+
+
 def angle_slope(x: Any, y: Any) -> Any:
     """y / (x*x + y*y), the derivative of arctan2(x, y) in x, without squares that overflow."""
-    z = np.hypot(x, y)
-    return unit(y, x, z) / z
+    return _own_angle_derivative(x, y, 0, 0)
 
 
 def phase(x: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from funcgrad.rules.powers import power_derivative, power_slope
-from funcgrad.rules.slopes import logistic, logistic_slope, own, ratio, repaired, unit
+from funcgrad.rules.slopes import logistic, logistic_slope, own, ratio, repaired, some, unit
 from funcgrad.scipy.special.rules import elementwise, piecewise_constant
 
 LN2, LN10, DEGREE = math.log(2), math.log(10), math.pi / 180
@@ -111,10 +111,18 @@ def _inverse_slope(x: Any, y: Any) -> Any:
 
 elementwise("boxcox", lambda x, y: x ** (y - 1), _boxcox_slope)
 elementwise("boxcox1p", lambda x, y: np.exp((y - 1) * np.log1p(x)), lambda x, y: scaled_exprel(np.log1p(x), y, 1))
-elementwise("inv_boxcox", lambda x, y, out: out / (1 + x * y), lambda x, y, out: out * _inverse_slope(x, y))
+def _inverse_slope_x(x: Any, y: Any) -> Any:
+    """(1 + x y)**(1/y - 1). Far out as a power, since there the quotient's operands may overflow."""
+    whole = 1 + x * y
+    far = whole > 1e8
+    slope = special.inv_boxcox(np.where(far, 0.0, x), y) / np.where(far, 1.0, whole)
+    return np.where(far, np.where(far, whole, 1.0) ** (1 / np.where(far, y, 1.0) - 1), slope) if some(far) else slope
+
+
+elementwise("inv_boxcox", lambda x, y: _inverse_slope_x(x, y), lambda x, y, out: out * _inverse_slope(x, y))
 elementwise(
     "inv_boxcox1p",
-    lambda x, y: special.inv_boxcox(x, y) / (1 + x * y),
+    lambda x, y: _inverse_slope_x(x, y),
     lambda x, y: special.inv_boxcox(x, y) * _inverse_slope(x, y),
 )
 
@@ -156,11 +164,32 @@ elementwise("kl_div", lambda x, y: log_ratio(x, y), lambda x, y: excess(x, y))
 
 
 # ---- losses ----------------------------------------------------------------------------------------------------------
-def _pseudo_huber_slope(x: Any, y: Any) -> Any:
-    """In delta: (h - delta)**2 / h with h = hypot(delta, r), where h - delta = r*r / (h + delta)."""
+# With h = hypot(delta, r), c = delta/h and s = r/h, the derivatives of both slopes are polynomials in c and s.
+def _in_delta(x: Any, y: Any) -> Any:
+    """(h - delta)**2 / h, where h - delta = r*r / (h + delta)."""
     h = np.hypot(x, y)
-    return ratio(ratio(y * y, h + x) ** 2, h)
+    part = y * ratio(y, h + x)
+    return part * ratio(part, h)
+
+
+def _in_r(x: Any, y: Any) -> Any:
+    """delta r / h."""
+    return x * unit(y, x, np.hypot(x, y))
+
+
+def _cosine(x: Any, y: Any) -> Any:
+    return unit(x, y, np.hypot(x, y))
+
+
+def _bend(x: Any, y: Any) -> Any:
+    """-(1 - c)**2 (2 + c), where 1 - c = s*s / (1 + c)."""
+    c, s = _cosine(x, y), _cosine(y, x)
+    return -((s * s / (1 + c)) ** 2) * (2 + c)
+
+
+pseudo_huber_in_delta = own(_in_delta, _bend, lambda x, y: _cosine(y, x) ** 3)
+pseudo_huber_in_r = own(_in_r, lambda x, y: _cosine(y, x) ** 3, lambda x, y: _cosine(x, y) ** 3)
 
 
 elementwise("huber", lambda x, y: np.maximum(abs(y) - x, 0), lambda x, y: np.clip(y, -x, x))
-elementwise("pseudo_huber", _pseudo_huber_slope, lambda x, y: x * unit(y, x, np.hypot(x, y)))
+elementwise("pseudo_huber", lambda x, y: pseudo_huber_in_delta(x, y), lambda x, y: pseudo_huber_in_r(x, y))

@@ -28,15 +28,16 @@ def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: floa
     fall = a + b + c + d - k - 1  # the integrand falls like exp(-fall u) on the right, and at least like exp(u/2) on the left
     with np.errstate(all="ignore"):
         x, y, z, w = x / scale, y / scale, z / scale, w / scale
-        for u in np.arange(math.log(_smallest(x, y, z, w)) - 80.0, 40.0 / fall, step):
+        start = max(math.log(_smallest(x, y, z, w)) - 80.0, -740.0)  # from where on exp(u) is a number
+        for u in np.arange(start, 40.0 / fall, step):
             t = math.exp(u)
             out = out + t ** (k + 1) * (t + x) ** -a * (t + y) ** -b * (t + z) ** -c * (t + w) ** -d
         return np.where(_in_domain(x, y, z, w), out * step * scale**-fall, np.nan)
 
 
 def _smallest(*operands: Any) -> float:
-    """The smallest number among the operands that is not 0 (nor so small that it might as well be)."""
-    return min(float(np.min(abs(x), initial=1.0, where=abs(x) > 1e-100)) for x in operands)
+    """The smallest number among the operands that is not 0."""
+    return min(float(np.min(abs(x), initial=1.0, where=abs(x) > 0)) for x in operands)
 
 
 def _in_domain(*operands: Any) -> Any:

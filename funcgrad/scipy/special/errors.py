@@ -77,6 +77,7 @@ def _log_ndtr_derivative(x: Any, n: int) -> Any:
 
     From h' = -h (x + h) follow the others; far left, where x + h cancels, the series in 1/x**2 is differentiated.
     """
+    x = np.float64(1) * x
     with np.errstate(all="ignore"):
         slopes = [math.sqrt(2 / math.pi) / special.erfcx(-x / math.sqrt(2))]
         sums = [x + slopes[0]]

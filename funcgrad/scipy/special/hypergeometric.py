@@ -46,7 +46,14 @@ def _below(n: Any, factor: Any, value: Any) -> Any:
     return np.where(n == 0, 0.0, factor * value)
 
 
-elementwise("eval_legendre", DEGREE, lambda x, y: _below(x, 0.5 * (x + 1), special.eval_jacobi(x - 1, 1.0, 1.0, y)))
+def _whole(n: Any) -> Any:
+    """Degrees as integers if they all are: SciPy's recurrences for those keep the polynomials' parity and digits near 0."""
+    if isinstance(n, (float, np.ndarray, np.generic)) and np.all(n == np.floor(n)) and np.all(abs(n) < 1e6):
+        return np.asarray(n).astype(np.dtype("long"))[()]
+    return n
+
+
+elementwise("eval_legendre", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(_whole(x - 1), 1.5, y)))
 elementwise("eval_chebyt", DEGREE, lambda x, y: _below(x, x, special.eval_chebyu(x - 1, y)))
 elementwise("eval_chebyu", DEGREE, lambda x, y: _below(x, 2, special.eval_gegenbauer(x - 1, 2.0, y)))
 elementwise("eval_chebyc", DEGREE, lambda x, y: _below(x, x, special.eval_chebys(x - 1, y)))

@@ -131,6 +131,15 @@ def _spence_derivative(x: Any, n: int) -> Any:
 
 spence_derivative = own(_spence_derivative, lambda x, n: spence_derivative(x, n + 1), None)
 
+
+
+def _share_of_one(x: Any) -> Any:
+    """x / (1 + x), whose derivative by the rule for quotients would cancel for large x."""
+    return x / (1 + x)
+
+
+share_of_one = own(_share_of_one, lambda x: (1 / (1 + x)) ** 2)
+
 elementwise("spence", lambda x: spence_derivative(x, 0))
 elementwise("_lambertw", lambda out: np.exp(-out) / (1 + out), None, None)
-elementwise("wrightomega", lambda out: out / (1 + out))
+elementwise("wrightomega", lambda out: share_of_one(out))

@@ -31,7 +31,8 @@ def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: floa
         start = max(math.log(_smallest(x, y, z, w)) - 80.0, -740.0)  # from where on exp(u) is a number
         for u in np.arange(start, 40.0 / fall, step):
             t = math.exp(u)
-            out = out + t ** (k + 1) * (t + x) ** -a * (t + y) ** -b * (t + z) ** -c * (t + w) ** -d
+            log = (k + 1) * u - a * np.log(t + x) - b * np.log(t + y) - c * np.log(t + z)  # no factor over- or underflows
+            out = out + np.exp(log - d * np.log(t + w) if d else log)
         return np.where(_in_domain(x, y, z, w), out * step * scale**-fall, np.nan)
 
 

@@ -111,6 +111,8 @@ def _inverse_slope(x: Any, y: Any) -> Any:
 
 elementwise("boxcox", lambda x, y: x ** (y - 1), _boxcox_slope)
 elementwise("boxcox1p", lambda x, y: np.exp((y - 1) * np.log1p(x)), lambda x, y: scaled_exprel(np.log1p(x), y, 1))
+
+
 def _inverse_slope_x(x: Any, y: Any) -> Any:
     """(1 + x y)**(1/y - 1). Far out as a power, since there the quotient's operands may overflow."""
     whole = 1 + x * y

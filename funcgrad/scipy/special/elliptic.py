@@ -15,30 +15,35 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.rules.slopes import own
+from funcgrad.rules.slopes import own, repaired
 from funcgrad.scipy.special.rules import elementwise, vector_valued
 
 
 # ---- the family ------------------------------------------------------------------------------------------------------
 def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: float, d: float) -> Any:
     """With t = s exp(u), for the largest operand s, by the trapezoidal rule, which errs by about exp(-2 pi**2 / step)."""
-    x, y, z, w = (np.float64(1) * operand for operand in (x, y, z, w))  # powers of t overflow in single precision
-    scale = np.maximum(np.maximum(abs(x), abs(y)), np.maximum(abs(z), abs(w)))
-    step, out = 0.4, 0.0
-    fall = a + b + c + d - k - 1  # the integrand falls like exp(-fall u) on the right, and at least like exp(u/2) on the left
+    operands = [np.float64(1) * v for v in (x, y, z, w)]
+    scale = np.maximum.reduce(np.broadcast_arrays(*[abs(v) for v in operands]))
+    step, out, fall = 0.4, 0.0, a + b + c + d - k - 1
     with np.errstate(all="ignore"):
-        x, y, z, w = x / scale, y / scale, z / scale, w / scale
-        start = max(math.log(_smallest(x, y, z, w)) - 80.0, -740.0)  # from where on exp(u) is a number
-        for u in np.arange(start, 40.0 / fall, step):
-            t = math.exp(u)
-            log = (k + 1) * u - a * np.log(t + x) - b * np.log(t + y) - c * np.log(t + z)  # no factor over- or underflows
-            out = out + np.exp(log - d * np.log(t + w) if d else log)
-        return np.where(_in_domain(x, y, z, w), out * step * scale**-fall, np.nan)
+        logs = [(v / scale if np.iscomplexobj(v) else np.log(v) - np.log(scale), e) for v, e in zip(operands, (a, b, c, d)) if e]
+        # The integrand falls like exp(-fall u) on the right, and at least like exp(u/2) on the left.
+        for u in np.arange(_log_of_smallest(scale, *operands) - 80.0, 40.0 / fall, step):
+            out = out + np.exp((k + 1) * u - sum(e * _log_of_sum(u, v) for v, e in logs))
+        endless = sum(e * (v == 0) for v, e in zip(operands, (a, b, c, d))) >= k + 1
+        out = np.where(endless, np.inf, out * step * scale**-fall)
+        return np.where(_in_domain(*operands), out, np.nan)
 
 
-def _smallest(*operands: Any) -> float:
-    """The smallest number among the operands that is not 0."""
-    return min(float(np.min(abs(x), initial=1.0, where=abs(x) > 0)) for x in operands)
+def _log_of_sum(u: float, v: Any) -> Any:
+    """log(exp(u) + operand), of the logarithm of a real operand, so that nothing underflows, or of a complex one itself."""
+    return np.log(math.exp(u) + v) if np.iscomplexobj(v) else np.logaddexp(u, v)
+
+
+def _log_of_smallest(scale: Any, *operands: Any) -> float:
+    """The logarithm of the smallest number among the operands, divided by the scale, that is not 0."""
+    least = [np.where(v == 0, 0.0, np.log(abs(v)) - np.log(scale)) for v in operands]
+    return max(-1500.0, min(float(np.min(v, initial=0.0)) for v in least))
 
 
 def _in_domain(*operands: Any) -> Any:
@@ -73,12 +78,19 @@ def _rj_slope(x: Any, y: Any, z: Any, w: Any) -> Any:
     return -0.75 * carlson(x, y, z, w, 0, 1.5, 0.5, 0.5, 1)
 
 
-elementwise(
-    "elliprf",
-    lambda x, y, z: -special.elliprd(y, z, x) / 6,
-    lambda x, y, z: -special.elliprd(x, z, y) / 6,
-    lambda x, y, z: -special.elliprd(x, y, z) / 6,
+def _rd(x: Any, y: Any, z: Any) -> Any:
+    """elliprd(x, y, z). SciPy's is infinite, or gives up, for a z near the smallest numbers."""
+    tiny = np.logical_and(abs(z) < 1e-290, z != 0)
+    return repaired(special.elliprd(x, y, z), tiny, lambda x, y, z: 1.5 * _carlson(x, y, z, z, 0, 0.5, 0.5, 1.5, 0), x, y, z)
+
+
+rd = own(
+    _rd,
+    lambda x, y, z: _rd_slope(x, y, z),
+    lambda x, y, z: _rd_slope(y, x, z),
+    lambda x, y, z: -2.25 * carlson(x, y, z, z, 0, 0.5, 0.5, 2.5, 0),
 )
+elementwise("elliprf", lambda x, y, z: -rd(y, z, x) / 6, lambda x, y, z: -rd(x, z, y) / 6, lambda x, y, z: -rd(x, y, z) / 6)
 elementwise("elliprc", lambda x, y: -special.elliprd(y, y, x) / 6, lambda x, y: -special.elliprd(x, y, y) / 3)
 elementwise(
     "elliprd",

@@ -132,7 +132,6 @@ def _spence_derivative(x: Any, n: int) -> Any:
 spence_derivative = own(_spence_derivative, lambda x, n: spence_derivative(x, n + 1), None)
 
 
-
 def _share_of_one(x: Any) -> Any:
     """x / (1 + x), whose derivative by the rule for quotients would cancel for large x."""
     return x / (1 + x)

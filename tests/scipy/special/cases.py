@@ -93,7 +93,8 @@ case("entr", lambda x: -x * mp.log(x), 0.3, 1e-8, 4.0)
 case("rel_entr", lambda x, y: x * mp.log(x / y), (0.3, 0.4), (1.0, 1 + 2.0**-30), (1e-200, 1e100))
 case("kl_div", lambda x, y: x * mp.log(x / y) - x + y, (0.3, 0.4), (1.0, 1 + 2.0**-30))
 case("huber", lambda x, y: y * y / 2 if abs(y) <= x else x * (abs(y) - x / 2), (1.0, 0.5), (1.0, -3.0))
-case("pseudo_huber", lambda x, y: x * x * (mp.sqrt(1 + (y / x) ** 2) - 1), (1.0, 0.5), (1.0, 1e-4), (2.0, -30.0), (1.0, 3e8), (1e160, 2e160), orders=3)
+HUBER = [(1.0, 0.5), (1.0, 1e-4), (2.0, -30.0), (1.0, 3e8), (1e160, 2e160)]
+case("pseudo_huber", lambda x, y: x * x * (mp.sqrt(1 + (y / x) ** 2) - 1), *HUBER, orders=3)
 
 # ---- gamma and zeta --------------------------------------------------------------------------------------------------
 case("gamma", mp.gamma, 0.1, 1.5, 30.0, -1.5, -1.001)

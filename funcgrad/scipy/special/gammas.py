@@ -141,6 +141,12 @@ def _of_log_beta(a: Any, b: Any, c: Any, n: int, m: int, x: Any = None, y: Any =
             return -_polygamma(c, i + j - 1)
         return -_polygamma_gap(a, y, i - 1) if i else -_polygamma_gap(b, x, j - 1)
 
+    return _of_exponential_in_two(slope, n, m)
+
+
+def _of_exponential_in_two(slope: Any, n: int, m: int) -> Any:
+    """The mixed derivative of exp(f), divided by exp(f), from those of f."""
+
     @cache
     def ratio(i: int, j: int) -> Any:
         if i == j == 0:
@@ -187,6 +193,44 @@ elementwise("betaln", lambda x, y: -polygamma_gap(x, y, 0), lambda x, y: -polyga
 piecewise_constant("gammasgn")
 
 
+# ---- poch near x = 0 -------------------------------------------------------------------------------------------------
+def _poch_near_zero(x: Any, y: Any, n: int, m: int) -> Any:
+    """The derivative of poch(x, y), n times in x and m times in y, for |x| < 1/2: it is x gamma(x+y) / gamma(1+x), and
+    x/(x+y) times gamma(1+x+y) / gamma(1+x)."""
+    with np.errstate(all="ignore"):
+        out = x * _shifted(x, y, 0, n, m) + (n * _shifted(x, y, 0, n - 1, m) if n else 0.0)
+    return repaired(out, abs(x + y) < 0.5, lambda x, y: _poch_at_origin(x, y, n, m), x, y)
+
+
+def _shifted(x: Any, y: Any, shift: int, n: int, m: int) -> Any:
+    """The derivative of gamma(x + y + shift) / gamma(1 + x)."""
+    top = x + y + shift
+
+    def slope(i: int, j: int) -> Any:
+        return _polygamma(top, i + j - 1) if j else _polygamma_gap(1 + x, y + (shift - 1), i - 1)
+
+    return special.poch(1 + x, y + (shift - 1)) * _of_exponential_in_two(slope, n, m)
+
+
+def _poch_at_origin(x: Any, y: Any, n: int, m: int) -> Any:
+    u, out = x + y, 0.0
+    for i in range(n + 1):
+        for j in range(m + 1):
+            k = i + j
+            share = sign(k) * math.factorial(k - 1) * (j * x - i * y) / u ** (k + 1) if k else x / u
+            out = out + math.comb(n, i) * math.comb(m, j) * share * _shifted(x, y, 1, n - i, m - j)
+    return out
+
+
+poch_near_zero = own(
+    _poch_near_zero,
+    lambda x, y, n, m: poch_near_zero(x, y, n + 1, m),
+    lambda x, y, n, m: poch_near_zero(x, y, n, m + 1),
+    None,
+    None,
+)
+
+
 # ---- quotients of gamma functions: where a pole in the denominator makes them 0, the product rule holds for 1/gamma ----
 def _poch_slope(x: Any, y: Any, out: Any) -> Any:
     pole = np.logical_and(is_pole(x), np.logical_not(is_pole(x + y)))
@@ -198,7 +242,16 @@ def _poch_slope(x: Any, y: Any, out: Any) -> Any:
         return np.where(pole, at_pole, slope)
 
 
-elementwise("poch", _poch_slope, lambda x, y, out: out * special.psi(x + y))
+def _near_or(slope: Any, x: Any, y: Any, n: int, m: int) -> Any:
+    near = abs(x) < 0.5
+    return np.where(near, poch_near_zero(x, y, n, m), slope) if some(near) else slope
+
+
+elementwise(
+    "poch",
+    lambda x, y, out: _near_or(_poch_slope(x, y, out), x, y, 1, 0),
+    lambda x, y, out: _near_or(out * special.psi(x + y), x, y, 0, 1),
+)
 
 
 def _binom_slope_n(x: Any, y: Any, out: Any) -> Any:

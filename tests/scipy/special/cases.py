@@ -104,7 +104,8 @@ case("rgamma", mp.rgamma, 0.0, -1.0, -3.0, -2.999, -2.5, 0.1, 0.9, 30.0, orders=
 BETA = [(1.0, 2.0), (0.3, 0.2), (100.0, 1.5), (30.0, 40.0), (1e-8, 1.0), (1e-3, 1e-3), (50.0, 1e-8)]
 case("beta", mp.beta, *BETA, orders=3)
 case("betaln", lambda x, y: mp.log(mp.beta(x, y)), (1.0, 2.0), (0.3, 0.2), (1e6, 0.5), (1e10, 3.0))
-case("poch", lambda x, y: mp.gamma(x + y) * mp.rgamma(x), (1.0, 2.0), (0.3, 0.2), (0.0, 1.5), (-2.0, 3.0), (-1.5, 2.0))
+POCH = [(1.0, 2.0), (0.3, 0.2), (0.0, 1.5), (-2.0, 3.0), (-1.5, 2.0), (1e-8, 1.0), (1e-8, 2e-8), (1e-3, -1e-2)]
+case("poch", lambda x, y: mp.gamma(x + y) * mp.rgamma(x), *POCH, orders=3)
 case("binom", mp.binomial, (5.0, 2.0), (5.5, 2.3), (10.0, 0.0), (3.0, 5.0), (3.5, -2.0), (1000.0, 2.0))
 case("zetac", lambda x: mp.zeta(x) - 1, 1.1, 3.5, 10.0, 0.7, 0.3, -2.0, -5.5)
 case("zeta", mp.zeta, 1.1, 3.5, 10.0, 0.7, 0.3, -2.0, -5.5)

@@ -138,7 +138,7 @@ def _f_terms(m: Any, n: Any, x: Any, i: int, j: int) -> Any:
     with np.errstate(all="ignore"):
         u = r * x
         out = factor * _beta_density(p, q, u / (1 + u), 1 / (1 + u), i, -2 - i - j)
-    return repaired(out, x < 1e-290, lambda *args: _f_terms_near_zero(*args, i, j), p, q, r, x, factor)
+    return repaired(out, x < 1e-290, lambda p, q, r, x, c: _f_terms_near_zero(p, q, r, x, c, i, j), p, q, r, x, factor)
 
 
 def _f_terms_near_zero(p: Any, q: Any, r: Any, x: Any, factor: Any, i: int, j: int) -> Any:

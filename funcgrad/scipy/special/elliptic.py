@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.rules.slopes import own, repaired
+from funcgrad.rules.slopes import own, repaired, some
 from funcgrad.scipy.special.rules import elementwise, vector_valued
 
 
@@ -112,7 +112,14 @@ def _agm_slope(x: Any, y: Any, out: Any) -> Any:
     """agm(x, y) is pi/2 / elliprf(0, x*x, y*y). Only the ratio of x and y matters."""
     scale = abs(x) + abs(y)
     x, y, out = x / scale, y / scale, out / scale
-    return 2 / (3 * math.pi) * x * out * out * special.elliprd(0.0, y * y, x * x)
+    small, large = x < 1e-100, y < 1e-100  # whose squares might be 0: there agm(x, 1) is pi/2 / log(4/x)
+    tiny = np.logical_or(small, large)
+    u, v = (np.where(tiny, 1.0, x), np.where(tiny, 1.0, y)) if some(tiny) else (x, y)
+    slope = 2 / (3 * math.pi) * u * out * out * special.elliprd(0.0, v * v, u * u)
+    if not some(tiny):
+        return slope
+    share = 2 / math.pi * (out / x) * (out / y)
+    return np.where(small, share, np.where(large, out / x - y / x * share, slope))
 
 
 elementwise("agm", lambda x, y, out: _agm_slope(x, y, out), lambda x, y, out: _agm_slope(y, x, out))

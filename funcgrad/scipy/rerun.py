@@ -391,7 +391,7 @@ class _Flags:
         return self if type(sys._getframe(1).f_globals) is Globals else self.elsewhere.__get__(x, owner)
 
 
-ArrayMethods.flags = _Flags(ArrayMethods.__dict__["flags"])  # type: ignore[attr-defined]
+ArrayMethods.flags = _Flags(ArrayMethods.__dict__["flags"])
 
 # ---- helpers of SciPy's that ask whose arrays these are, or what their values are ----------------------------------------
 
@@ -468,7 +468,7 @@ def _updating(update: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 for _name in ("add", "subtract", "multiply", "divide", "power"):
     setattr(_At, _name, _updating(getattr(np, _name)))
-_At.set, _At.min, _At.max = _updating(lambda _, v: v), _updating(np.minimum), _updating(np.maximum)  # type: ignore
+_At.set, _At.min, _At.max = _updating(lambda _, v: v), _updating(np.minimum), _updating(np.maximum)
 
 HELPERS: dict[str, Any] = {
     "at": _At,

@@ -49,6 +49,7 @@ test: $(call has,test)
 
 lint: $(call has,dev)
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 types: $(call has,dev test)
 	$(BIN)/pyright --pythonpath $(BIN)/python

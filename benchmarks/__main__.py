@@ -1,4 +1,6 @@
-"""The command: `python -m benchmarks [--only WORDS] [--peers NAMES] ...`. Its status is 1 if a target is missed."""
+"""The command: `python -m benchmarks [--only WORDS] [--peers NAMES] ...`. Its status is 1 if a target is
+missed.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +47,16 @@ def _versions(names: list[str]) -> str:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", default="", metavar="WORDS", help="only problems with these words in their name")
-    parser.add_argument("--peers", default=",".join(PEERS), metavar="NAMES", help=f"of {','.join(PEERS)}; '' for none")
+    parser.add_argument(
+        "--only", default="", metavar="WORDS", help="only problems with these words in their name"
+    )
+    parser.add_argument(
+        "--peers", default=",".join(PEERS), metavar="NAMES", help=f"of {','.join(PEERS)}; '' for none"
+    )
     parser.add_argument("--json", metavar="PATH", type=Path, help="also write all figures to this file")
-    parser.add_argument("--markdown", metavar="PATH", type=Path, help="also write the table, as docs/figures.md has it")
+    parser.add_argument(
+        "--markdown", metavar="PATH", type=Path, help="also write the table, as docs/figures.md has it"
+    )
     return parser.parse_args()
 
 

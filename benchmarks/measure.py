@@ -1,8 +1,8 @@
 """Time, memory and import time, measured so that a busy machine spoils none of the comparisons.
 
-Time is the processor time of this process, all its threads together: what other processes take does not count. But a processor
-that is shared, or warm, changes its speed by half within seconds. So runs take turns, each turn of one is divided by the turn of
-the other beside it, and the median of these ratios counts.
+Time is the processor time of this process, all its threads together: what other processes take does not
+count. But a processor that is shared, or warm, changes its speed by half within seconds. So runs take turns,
+each turn of one is divided by the turn of the other beside it, and the median of these ratios counts.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ _IMPORT = "from time import process_time; start = process_time(); import {}; pri
 
 
 def import_seconds(modules: tuple[str, ...], rounds: int = 30) -> dict[str, list[float]]:
-    """The time of `import module` in a fresh interpreter, in each round: the modules in turns, their bytecode cached."""
+    """The time of `import module` in a fresh interpreter, in each round: the modules in turns, their bytecode
+    cached.
+    """
     seconds: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}

@@ -1,7 +1,8 @@
 """The libraries that are compared, behind one interface. What is not installed takes no part.
 
-A problem is written once, as `function(xp, *params, *data)`: `xp` is the namespace in which each library finds its own
-`sin` and `sum`. PyTorch may have a version of its own, where its users would write another function.
+A problem is written once, as `function(xp, *params, *data)`: `xp` is the namespace in which each library
+finds its own `sin` and `sum`. PyTorch may have a version of its own, where its users would write another
+function.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ Arrays = Sequence[Any]
 
 
 class Peer:
-    """A library: how it differentiates, and what its arrays are. A method that it has no way to do returns None."""
+    """A library: how it differentiates, and what its arrays are. A method that it has no way to do returns
+    None.
+    """
 
     name = ""
 
@@ -58,7 +61,9 @@ class Funcgrad(Peer):
 
     def per_example(self, function: Function, params: Arrays, data: Arrays) -> Run:
         in_axes = (None,) * len(params) + (0,) * len(data)
-        differentiate = funcgrad.vmap(funcgrad.grad(partial(function, np), tuple(range(len(params)))), in_axes)
+        differentiate = funcgrad.vmap(
+            funcgrad.grad(partial(function, np), tuple(range(len(params)))), in_axes
+        )
         return lambda: differentiate(*params, *data)
 
     def hessian(self, function: Function, x: Any) -> Run:
@@ -137,7 +142,9 @@ class Jax(Peer):
 
     def per_example(self, function: Function, params: Arrays, data: Arrays) -> Run:
         in_axes = (None,) * len(params) + (0,) * len(data)
-        differentiate = self.jax.vmap(self.jax.grad(partial(function, self.numpy), tuple(range(len(params)))), in_axes)
+        differentiate = self.jax.vmap(
+            self.jax.grad(partial(function, self.numpy), tuple(range(len(params)))), in_axes
+        )
         given = self.arrays((*params, *data))
         return lambda: self.jax.block_until_ready(differentiate(*given))
 
@@ -170,7 +177,9 @@ class Jit(Peer):
     name, needs, engine = "jit", "funcgrad", "numpy"
 
     def value_and_grad(self, function: Function, params: Arrays, data: Arrays) -> Run:
-        return self._compiled(funcgrad.value_and_grad(partial(function, np), tuple(range(len(params)))), params, data)
+        return self._compiled(
+            funcgrad.value_and_grad(partial(function, np), tuple(range(len(params)))), params, data
+        )
 
     def per_example(self, function: Function, params: Arrays, data: Arrays) -> Run:
         in_axes = (None,) * len(params) + (0,) * len(data)
@@ -199,7 +208,9 @@ class JaxJit(Jax):
     name, needs = "jax.jit", "jax"
 
     def value_and_grad(self, function: Function, params: Arrays, data: Arrays) -> Run:
-        differentiate = self.jax.jit(self.jax.value_and_grad(partial(function, self.numpy), tuple(range(len(params)))))
+        differentiate = self.jax.jit(
+            self.jax.value_and_grad(partial(function, self.numpy), tuple(range(len(params))))
+        )
         given = self.arrays((*params, *data))
         return lambda: self.jax.block_until_ready(differentiate(*given))
 
@@ -213,4 +224,8 @@ PEERS = {peer.name: peer for peer in (Torch, Autograd, Jax, Mygrad, Jit, JitXla,
 
 def installed(names: Sequence[str]) -> list[Peer]:
     """Those of the peers named that can be imported."""
-    return [PEERS[name]() for name in names if importlib.util.find_spec(getattr(PEERS[name], "needs", name)) is not None]
+    return [
+        PEERS[name]()
+        for name in names
+        if importlib.util.find_spec(getattr(PEERS[name], "needs", name)) is not None
+    ]

@@ -1,4 +1,6 @@
-"""What a line of the table is: a race between runs that compute the same, or a figure on its own; and its target."""
+"""What a line of the table is: a race between runs that compute the same, or a figure on its own; and its
+target.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Result:
 
 @dataclass
 class Race:
-    """Runs that compute the same thing; `target` is the largest allowed ratio of funcgrad's time to the reference's."""
+    """Runs that compute the same thing; `target` is the largest allowed ratio of funcgrad's time to the
+    reference's.
+    """
 
     name: str
     target: float
@@ -68,11 +72,12 @@ class Figure:
 
 @dataclass
 class Gradients:
-    """The runs of a race in `value_and_grad`: a function, its gradient by hand, parameters, and data that stay as is.
+    """The runs of a race in `value_and_grad`: a function, its gradient by hand, parameters, and data that
+    stay as is.
 
-    `function(xp, *params, *data)` is the plain code; `by_hand(*params, *data)` returns the value and a tuple of
-    gradients. `for_torch` replaces `function` for PyTorch, where its users would call another function; peers named in
-    `without` sit out.
+    `function(xp, *params, *data)` is the plain code; `by_hand(*params, *data)` returns the value and a tuple
+    of gradients. `for_torch` replaces `function` for PyTorch, where its users would call another function;
+    peers named in `without` sit out.
     """
 
     function: Callable[..., Any]

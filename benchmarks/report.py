@@ -36,7 +36,14 @@ def as_markdown(results: Sequence[Result], peers: Sequence[str], machine: str) -
         took = "" if result.seconds is None else _duration(result.seconds)
         ours = f"**{_short(result.ratios.get('funcgrad'))}**"
         others = [_short(result.ratios.get(name)) for name in peers]
-        cells = [result.name.replace("  and", "... and"), result.reference, took, ours, f"{result.target:.3g}", *others]
+        cells = [
+            result.name.replace("  and", "... and"),
+            result.reference,
+            took,
+            ours,
+            f"{result.target:.3g}",
+            *others,
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", machine, ""])
 

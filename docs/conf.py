@@ -44,7 +44,9 @@ TORCH = (
 
 def copy_notebooks(app):
     """Sphinx reads only what is below docs/."""
-    shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
+    shutil.copytree(
+        HERE.parent / "notebooks", HERE / "notebooks", ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True
+    )
 
 
 def point_to_copies(app, name, source):
@@ -53,7 +55,9 @@ def point_to_copies(app, name, source):
 
 
 def list_torch_names(app):
-    """What docs/torch_names.md includes: the names of each namespace, with the first lines of their docstrings."""
+    """What docs/torch_names.md includes: the names of each namespace, with the first lines of their
+    docstrings.
+    """
     (HERE / "generated").mkdir(exist_ok=True)
     text = "".join(_names_of(importlib.import_module(f"funcgrad.{space}")) for space in TORCH)
     (HERE / "generated" / "torch_names.md").write_text(text, encoding="utf-8")
@@ -61,7 +65,9 @@ def list_torch_names(app):
 
 
 def _refused_names():
-    """The names of funcgrad.torch that refuse, with what they say; those of one module that say the same in one row."""
+    """The names of funcgrad.torch that refuse, with what they say; those of one module that say the same in
+    one row.
+    """
     names = importlib.import_module("funcgrad.torch.names")
     rows = ["| names | what to do instead |\n|---|---|"]
     for path, entries in names.TABLE.items():
@@ -83,18 +89,29 @@ def _names_of(module):
 
 
 def _is_ours(thing):
-    return not isinstance(thing, (dict, list, set)) and getattr(thing, "__module__", "funcgrad").startswith("funcgrad")
+    return not isinstance(thing, (dict, list, set)) and getattr(thing, "__module__", "funcgrad").startswith(
+        "funcgrad"
+    )
 
 
 def _first_line(thing):
-    """The first line of its docstring, as Markdown; nothing for a value, whose docstring is that of its class."""
+    """The first line of its docstring, as Markdown; nothing for a value, whose docstring is that of its
+    class.
+    """
     if not (inspect.isclass(thing) or callable(thing)):
         return ""
-    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+    return (
+        (inspect.getdoc(thing) or "")
+        .partition("\n")[0]
+        .replace("|", "\\|")
+        .replace("*", "\\*")
+        .replace("<", "&lt;")
+    )
 
 
 def results_as_prose(app, what, name, obj, options, lines):
-    """What a docstring says under "Returns" is prose, and under "Raises" a list of "SomeError: when. OtherError: when."
+    """What a docstring says under "Returns" is prose, and under "Raises" a list of "SomeError: when.
+    OtherError: when."
 
     Sphinx would read the words before the first colon as a type, and each line of "Raises" as one error.
     """

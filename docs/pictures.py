@@ -1,4 +1,6 @@
-"""Makes the pictures in docs/images: `python docs/pictures.py [NAMES]`. What draws is funcgrad, or matplotlib for the charts."""
+"""Makes the pictures in docs/images: `python docs/pictures.py [NAMES]`. What draws is funcgrad, or matplotlib
+for the charts.
+"""
 
 from __future__ import annotations
 
@@ -94,17 +96,33 @@ def concepts() -> None:
     t_a, slope = cosine, a + x * cosine
     panels = [
         ("Values", BLUE, False, (f"{x:.2f}", f"{a:.2f}", f"{x * a:.2f}"), ("sin", "", "multiply")),
-        ("push: tangents", GREEN, False, ("t 1.00", f"t {t_a:.2f}", f"t {slope:.2f}"), ("× cos x", "× a", "× x")),
-        ("pull: cotangents", RED, True, (f"ct {slope:.2f}", f"ct {x:.2f}", "ct 1.00"), ("× cos x", "× a", "× x")),
+        (
+            "push: tangents",
+            GREEN,
+            False,
+            ("t 1.00", f"t {t_a:.2f}", f"t {slope:.2f}"),
+            ("× cos x", "× a", "× x"),
+        ),
+        (
+            "pull: cotangents",
+            RED,
+            True,
+            (f"ct {slope:.2f}", f"ct {x:.2f}", "ct 1.00"),
+            ("× cos x", "× a", "× x"),
+        ),
     ]
     parts = []
     for k, (title, colour, back, values, words) in enumerate(panels):
         parts.append(f'<g transform="translate({k * 205} 30)">')
-        parts.append(f'<text x="12" y="-8" text-anchor="start" font-weight="600" fill="{colour}">{title}</text>')
+        parts.append(
+            f'<text x="12" y="-8" text-anchor="start" font-weight="600" fill="{colour}">{title}</text>'
+        )
         for (begin, end, _), word in zip(STEPS, words, strict=True):
             ends = (PLACES[begin], PLACES[end])
             parts.append(line(*(ends[::-1] if back else ends), word, colour))
-        parts += [disc(*PLACES[name], name, value, colour) for name, value in zip(PLACES, values, strict=True)]
+        parts += [
+            disc(*PLACES[name], name, value, colour) for name, value in zip(PLACES, values, strict=True)
+        ]
         parts.append("</g>")
     head = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="600" height="275" viewBox="0 0 600 275" text-anchor="middle" '
@@ -170,7 +188,9 @@ def performance() -> None:
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], ncols=len(names), loc="outside upper center", frameon=False)
     digest = hashlib.sha256(FIGURES.read_bytes()).hexdigest()[:12]
-    figure.savefig(IMAGES / "performance.svg", metadata={"Date": None, "Description": f"docs/figures.md {digest}"})
+    figure.savefig(
+        IMAGES / "performance.svg", metadata={"Date": None, "Description": f"docs/figures.md {digest}"}
+    )
     plt.close(figure)
 
 

@@ -1,4 +1,6 @@
-"""Writes docs/support.md, the table of what funcgrad knows of NumPy and scipy.special: `python docs/support.py`."""
+"""Writes docs/support.md, the table of what funcgrad knows of NumPy and scipy.special: `python
+docs/support.py`.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ STATUS = {"piecewise constant": "constant"}
 
 
 def public(module: ModuleType) -> dict[str, Callable[..., Any]]:
-    """The functions of a module that are in the catalogue, by name; an alias (np.concat) goes to the name of its function."""
+    """The functions of a module that are in the catalogue, by name; an alias (np.concat) goes to the name of
+    its function.
+    """
     found: dict[str, Callable[..., Any]] = {}
     for name in dir(module):
         function = getattr(module, name)
@@ -95,7 +99,10 @@ def noted(made: Function) -> str:
         notes.append("with `like=`, or as `funcgrad.numpy` has it")
     if isinstance(made, Primitive) and isinstance(made.rule, Elementwise):
         names = made.operand_names
-        notes += [f"not differentiated in {text}, which may not be traced" for text in dict.fromkeys(made.rule.unknown.values())]
+        notes += [
+            f"not differentiated in {text}, which may not be traced"
+            for text in dict.fromkeys(made.rule.unknown.values())
+        ]
         constant = [names[i] for i in sorted(made.rule.ignores)]
         if constant and len(constant) < len(names):
             notes.append(f"constant in {', '.join(constant)}")
@@ -141,7 +148,10 @@ def _of_methods(name: str) -> str:
 def counts(functions: list[Function]) -> str:
     """How many of each status there are."""
     found = [row("", made).split(" | ")[1] for made in functions]
-    parts = [f"{found.count(status)} {status}" for status in ("differentiable", "composite", "constant", "query", "refused")]
+    parts = [
+        f"{found.count(status)} {status}"
+        for status in ("differentiable", "composite", "constant", "query", "refused")
+    ]
     ufuncs = sum(isinstance(made, Ufunc) or isinstance(made.function, np.ufunc) for made in functions)
     return f"Of NumPy's {len(functions)} functions, {ufuncs} of them ufuncs, there are: {', '.join(parts)}."
 
@@ -155,7 +165,12 @@ def page() -> str:
     parts = [head]
     for module in modules:
         parts += [f"## {module.__name__}\n", COLUMNS, *table(module), ""]
-    parts += ["## Methods and attributes of ndarray\n", "| name | a tracer has it | note |\n|---|---|---|", *methods(), ""]
+    parts += [
+        "## Methods and attributes of ndarray\n",
+        "| name | a tracer has it | note |\n|---|---|---|",
+        *methods(),
+        "",
+    ]
     parts += ["## scipy.special\n", COLUMNS, *table(scipy.special)]
     return "\n".join(parts) + "\n"
 

@@ -2,8 +2,9 @@
 
     python examples/accumulation.py [--short] [--seed N]
 
-Losses that are means are divided by the number of batches: then the gradients that `backward` adds up are those of the mean over
-all, and each step of the optimizer is the same up to rounding, while memory is needed for one small batch only.
+Losses that are means are divided by the number of batches: then the gradients that `backward` adds up are
+those of the mean over all, and each step of the optimizer is the same up to rounding, while memory is needed
+for one small batch only.
 """
 
 from __future__ import annotations
@@ -34,8 +35,12 @@ def accumulate(model: nn.Module, x: torch.Tensor, y: torch.Tensor, parts: int) -
 
 
 def main(arguments: list[str] | None = None) -> dict[str, float]:
-    """Train one model by whole batches and its copy by parts, side by side; the largest differences that were seen."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Train one model by whole batches and its copy by parts, side by side; the largest differences that were
+    seen.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="some steps only")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -59,9 +64,13 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
         found["first loss" if step == 0 else "last loss"] = losses[1]
         for stepper in steppers:
             stepper.step()
-    found["weights"] = max((p - q).abs().max().item() for p, q in zip(whole.parameters(), parts.parameters(), strict=True))
+    found["weights"] = max(
+        (p - q).abs().max().item() for p, q in zip(whole.parameters(), parts.parameters(), strict=True)
+    )
     print(f"loss {found['first loss']:.4f} -> {found['last loss']:.4f}")
-    print(f"largest difference of a gradient {found['gradient']:.1e}, of a weight at the end {found['weights']:.1e}")
+    print(
+        f"largest difference of a gradient {found['gradient']:.1e}, of a weight at the end {found['weights']:.1e}"
+    )
     print(f"largest norm of the gradients after clipping to 0.5: {found['norm after clipping']:.6f}")
     return found
 

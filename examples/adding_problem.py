@@ -1,9 +1,11 @@
-"""The adding problem: an LSTM reads 100 pairs (a number, a mark) and tells the sum of the two numbers that were marked.
+"""The adding problem: an LSTM reads 100 pairs (a number, a mark) and tells the sum of the two numbers that
+were marked.
 
     python examples/adding_problem.py [--short] [--seed N]
 
-Always answering 1, the mean sum, has a mean squared error of 1/6; to do better, a value must be kept over up to 99 steps. The
-task is from S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", Neural Computation 9, 1997.
+Always answering 1, the mean sum, has a mean squared error of 1/6; to do better, a value must be kept over up
+to 99 steps. The task is from S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", Neural Computation
+9, 1997.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class Adder(nn.Module):
         super().__init__()
         self.lstm = nn.LSTM(2, width, batch_first=True)
         self.answer = nn.Linear(width, 1)
-        with torch.no_grad():  # remember, until something else is learnt: the second quarter are the forget gates
+        # remember, until something else is learnt: the second quarter are the forget gates
+        with torch.no_grad():
             self.lstm.bias_ih_l0[width : 2 * width].fill_(1.0)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -46,7 +49,9 @@ class Adder(nn.Module):
 
 def main(arguments: list[str] | None = None) -> float:
     """Train, print, and return the mean squared error on 1,000 new sequences."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="10 pairs instead of 100")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -67,7 +72,9 @@ def main(arguments: list[str] | None = None) -> float:
     x, target = problems(np.random.default_rng(10_000), 1000, steps)
     with torch.no_grad():
         error = F.mse_loss(model(x), target).item()
-    print(f"mean squared error on 1,000 new sequences of {steps} steps: {error:.5f} (always answering 1: {1 / 6:.5f})")
+    print(
+        f"mean squared error on 1,000 new sequences of {steps} steps: {error:.5f} (always answering 1: {1 / 6:.5f})"
+    )
     return error
 
 

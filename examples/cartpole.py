@@ -2,8 +2,9 @@
 
     python examples/cartpole.py [--short] [--seed N]
 
-REINFORCE with a learnt baseline: what an action led to, less what was expected of the state, weighs the gradient of its
-log-probability. The task counts as solved when the mean return of 100 episodes in a row reaches 195.
+REINFORCE with a learnt baseline: what an action led to, less what was expected of the state, weighs the
+gradient of its log-probability. The task counts as solved when the mean return of 100 episodes in a row
+reaches 195.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Agent(nn.Module):
         self.value = nn.Sequential(nn.Linear(4, width), nn.Tanh(), nn.Linear(width, 1))
 
 
-def episode(environment: Any, agent: Agent, seed: int | None) -> tuple[torch.Tensor, torch.Tensor, list[float]]:
+def episode(
+    environment: Any, agent: Agent, seed: int | None
+) -> tuple[torch.Tensor, torch.Tensor, list[float]]:
     """Play once: the states (n, 4), the actions (n,) and the rewards."""
     state, _ = environment.reset(seed=seed)
     states, actions, rewards, done = [], [], [], False
@@ -90,14 +93,18 @@ def train(agent: Agent, episodes: int, seed: int) -> list[float]:
 
 def main(arguments: list[str] | None = None) -> list[float]:
     """Train, print, and return the returns of all episodes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="some episodes only")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
     totals = train(Agent(), 50 if options.short else 400, options.seed)
     first, last = np.mean(totals[:20]), np.mean(totals[-100:])
-    print(f"mean return of the first 20 episodes {first:.1f}, of the last 100 of {len(totals)}: {last:.1f} (solved: {SOLVED})")
+    print(
+        f"mean return of the first 20 episodes {first:.1f}, of the last 100 of {len(totals)}: {last:.1f} (solved: {SOLVED})"
+    )
     return totals
 
 

@@ -2,8 +2,8 @@
 
     python examples/characters.py [--short] [--seed N]
 
-The last twentieth of the book is held back. On it the mean number of bits for the next character is printed, beside that of
-guessing from frequencies alone; then the model writes a few lines of its own.
+The last twentieth of the book is held back. On it the mean number of bits for the next character is printed,
+beside that of guessing from frequencies alone; then the model writes a few lines of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class Writer(nn.Module):
         self.lstm = nn.LSTM(width // 2, width, batch_first=True)
         self.scores = nn.Linear(width, characters)
 
-    def forward(self, x: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor] | None = None) -> tuple[torch.Tensor, tuple]:
+    def forward(
+        self, x: torch.Tensor, state: tuple[torch.Tensor, torch.Tensor] | None = None
+    ) -> tuple[torch.Tensor, tuple]:
         """Scores (n, steps, characters) and the state after the last step, of characters (n, steps)."""
         out, state = self.lstm(self.embedding(x), state)
         return self.scores(out), state
@@ -92,7 +94,9 @@ def write(model: Writer, alphabet: list[str], start: str, length: int, temperatu
 
 def main(arguments: list[str] | None = None) -> float:
     """Train, print, and return the bits for a character never seen."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="read the beginning only, with a small model")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -106,7 +110,12 @@ def main(arguments: list[str] | None = None) -> float:
     guessing = -np.sum(frequency * np.log2(frequency))
     model = Writer(len(alphabet), 48 if options.short else 128)
     seen, unseen = np.split(text, [len(text) * 19 // 20])
-    train(model, as_rows(seen, 16 if options.short else 32), 4 if options.short else 20, 32 if options.short else 64)
+    train(
+        model,
+        as_rows(seen, 16 if options.short else 32),
+        4 if options.short else 20,
+        32 if options.short else 64,
+    )
     found = bits(model, as_rows(unseen, 1), 100)
     print(f"bits for a character never seen: {found:.3f} (from frequencies alone: {guessing:.3f})")
     print(write(model, alphabet, "Alice was ", 80 if options.short else 500))

@@ -1,6 +1,6 @@
 """What funcgrad does, in under a minute: derivatives of plain NumPy code, and two models fitted to real data.
 
-    make demo        or        python examples/demo.py [--quick] [--picture PATH]
+make demo        or        python examples/demo.py [--quick] [--picture PATH]
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def wave(x: Any) -> Any:
 
 
 def exact(order: int, x: Any) -> Any:
-    """Its derivative of any order n. The wave is the imaginary part of exp(c x), so that is the one of c^n exp(c x)."""
+    """Its derivative of any order n. The wave is the imaginary part of exp(c x), so that is the one of c^n
+    exp(c x).
+    """
     c = complex(-0.5, 2)
     return (c**order * np.exp(c * x)).imag
 
@@ -71,7 +73,9 @@ def digits() -> list[Any]:
 
 
 def train(epochs: int, seed: int = 0) -> tuple[list[float], float]:
-    """Gradient descent with momentum on the digits: (the loss after each epoch, the accuracy on images never seen)."""
+    """Gradient descent with momentum on the digits: (the loss after each epoch, the accuracy on images never
+    seen).
+    """
     x, x_test, label, label_test = digits()
     rng = np.random.default_rng(seed)
     params: Any = {
@@ -105,7 +109,9 @@ def growth(params: Any, x: Any) -> Any:
 
 
 def fit() -> tuple[Any, Any, Any, Any]:
-    """A growth curve through the 150 irises of R. A. Fisher: (petal length, petal width, species, the parameters)."""
+    """A growth curve through the 150 irises of R. A. Fisher: (petal length, petal width, species, the
+    parameters).
+    """
     iris = load_iris()
     length, width = iris.data[:, 2], iris.data[:, 3]
 
@@ -116,8 +122,12 @@ def fit() -> tuple[Any, Any, Any, Any]:
     found = minimize(value_and_grad(squares), start, jac=True, method="BFGS")
     line = np.sum((np.polyval(np.polyfit(length, width, 1), length) - width) ** 2)
     height, slope, middle = found.x
-    print("\n3. Irises, petal width from length: scipy.optimize.minimize(value_and_grad(squares), start, jac=True)\n")
-    print(f"   width = {height:.3f} / (1 + exp(-{slope:.3f} (length - {middle:.3f}))), after {found.nfev} evaluations")
+    print(
+        "\n3. Irises, petal width from length: scipy.optimize.minimize(value_and_grad(squares), start, jac=True)\n"
+    )
+    print(
+        f"   width = {height:.3f} / (1 + exp(-{slope:.3f} (length - {middle:.3f}))), after {found.nfev} evaluations"
+    )
     print(f"   sum of squares: {found.fun:.3f} (a straight line has {line:.3f})")
     return length, width, iris.target, found.x
 
@@ -156,7 +166,9 @@ def main(arguments: list[str] | None = None) -> float:
     """Run the three parts; the accuracy of the classifier."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="train for a moment only")
-    parser.add_argument("--picture", type=Path, default=Path("build/demo.png"), help="where to write the picture")
+    parser.add_argument(
+        "--picture", type=Path, default=Path("build/demo.png"), help="where to write the picture"
+    )
     options = parser.parse_args(arguments)
     functions = derivatives()
     losses, accuracy = train(epochs=4 if options.quick else 40)

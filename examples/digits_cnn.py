@@ -1,4 +1,5 @@
-"""A small convolutional network learns to read scikit-learn's handwritten digits: 98 % of those it has never seen.
+"""A small convolutional network learns to read scikit-learn's handwritten digits: 98 % of those it has never
+seen.
 
     python examples/digits_cnn.py [--short] [--seed N] [--log DIR]
 
@@ -23,7 +24,9 @@ from funcgrad.torch.utils.tensorboard import SummaryWriter
 def digits() -> tuple[TensorDataset, TensorDataset]:
     """1,797 images of 8 x 8 pixels with their labels, three quarters of them to learn from."""
     images, labels = load_digits(return_X_y=True)
-    x, x_test, label, label_test = train_test_split(images / 16, labels, test_size=0.25, random_state=0, stratify=labels)
+    x, x_test, label, label_test = train_test_split(
+        images / 16, labels, test_size=0.25, random_state=0, stratify=labels
+    )
 
     def dataset(x: Any, label: Any) -> TensorDataset:
         return TensorDataset(torch.tensor(x, dtype=torch.float32).reshape(-1, 1, 8, 8), torch.tensor(label))
@@ -57,7 +60,9 @@ def accuracy(model: nn.Module, data: TensorDataset) -> float:
     return right
 
 
-def train(model: nn.Module, data: TensorDataset, epochs: int, writer: SummaryWriter | None = None) -> list[float]:
+def train(
+    model: nn.Module, data: TensorDataset, epochs: int, writer: SummaryWriter | None = None
+) -> list[float]:
     """Adam on batches of 32; the mean loss of each epoch."""
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=epochs)
@@ -84,7 +89,9 @@ def train(model: nn.Module, data: TensorDataset, epochs: int, writer: SummaryWri
 
 def main(arguments: list[str] | None = None) -> float:
     """Train, and print the accuracy on the images that were held back; returns it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="train for a moment only")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--log", metavar="DIR", help="write event files for TensorBoard")
@@ -99,7 +106,9 @@ def main(arguments: list[str] | None = None) -> float:
     if writer is not None:
         writer.close()
     found = accuracy(model, unseen)
-    print(f"loss {losses[0]:.4f} -> {losses[-1]:.4f}; accuracy on {len(unseen)} digits never seen: {found:.2%}")
+    print(
+        f"loss {losses[0]:.4f} -> {losses[-1]:.4f}; accuracy on {len(unseen)} digits never seen: {found:.2%}"
+    )
     return found
 
 

@@ -17,7 +17,9 @@ from funcgrad import nn, optim, value_and_grad
 
 
 def digits() -> list[Any]:
-    """1,797 images (n, 1, 8, 8) with their labels, three quarters to learn from: x, x_test, label, label_test."""
+    """1,797 images (n, 1, 8, 8) with their labels, three quarters to learn from: x, x_test, label,
+    label_test.
+    """
     images, labels = load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
     return train_test_split(images, labels, test_size=0.25, random_state=0, stratify=labels)
@@ -52,7 +54,9 @@ def loss_of(params: dict[str, Any], x: Any, label: Any) -> Any:
 
 def main(arguments: list[str] | None = None) -> float:
     """Train, and print the accuracy on the images that were held back; returns it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="train for a moment only")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -72,7 +76,9 @@ def main(arguments: list[str] | None = None) -> float:
         losses.append(total / len(x))
         bar.set_postfix(loss=f"{losses[-1]:.4f}")
     found = float(np.mean(np.argmax(scores(params, x_test), axis=1) == label_test))
-    print(f"loss {losses[0]:.4f} -> {losses[-1]:.4f}; accuracy on {len(x_test)} digits never seen: {found:.2%}")
+    print(
+        f"loss {losses[0]:.4f} -> {losses[-1]:.4f}; accuracy on {len(x_test)} digits never seen: {found:.2%}"
+    )
     return found
 
 

@@ -1,4 +1,5 @@
-"""maml.py as pure functions: the inner step is `grad`, the tasks are a `vmap`, the outer step differentiates both.
+"""maml.py as pure functions: the inner step is `grad`, the tasks are a `vmap`, the outer step differentiates
+both.
 
 python examples/functional_maml.py [--short] [--seed N]
 """
@@ -20,7 +21,9 @@ Params = list[tuple[Any, Any]]
 
 
 def tasks(rng: np.random.Generator, n: int) -> tuple[Any, Any, Any, Any]:
-    """Points of `n` sines of random amplitude and phase: ten to adapt to, ten to be judged by, each (n, 10, 1)."""
+    """Points of `n` sines of random amplitude and phase: ten to adapt to, ten to be judged by, each (n, 10,
+    1).
+    """
     amplitude, phase = rng.uniform(0.1, 5, size=(n, 1, 1)), rng.uniform(0, np.pi, size=(n, 1, 1))
     x = rng.uniform(-5, 5, size=(n, 2 * SHOTS, 1))
     x, y = x.astype(np.float32), (amplitude * np.sin(x - phase)).astype(np.float32)
@@ -66,7 +69,9 @@ def over_tasks(params: Params, *batch: Any) -> Any:
 
 def main(arguments: list[str] | None = None) -> tuple[float, float]:
     """Train, print, and return the loss on new tasks before and after the inner step."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="some rounds only")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -83,7 +88,9 @@ def main(arguments: list[str] | None = None) -> tuple[float, float]:
     x, y, x_new, y_new = tasks(np.random.default_rng(10_000), 500)
     before = float(np.mean(vmap(loss, in_axes=(None, 0, 0))(params, x_new, y_new)))
     after = float(over_tasks(params, x, y, x_new, y_new))
-    print(f"mean squared error on new sines: {before:.3f} as learnt, {after:.3f} after one step on {SHOTS} points")
+    print(
+        f"mean squared error on new sines: {before:.3f} as learnt, {after:.3f} after one step on {SHOTS} points"
+    )
     return before, after
 
 

@@ -1,10 +1,11 @@
-"""A Wasserstein GAN learns eight heaps of points on a circle; its critic is kept smooth by a gradient penalty.
+"""A Wasserstein GAN learns eight heaps of points on a circle; its critic is kept smooth by a gradient
+penalty.
 
     python examples/gan.py [--short] [--seed N] [--picture PATH]
 
-The penalty is a loss on a gradient: training the critic differentiates a derivative. How far the generated points are from the
-data is measured by the sliced Wasserstein distance, which no part of the training sees. The method is from I. Gulrajani et al.,
-"Improved Training of Wasserstein GANs", NeurIPS 2017.
+The penalty is a loss on a gradient: training the critic differentiates a derivative. How far the generated
+points are from the data is measured by the sliced Wasserstein distance, which no part of the training sees.
+The method is from I. Gulrajani et al., "Improved Training of Wasserstein GANs", NeurIPS 2017.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def heaps(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def distance(x: np.ndarray, y: np.ndarray, directions: int = 64) -> float:
-    """The sliced Wasserstein distance of two sets of points of equal size: that of their shadows, over all directions."""
+    """The sliced Wasserstein distance of two sets of points of equal size: that of their shadows, over all
+    directions.
+    """
     angle = np.arange(directions) * (np.pi / directions)
     shadow = np.stack([np.cos(angle), np.sin(angle)])
     return float(np.mean(np.abs(np.sort(x @ shadow, axis=0) - np.sort(y @ shadow, axis=0))))
@@ -35,7 +38,11 @@ def distance(x: np.ndarray, y: np.ndarray, directions: int = 64) -> float:
 def network(inputs: int, outputs: int, width: int) -> nn.Sequential:
     """Two hidden layers."""
     return nn.Sequential(
-        nn.Linear(inputs, width), nn.LeakyReLU(0.1), nn.Linear(width, width), nn.LeakyReLU(0.1), nn.Linear(width, outputs)
+        nn.Linear(inputs, width),
+        nn.LeakyReLU(0.1),
+        nn.Linear(width, width),
+        nn.LeakyReLU(0.1),
+        nn.Linear(width, outputs),
     )
 
 
@@ -83,7 +90,9 @@ def draw(path: Path, generator: nn.Module, rng: np.random.Generator) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4), layout="constrained")
-    for axes, title, cloud in zip(figure.subplots(1, 2), ("data", "generated"), (heaps(rng, 1000), points(generator, 1000))):
+    for axes, title, cloud in zip(
+        figure.subplots(1, 2), ("data", "generated"), (heaps(rng, 1000), points(generator, 1000))
+    ):
         axes.scatter(*cloud.T, s=4)
         axes.set(title=title, xlim=(-1.5, 1.5), ylim=(-1.5, 1.5), aspect="equal")
     figure.savefig(path)
@@ -91,7 +100,9 @@ def draw(path: Path, generator: nn.Module, rng: np.random.Generator) -> None:
 
 def main(arguments: list[str] | None = None) -> list[float]:
     """Train, print, and return the distances."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="a small network and few rounds")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--picture", type=Path, help="where to draw data and generated points")
@@ -102,7 +113,9 @@ def main(arguments: list[str] | None = None) -> list[float]:
     generator, critic = network(2, 2, width), network(2, 1, width)
     distances = train(generator, critic, rng, rounds)
     chance = distance(heaps(rng, 2000), heaps(rng, 2000))
-    print(f"distance to the data: {' '.join(f'{d:.3f}' for d in distances)} (of the data to itself: {chance:.3f})")
+    print(
+        f"distance to the data: {' '.join(f'{d:.3f}' for d in distances)} (of the data to itself: {chance:.3f})"
+    )
     if options.picture:
         draw(options.picture, generator, rng)
     return distances

@@ -2,8 +2,8 @@
 
     python examples/maml.py [--short] [--seed N]
 
-The loss after the inner step is differentiated through that step: second derivatives, by create_graph. The method and its task
-are from C. Finn et al., "Model-Agnostic Meta-Learning", ICML 2017.
+The loss after the inner step is differentiated through that step: second derivatives, by create_graph. The
+method and its task are from C. Finn et al., "Model-Agnostic Meta-Learning", ICML 2017.
 """
 
 from __future__ import annotations
@@ -22,19 +22,28 @@ SHOTS = 10  # points from which a task is learnt
 
 
 def task(rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Points of one sine, its amplitude and phase drawn at random: ten to adapt to, ten to be judged by, each (10, 1)."""
+    """Points of one sine, its amplitude and phase drawn at random: ten to adapt to, ten to be judged by, each
+    (10, 1).
+    """
     amplitude, phase = rng.uniform(0.1, 5), rng.uniform(0, np.pi)
     x = rng.uniform(-5, 5, size=(2 * SHOTS, 1))
-    x, y = torch.tensor(x.astype(np.float32)), torch.tensor((amplitude * np.sin(x - phase)).astype(np.float32))
+    x, y = (
+        torch.tensor(x.astype(np.float32)),
+        torch.tensor((amplitude * np.sin(x - phase)).astype(np.float32)),
+    )
     return x[:SHOTS], y[:SHOTS], x[SHOTS:], y[SHOTS:]
 
 
 def network(width: int) -> nn.Sequential:
     """Two hidden layers."""
-    return nn.Sequential(nn.Linear(1, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+    return nn.Sequential(
+        nn.Linear(1, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1)
+    )
 
 
-def adapted(model: nn.Module, x: torch.Tensor, y: torch.Tensor, rate: float, *, create_graph: bool) -> dict[str, torch.Tensor]:
+def adapted(
+    model: nn.Module, x: torch.Tensor, y: torch.Tensor, rate: float, *, create_graph: bool
+) -> dict[str, torch.Tensor]:
     """The parameters after one step of gradient descent on (x, y)."""
     params = dict(model.named_parameters())
     loss = F.mse_loss(functional_call(model, params, (x,)), y)
@@ -56,7 +65,9 @@ def judged(model: nn.Module, rng: np.random.Generator, tasks: int, rate: float) 
 
 def main(arguments: list[str] | None = None) -> tuple[float, float]:
     """Train, print, and return the loss on new tasks before and after the inner step."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="some rounds only")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -78,7 +89,9 @@ def main(arguments: list[str] | None = None) -> tuple[float, float]:
         optimizer.step()
         bar.set_postfix(loss=f"{total:.3f}")
     before, after = judged(model, np.random.default_rng(10_000), 200, rate)
-    print(f"mean squared error on new sines: {before:.3f} as learnt, {after:.3f} after one step on {SHOTS} points")
+    print(
+        f"mean squared error on new sines: {before:.3f} as learnt, {after:.3f} after one step on {SHOTS} points"
+    )
     return before, after
 
 

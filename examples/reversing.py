@@ -33,7 +33,9 @@ class Reverser(nn.Module):
 
 def main(arguments: list[str] | None = None) -> float:
     """Train, print, and return the share of 2,000 new sequences that come out right in every place."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--short", action="store_true", help="sequences of 5 digits instead of 16")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)

@@ -89,7 +89,20 @@ late("scipy.special", "funcgrad.scipy.special")
 late("scipy.fft", "funcgrad.scipy.fft.backend", beforehand=True)
 
 # Where to find what is loaded when it is first used: importing funcgrad stays as cheap as importing NumPy.
-_MODULES = ("cmath", "debug", "drawing", "errors", "extend", "math", "nn", "numpy", "optim", "scipy", "testing", "torch")
+_MODULES = (
+    "cmath",
+    "debug",
+    "drawing",
+    "errors",
+    "extend",
+    "math",
+    "nn",
+    "numpy",
+    "optim",
+    "scipy",
+    "testing",
+    "torch",
+)
 _LAZY = {
     "adapt": "adaptation", "jit": "compiler",
     "checkpoint": "transforms.checkpointing", "checkpoint_name": "transforms.checkpointing",

@@ -1,7 +1,7 @@
 """Python's cmath, with derivatives: `import funcgrad.cmath as cmath`.
 
-On plain numbers every function is Python's own. On tracers, real or complex, it has the same value and the derivative of
-NumPy's function of the same meaning (docs/conventions.md says what a complex gradient is).
+On plain numbers every function is Python's own. On tracers, real or complex, it has the same value and the
+derivative of NumPy's function of the same meaning (docs/conventions.md says what a complex gradient is).
 
 >>> import funcgrad.cmath as cmath
 >>> from funcgrad import grad

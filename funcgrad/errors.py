@@ -29,7 +29,8 @@ from types import FrameType
 
 import numpy as np
 
-# Frames of these are not the user's: NumPy calls back into funcgrad from its own Python code, and so do those that stand on it.
+# Frames of these are not the user's: NumPy calls back into funcgrad from its own Python code, and so do those
+# that stand on it.
 _NUMPY = os.path.dirname(os.path.abspath(np.__file__))
 _OTHERS = [  # if they are there
     "scipy", "astropy", "awkward", "cloudpickle", "dask", "distributed", "h5py", "jax", "joblib", "matplotlib", "numba",
@@ -37,7 +38,11 @@ _OTHERS = [  # if they are there
     "xarray", "zarr",
 ]  # fmt: skip
 _PACKAGES = os.path.dirname(_NUMPY)
-_FOLDERS = [os.path.dirname(os.path.abspath(__file__)), _NUMPY, *(os.path.join(_PACKAGES, name) for name in _OTHERS)]
+_FOLDERS = [
+    os.path.dirname(os.path.abspath(__file__)),
+    _NUMPY,
+    *(os.path.join(_PACKAGES, name) for name in _OTHERS),
+]
 _OURS = ("<funcgrad", *(path + os.sep for path in _FOLDERS))
 _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
@@ -104,7 +109,9 @@ class ConvergenceError(FuncgradError, ArithmeticError):
 
 
 class ImpureFunctionError(FuncgradError, RuntimeError):
-    """A function that is compiled computes with what changes and is no argument: random numbers, the time, a counter."""
+    """A function that is compiled computes with what changes and is no argument: random numbers, the time, a
+    counter.
+    """
 
 
 class LoopWarning(UserWarning):
@@ -112,7 +119,9 @@ class LoopWarning(UserWarning):
 
 
 class CompileWarning(UserWarning):
-    """A function runs without being compiled, because it took too many ways, or its surroundings keep changing."""
+    """A function runs without being compiled, because it took too many ways, or its surroundings keep
+    changing.
+    """
 
 
 class NumericalError(FuncgradError, FloatingPointError):
@@ -148,7 +157,9 @@ def is_library(path: str) -> bool:
 
 
 def foreign_call() -> str | None:
-    """What the user has called of SciPy, as "scipy.linalg.solve", if it is running and knows nothing of tracers."""
+    """What the user has called of SciPy, as "scipy.linalg.solve", if it is running and knows nothing of
+    tracers.
+    """
     frame: FrameType | None = sys._getframe(1)
     names: list[tuple[str, str]] = []
     while frame is not None and is_library(frame.f_code.co_filename):
@@ -165,7 +176,9 @@ def foreign_call() -> str | None:
 
 
 def library_call() -> tuple[str, str] | None:
-    """What is running of a well-known library (but NumPy and SciPy): what the user has called, as ("pandas", "DataFrame.dot")."""
+    """What is running of a well-known library (but NumPy and SciPy): what the user has called, as ("pandas",
+    "DataFrame.dot").
+    """
     frame: FrameType | None = sys._getframe(1)
     found = None
     while frame is not None and is_library(frame.f_code.co_filename):
@@ -194,6 +207,8 @@ def line_of(frame: FrameType) -> str:
 
 
 def short_name(path: str) -> str:
-    """The name of a file without its folder. A cell of a notebook has only a number, that nobody knows, for one."""
+    """The name of a file without its folder. A cell of a notebook has only a number, that nobody knows, for
+    one.
+    """
     folder, name = os.path.split(path)
     return "cell" if os.path.basename(folder).startswith("ipykernel_") else name

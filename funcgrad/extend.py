@@ -1,4 +1,5 @@
-"""Derivatives for functions of your own, or of other libraries: the verbs that funcgrad's own rules are declared with.
+"""Derivatives for functions of your own, or of other libraries: the verbs that funcgrad's own rules are
+declared with.
 
     elementwise          one partial derivative for each operand
     selection            an elementwise choice among operands: a weight for each
@@ -9,10 +10,10 @@
     composite            another body, written in NumPy, for where derivatives are needed
     unsupported          refused, with the reason
 
-Each takes the function and formulas in plain NumPy, and returns the function to call. The names of a formula's
-parameters say what it needs: the function's own parameters, or `out`, its result. Only that is kept until the
-derivative is computed. Formulas are themselves differentiated, so all orders, forward and reverse mode and vmap
-follow from one declaration.
+Each takes the function and formulas in plain NumPy, and returns the function to call. The names of a
+formula's parameters say what it needs: the function's own parameters, or `out`, its result. Only that is kept
+until the derivative is computed. Formulas are themselves differentiated, so all orders, forward and reverse
+mode and vmap follow from one declaration.
 
     square = extend.elementwise(lambda x: x ** 2, lambda x: 2 * x)
 
@@ -20,20 +21,21 @@ follow from one declaration.
     def exp(x):
         return np.exp(x)
 
-A ufunc, or a function that dispatches by NumPy's protocols (from SciPy, say), is then known wherever it is called on a
-tracer. Any other function is known by what the verb returns.
+A ufunc, or a function that dispatches by NumPy's protocols (from SciPy, say), is then known wherever it is
+called on a tracer. Any other function is known by what the verb returns.
 
 Options of all verbs that declare derivatives:
     operands    the parameters that are arrays, "a b"; "arrays*" is a list of arrays. By default all parameters without
-                defaults for `elementwise` and `selection`, as many as there are transposes for `multilinear`, those
-                in the dict for `custom` and `linear`; else the first parameter.
+                defaults for `elementwise` and `selection`, as many as there are transposes for `multilinear`,
+                those in the dict for `custom` and `linear`; else the first parameter.
     batch       how vmap runs it on a whole batch: "aligned" (elementwise; the default of `elementwise` and
-                `selection`), "axis" (the parameter `axis` counts axes of the first operand, and moves by one),
-                "leading" (it works on the last axes and broadcasts over the others). By default the examples run one
-                by one: right, but slow.
+                `selection`), "axis" (the parameter `axis` counts axes of the first operand, and moves by
+                one), "leading" (it works on the last axes and broadcasts over the others). By default the
+                examples run one by one: right, but slow.
     name        its name in messages.
 
-For a function whose arguments are pytrees, or whose rule shares work between value and derivative, see `custom_vjp`.
+For a function whose arguments are pytrees, or whose rule shares work between value and derivative, see
+`custom_vjp`.
 """
 
 from __future__ import annotations
@@ -73,16 +75,20 @@ Function = Callable[..., Any]
 Formula = Callable[..., Any]
 Partial = Formula | float | None
 
-# What users have declared: it may be declared again (a notebook's cell is run twice), unlike funcgrad's own rules.
+# What users have declared: it may be declared again (a notebook's cell is run twice), unlike funcgrad's own
+# rules.
 _YOURS: set[Any] = set()
 
 
-def elementwise(function: Any = None, *given: Partial, partials: Sequence[Partial] = (), **options: Any) -> Any:
+def elementwise(
+    function: Any = None, *given: Partial, partials: Sequence[Partial] = (), **options: Any
+) -> Any:
     """Declare an elementwise function (it may broadcast its operands).
 
     Args:
         function: the function; with its partial derivatives by keyword this may be left out, for a decorator.
-        given, partials: the partial derivative in each operand: a formula of the operands and `out`, a number where
+        given, partials: the partial derivative in each operand: a formula of the operands and `out`, a number
+        where
             it is constant, None where it is zero.
         options: see the module.
 
@@ -109,8 +115,8 @@ def elementwise(function: Any = None, *given: Partial, partials: Sequence[Partia
 def selection(function: Any = None, *given: Partial, weights: Sequence[Partial] = (), **options: Any) -> Any:
     """Declare an elementwise choice among its operands.
 
-    Like `elementwise`, with a weight (an array of numbers from 0 to 1, or of booleans) for each operand. What has
-    weight 0 contributes nothing, even where its own derivative is inf or NaN.
+    Like `elementwise`, with a weight (an array of numbers from 0 to 1, or of booleans) for each operand. What
+    has weight 0 contributes nothing, even where its own derivative is inf or NaN.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -121,15 +127,18 @@ def selection(function: Any = None, *given: Partial, weights: Sequence[Partial] 
     return _by_formulas(declare.selection, function, (*given, *weights), options)
 
 
-def linear(function: Any = None, transpose: Formula | dict[str, Formula] | None = None, **options: Any) -> Any:
+def linear(
+    function: Any = None, transpose: Formula | dict[str, Formula] | None = None, **options: Any
+) -> Any:
     """Declare a linear function.
 
     Args:
-        function: the function, linear in its first parameter.
-        transpose: `transpose(ct, ...)` returns the cotangent of the operand. It may name parameters of the function;
-            the operand itself is there as a `Spec` (shape, dtype, ndim, size), for its value can't matter. A dict of
-            transposes by name: the function is linear in these together.
-        options: see the module; `moves=True` says that it only moves, copies and adds up elements, so that what is
+        function: the function, linear in its first parameter. transpose: `transpose(ct, ...)` returns the
+        cotangent of the operand. It may name parameters of the function;
+            the operand itself is there as a `Spec` (shape, dtype, ndim, size), for its value can't matter. A
+            dict of transposes by name: the function is linear in these together.
+        options: see the module; `moves=True` says that it only moves, copies and adds up elements, so that
+        what is
             masked further on stays masked.
 
     >>> import numpy as np, funcgrad as fg
@@ -146,13 +155,14 @@ def linear(function: Any = None, transpose: Formula | dict[str, Formula] | None 
     return _declared(declare.linear, function, (transpose,), options)
 
 
-def multilinear(function: Any = None, *given: Formula, transposes: Sequence[Formula] = (), **options: Any) -> Any:
+def multilinear(
+    function: Any = None, *given: Formula, transposes: Sequence[Formula] = (), **options: Any
+) -> Any:
     """Declare a function that is linear in each of several operands, as a product is.
 
     Args:
-        function: the function; its first parameters are the operands.
-        given, transposes: for each operand, `transpose(ct, ...)`, as in `linear`; the other operands are there as
-        values. options: see the module.
+        function: the function; its first parameters are the operands. given, transposes: for each operand,
+        `transpose(ct, ...)`, as in `linear`; the other operands are there as values. options: see the module.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -178,15 +188,17 @@ def custom(
     """Declare any other function.
 
     Args:
-        function: the function.
-        pull: `pull(ct, ...)` returns the cotangent of the first operand; a dict of them by name for several.
-        push: `push(t, ...)` returns the tangent of the output; of several operands, `t` is a dict of tangents by
+        function: the function. pull: `pull(ct, ...)` returns the cotangent of the first operand; a dict of
+        them by name for several. push: `push(t, ...)` returns the tangent of the output; of several operands,
+        `t` is a dict of tangents by
             name, None for a zero. Without it, forward mode transposes `pull`.
-        joint: one formula that returns the cotangents of all operands, as a tuple. `pull` may be given beside it, for
+        joint: one formula that returns the cotangents of all operands, as a tuple. `pull` may be given beside
+        it, for
             operands that are cheaper when they alone are wanted.
         options: see the module.
 
-    A function with several outputs returns a tuple; `ct` is then a list, with None for an output that nobody used.
+    A function with several outputs returns a tuple; `ct` is then a list, with None for an output that nobody
+    used.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -199,12 +211,15 @@ def custom(
         return lambda f: custom(f, pull, push=push, joint=joint, **options)
     options = _with_operands(options, pull)
     if pull is None and joint is None or joint is not None and "operands" not in options:
-        raise RuleError(f"extend.custom of {name_of(function)}: give pull, or joint together with operands='x y'")
+        raise RuleError(
+            f"extend.custom of {name_of(function)}: give pull, or joint together with operands='x y'"
+        )
     return _declared(declare.custom, function, (pull,), {"push": push, "joint": joint, **options})
 
 
 def piecewise_constant(function: Function, **options: Any) -> Any:
-    """Declare a function without a derivative: its result is a constant, as of rounding or argmax. Also a decorator.
+    """Declare a function without a derivative: its result is a constant, as of rounding or argmax. Also a
+    decorator.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -218,7 +233,8 @@ def piecewise_constant(function: Function, **options: Any) -> Any:
 
 
 def composite(function: Any = None, body: Function | None = None) -> Any:
-    """Declare another body for a function, written in NumPy, that runs where derivatives (or vmap) are needed.
+    """Declare another body for a function, written in NumPy, that runs where derivatives (or vmap) are
+    needed.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -233,7 +249,8 @@ def composite(function: Any = None, body: Function | None = None) -> Any:
 
 
 def unsupported(function: Function, reason: str, instead: str = "") -> Any:
-    """Declare that a function can't be differentiated: on a tracer it raises UnsupportedFunctionError, with the reason.
+    """Declare that a function can't be differentiated: on a tracer it raises UnsupportedFunctionError, with
+    the reason.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -246,10 +263,12 @@ def unsupported(function: Function, reason: str, instead: str = "") -> Any:
 
 
 def from_triangle(a: Any, uplo: str = "L") -> Any:
-    """The symmetric (for complex numbers Hermitian) matrix whose lower ("L") or upper ("U") triangle is that of `a`.
+    """The symmetric (for complex numbers Hermitian) matrix whose lower ("L") or upper ("U") triangle is that
+    of `a`.
 
-    np.linalg.eigh and cholesky read one triangle, and the gradient that funcgrad gives is symmetric: half of it belongs
-    to the entry that is not read. Behind this function the gradient lies in the triangle that is read.
+    np.linalg.eigh and cholesky read one triangle, and the gradient that funcgrad gives is symmetric: half of
+    it belongs to the entry that is not read. Behind this function the gradient lies in the triangle that is
+    read.
 
     Args:
         a: matrices, of shape (..., n, n). uplo: "L" or "U".
@@ -267,7 +286,9 @@ def from_triangle(a: Any, uplo: str = "L") -> Any:
         raise ValueError(f"from_triangle: uplo is 'L' or 'U', not {uplo!r}")
     half = np.tril(a, -1) if uplo in "Ll" else np.triu(a, 1)
     diagonal = np.real(a) if np.iscomplexobj(a) else a
-    return half + np.swapaxes(np.conj(half), -1, -2) + diagonal * np.eye(np.shape(a)[-1], dtype=diagonal.dtype)
+    return (
+        half + np.swapaxes(np.conj(half), -1, -2) + diagonal * np.eye(np.shape(a)[-1], dtype=diagonal.dtype)
+    )
 
 
 # ---- how a declaration is made ---------------------------------------------------------------------------------------
@@ -302,7 +323,9 @@ def _by_formulas(verb: Any, function: Any, formulas: tuple[Partial, ...], option
 def _parameters(function: Function) -> list[str]:
     """The parameters that take operands: those without defaults, by position."""
     if isinstance(function, np.ufunc):
-        return ["x", "y", "z"][: function.nin] if function.nin <= 3 else [f"x{i}" for i in range(function.nin)]
+        return (
+            ["x", "y", "z"][: function.nin] if function.nin <= 3 else [f"x{i}" for i in range(function.nin)]
+        )
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     found = inspect.signature(function).parameters.values()
     return [p.name for p in found if p.kind in by_position and p.default is p.empty]
@@ -322,7 +345,9 @@ def _declared(verb: Any, function: Function, args: tuple[Any, ...], options: dic
     known = CATALOGUE.get(function)
     if known is not None and known.status != "unsupported" and function not in _YOURS:
         kind = known.kind or known.status
-        raise RuleError(f"{title}: funcgrad has a rule for it ({kind}); to change its derivative use custom_vjp")
+        raise RuleError(
+            f"{title}: funcgrad has a rule for it ({kind}); to change its derivative use custom_vjp"
+        )
     CATALOGUE.pop(function, None)
     LANES.pop(function, None)
     try:
@@ -349,4 +374,6 @@ def _check(made: Primitive) -> None:
     made.check()
     unknown = [name for name in made.operand_names if name not in made.signature.parameters]
     if unknown:
-        raise ValueError(f"the operands {unknown} are none of its parameters {tuple(made.signature.parameters)}")
+        raise ValueError(
+            f"the operands {unknown} are none of its parameters {tuple(made.signature.parameters)}"
+        )

@@ -1,7 +1,8 @@
 """Python's math, with derivatives: `import funcgrad.math as math`.
 
-On plain numbers every function is Python's own, with its results and its errors. On tracers it has the same value, to the last
-bit, and the derivative of NumPy's function of the same meaning; it also works under `vmap`, one example after the other.
+On plain numbers every function is Python's own, with its results and its errors. On tracers it has the same
+value, to the last bit, and the derivative of NumPy's function of the same meaning; it also works under
+`vmap`, one example after the other.
 
 >>> import funcgrad.math as math
 >>> from funcgrad import grad
@@ -49,7 +50,9 @@ _RULES: dict[str, Any] = {
     "fma": (lambda y: y, lambda x: x, 1),
 }  # fmt: skip
 _TRACED = {
-    name: _of_numbers(getattr(_math, name), rule, f"math.{name}") for name, rule in _RULES.items() if hasattr(_math, name)
+    name: _of_numbers(getattr(_math, name), rule, f"math.{name}")
+    for name, rule in _RULES.items()
+    if hasattr(_math, name)
 }
 _hypot_of_two = _of_numbers(_math.hypot, "hypot", "math.hypot")
 _log = _of_numbers(_math.log, "log", "math.log")
@@ -85,7 +88,11 @@ def _exact_sum(x: Any) -> Any:
 
 
 _exact = _linear(
-    _exact_sum, lambda ct, x: _np.broadcast_to(ct[..., None], x.shape), operands="x", batch="leading", name="math.fsum"
+    _exact_sum,
+    lambda ct, x: _np.broadcast_to(ct[..., None], x.shape),
+    operands="x",
+    batch="leading",
+    name="math.fsum",
 )
 
 

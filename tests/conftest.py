@@ -20,12 +20,15 @@ settings.load_profile("funcgrad")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--case", action="append", default=[], help="of sweeps, run the cases whose name has this text")
+    parser.addoption(
+        "--case", action="append", default=[], help="of sweeps, run the cases whose name has this text"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     grouping.ONLY[:] = config.getoption("--case")
-    if config.getoption("verbose") < 0 and not hasattr(config, "workerinput"):  # with -q, and not in a worker of xdist
+    # with -q, and not in a worker of xdist
+    if config.getoption("verbose") < 0 and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config), "funcgrad-progress")
 
 
@@ -58,4 +61,6 @@ class Progress:
             reporter = self.config.pluginmanager.get_plugin("terminalreporter")
             minutes, seconds = divmod(int(now - self.start), 60)
             reporter.ensure_newline()
-            reporter.write_line(f"{self.done:,} of {self.total:,} tests, {self.failed} failed, {minutes}:{seconds:02}")
+            reporter.write_line(
+                f"{self.done:,} of {self.total:,} tests, {self.failed} failed, {minutes}:{seconds:02}"
+            )

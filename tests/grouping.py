@@ -1,11 +1,12 @@
-"""Sweeps of thousands of cases as some dozens of tests: pytest's own work for a test takes longer than most cases do.
+"""Sweeps of thousands of cases as some dozens of tests: pytest's own work for a test takes longer than most
+cases do.
 
     @in_groups({"sum(3)": sample, "sum(2x3,axis=1)": other, ...})
     def test_something(case): ...
 
-is one test for each group of names (by default, for what stands before the first hyphen). All cases of a group run, whatever
-becomes of the others, and a failure names each case that failed. `pytest --case 'sum(3)'` runs only the cases whose names have
-that text.
+is one test for each group of names (by default, for what stands before the first hyphen). All cases of a
+group run, whatever becomes of the others, and a failure names each case that failed. `pytest --case 'sum(3)'`
+runs only the cases whose names have that text.
 """
 
 from __future__ import annotations
@@ -66,7 +67,11 @@ def check_all(check: Callable[[Any], None], cases: list[tuple[str, Any]]) -> Non
             errors.append(error)
     if errors:
         names = ", ".join(note[6:] for e in errors for note in e.__notes__ if note.startswith("case: "))
-        raise errors[0] if len(errors) == 1 else ExceptionGroup(f"{len(errors)} of {len(chosen)} cases: {names}", errors)
+        raise (
+            errors[0]
+            if len(errors) == 1
+            else ExceptionGroup(f"{len(errors)} of {len(chosen)} cases: {names}", errors)
+        )
     if skipped and len(skipped) == len(chosen):
         raise skipped[0]
     if not chosen:

@@ -132,7 +132,9 @@ CLEAN: dict[str, Callable[[], Any]] = {
     "what is masked": lambda: grad(lambda x: np.sum(np.where(x > 0, np.sqrt(np.abs(x)), 0)))(X),
     "an inf that was meant": lambda: grad(lambda x: np.sum(np.maximum(x, -np.inf)))(X),
     "item assignment": lambda: grad(filled)(X),
-    "tangents by transposition": lambda: jvp(lambda a: np.linalg.svd(a)[1], (np.diag([1.0, 2.0]),), (np.ones((2, 2)),)),
+    "tangents by transposition": lambda: jvp(
+        lambda a: np.linalg.svd(a)[1], (np.diag([1.0, 2.0]),), (np.ones((2, 2)),)
+    ),
     "custom rules": lambda: jvp(doubled(), (1.0,), (2.0,)),
     "linearization": lambda: linearize(np.sin, X)[1](X),
     "vmap": lambda: vmap(grad(lambda x: x * x))(X),
@@ -156,7 +158,9 @@ def doubled() -> Any:
     return f
 
 
-@pytest.mark.parametrize("context", [debug.nans, debug.lines, debug.leaks], ids=lambda context: context.__name__)
+@pytest.mark.parametrize(
+    "context", [debug.nans, debug.lines, debug.leaks], ids=lambda context: context.__name__
+)
 @pytest.mark.parametrize("name", CLEAN)
 def test_a_clean_run_gives_what_it_gives_without(name: str, context: Any) -> None:
     expected = CLEAN[name]()
@@ -168,7 +172,9 @@ def test_a_clean_run_gives_what_it_gives_without(name: str, context: Any) -> Non
 
 def test_infs_may_be_allowed() -> None:
     with debug.nans(infs=False):
-        np.testing.assert_array_equal(grad(lambda x: np.sum(np.sqrt(x)))(np.array([0.0, 4.0])), [np.inf, 0.25])
+        np.testing.assert_array_equal(
+            grad(lambda x: np.sum(np.sqrt(x)))(np.array([0.0, 4.0])), [np.inf, 0.25]
+        )
         with pytest.raises(NumericalError):
             grad(lambda x: np.sum(np.sqrt(x)))(X)
 
@@ -221,7 +227,9 @@ def test_nested_contexts_add_up() -> None:
 def test_an_error_in_a_pull_names_the_operation_always_and_the_line_on_request() -> None:
     with pytest.raises(KeyError) as error:
         grad(lambda x: bad_pull()(x) * 2)(1.0)
-    assert error.value.__notes__ == ["This happened while a cotangent was pulled back through custom_vjp <lambda>."]
+    assert error.value.__notes__ == [
+        "This happened while a cotangent was pulled back through custom_vjp <lambda>."
+    ]
     with debug.lines(), pytest.raises(KeyError) as error:
         grad(lambda x: bad_pull()(x) * 2)(1.0)
     assert "custom_vjp <lambda>, called at test_debug.py, line" in error.value.__notes__[0]
@@ -245,9 +253,7 @@ def leak(message: str) -> Any:
 
 def test_leaks_are_listed_with_their_line_and_holder() -> None:
     kept: list[Any] = []
-    message = (
-        r"1 tracer is alive.*\n  a WatchedTracer of shape \(\) of the reverse-mode .*line \d+.*held by a list of 1"
-    )
+    message = r"1 tracer is alive.*\n  a WatchedTracer of shape \(\) of the reverse-mode .*line \d+.*held by a list of 1"
     with leak(message), debug.leaks():
         grad(lambda x: kept.append(x * 2) or x)(1.0)
     kept.clear()

@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 import scipy.special
 
-from funcgrad import elementwise_grad, extend, grad, hessian, jacfwd, jacrev, jvp, linear_transpose, tree, vmap
+from funcgrad import (
+    elementwise_grad,
+    extend,
+    grad,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linear_transpose,
+    tree,
+    vmap,
+)
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import NonDifferentiableError, RuleError, UnsupportedFunctionError
 from funcgrad.testing import check_grads, check_vmap
@@ -62,9 +73,18 @@ def weighted(arrays: Any, weights: Any) -> Any:
 # name -> (the declared function, its arguments)
 DECLARED: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "elementwise": (extend.elementwise(softplus, lambda x: 1 / (1 + np.exp(-x))), (X,)),
-    "elementwise, two operands": (extend.elementwise(ratio, lambda y: 1 / y, lambda y, out: -out / y), (X, Y)),
-    "elementwise, broadcast": (extend.elementwise(ratio, lambda y: 1 / y, lambda y, out: -out / y), (X[:, None], Y)),
-    "elementwise, constants": (extend.elementwise(lambda x, y: 3 * x + np.floor(y + 0.25), 3.0, None), (X, Y)),
+    "elementwise, two operands": (
+        extend.elementwise(ratio, lambda y: 1 / y, lambda y, out: -out / y),
+        (X, Y),
+    ),
+    "elementwise, broadcast": (
+        extend.elementwise(ratio, lambda y: 1 / y, lambda y, out: -out / y),
+        (X[:, None], Y),
+    ),
+    "elementwise, constants": (
+        extend.elementwise(lambda x, y: 3 * x + np.floor(y + 0.25), 3.0, None),
+        (X, Y),
+    ),
     "selection": (
         extend.selection(lambda x, y: np.where(x > y, x, y), lambda x, y: x > y, lambda x, y: x <= y),
         (X, Y),
@@ -123,7 +143,9 @@ def test_one_declaration_gives_all_derivatives(name: str) -> None:
 
 @pytest.mark.parametrize("batch", [None, "leading"])
 def test_batching(batch: str | None) -> None:
-    f = extend.custom(inverse, lambda ct, out: -np.swapaxes(out, -1, -2) @ ct @ np.swapaxes(out, -1, -2), batch=batch)
+    f = extend.custom(
+        inverse, lambda ct, out: -np.swapaxes(out, -1, -2) @ ct @ np.swapaxes(out, -1, -2), batch=batch
+    )
     stack = np.stack([M, 2 * M, M.T])
     np.testing.assert_allclose(vmap(f)(stack), np.linalg.inv(stack))
     np.testing.assert_allclose(
@@ -194,7 +216,9 @@ def test_a_ufunc_of_another_library_is_known_from_then_on() -> None:
     extend.elementwise(ufunc, lambda x: 7 + 0 * x)
     np.testing.assert_array_equal(elementwise_grad(ufunc)(X), [7, 7, 7])
     extend.unsupported(ufunc, "it was taken back")
-    with pytest.raises(UnsupportedFunctionError, match=r"_sinpi was called on a tracer at .*: it was taken back"):
+    with pytest.raises(
+        UnsupportedFunctionError, match=r"_sinpi was called on a tracer at .*: it was taken back"
+    ):
         grad(ufunc)(1.0)
     extend.composite(ufunc, lambda x: x * x)
     assert grad(ufunc)(3.0) == 6
@@ -227,7 +251,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: extend.elementwise(ratio, lambda x: x),
         r"elementwise of ratio: 1 formulas for 2 operands \(x, y\)",
     ),
-    "an unknown name": (lambda: extend.elementwise(softplus, lambda q: q), "elementwise of softplus: .*may name"),
+    "an unknown name": (
+        lambda: extend.elementwise(softplus, lambda q: q),
+        "elementwise of softplus: .*may name",
+    ),
     "an unknown name in a pull": (
         lambda: extend.custom(inverse, lambda ct, q: q),
         "custom of inverse: .*unknown names",
@@ -238,8 +265,14 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "neither pull nor joint": (lambda: extend.custom(inverse), "give pull, or joint"),
     "joint without operands": (lambda: extend.custom(polar, joint=pull_polar), "give pull, or joint"),
-    "no function": (lambda: extend.piecewise_constant(3), "extend.piecewise_constant takes a function, not int"),
-    "NumPy's own": (lambda: extend.elementwise(np.sin, np.cos), r"funcgrad has a rule for it \(elementwise\)"),
+    "no function": (
+        lambda: extend.piecewise_constant(3),
+        "extend.piecewise_constant takes a function, not int",
+    ),
+    "NumPy's own": (
+        lambda: extend.elementwise(np.sin, np.cos),
+        r"funcgrad has a rule for it \(elementwise\)",
+    ),
     "an unknown option": (lambda: extend.linear(reflect, fold, colour=1), "linear of reflect: .*colour"),
 }
 

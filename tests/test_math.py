@@ -1,4 +1,6 @@
-"""funcgrad.math and funcgrad.cmath: Python's results and errors on plain numbers; on tracers its values, with derivatives."""
+"""funcgrad.math and funcgrad.cmath: Python's results and errors on plain numbers; on tracers its values, with
+derivatives.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,35 @@ from funcgrad.testing import check_grads
 MODULES = {"math": (math, funcgrad.math), "cmath": (cmath, funcgrad.cmath)}
 NAMES = [(m, name) for m, (plain, _) in MODULES.items() for name in dir(plain) if not name.startswith("__")]
 of_each_name = pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda part: part)
-ODD = [0.0, -0.0, 1, True, -1, 2.5, -3.5, 1e308, -1e-320, math.inf, -math.inf, math.nan, 1j, "1", None, np.float32(0.3), [1.0, 2]]
+ODD = [
+    0.0,
+    -0.0,
+    1,
+    True,
+    -1,
+    2.5,
+    -3.5,
+    1e308,
+    -1e-320,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1j,
+    "1",
+    None,
+    np.float32(0.3),
+    [1.0, 2],
+]
 
 # Where each is differentiated: arguments of the function, all of them real numbers.
 POINTS: dict[str, tuple[tuple[float, ...], ...]] = {
     **dict.fromkeys(("acos", "asin", "atanh"), ((0.3,), (-0.7,))),
-    **dict.fromkeys(("asinh", "atan", "cbrt", "cos", "cosh", "degrees", "erf", "erfc", "exp", "exp2"), ((0.3,), (-2.6,))),
-    **dict.fromkeys(("expm1", "fabs", "radians", "sin", "sinh", "tan", "tanh", "gamma", "lgamma"), ((0.3,), (-2.6,))),
+    **dict.fromkeys(
+        ("asinh", "atan", "cbrt", "cos", "cosh", "degrees", "erf", "erfc", "exp", "exp2"), ((0.3,), (-2.6,))
+    ),
+    **dict.fromkeys(
+        ("expm1", "fabs", "radians", "sin", "sinh", "tan", "tanh", "gamma", "lgamma"), ((0.3,), (-2.6,))
+    ),
     **dict.fromkeys(("log", "log10", "log1p", "log2", "sqrt"), ((0.3,), (2.6,))),
     "acosh": ((1.3,), (7.0,)),
     **dict.fromkeys(("atan2", "copysign", "fmod", "hypot"), ((1.3, 0.7), (-5.2, 1.1), (2.5, -0.4))),
@@ -71,7 +95,9 @@ def test_derivatives(name: str) -> None:
         check_grads(ours, args, order=2)
     columns = [np.array(column) for column in zip(*POINTS[name])]
     np.testing.assert_array_equal(vmap(ours)(*columns), [plain(*point) for point in POINTS[name]])
-    np.testing.assert_allclose(vmap(grad(ours))(*columns), [grad(ours)(*point) for point in POINTS[name]], rtol=1e-14)
+    np.testing.assert_allclose(
+        vmap(grad(ours))(*columns), [grad(ours)(*point) for point in POINTS[name]], rtol=1e-14
+    )
 
 
 @pytest.mark.parametrize("name", UNARY_COMPLEX)
@@ -84,7 +110,8 @@ def test_complex_derivatives(name: str) -> None:
         assert slope == pytest.approx((plain(z + 1e-6) - plain(z - 1e-6)) / 2e-6, rel=1e-8)
         check_grads(ours, (z,), order=2)
     np.testing.assert_array_equal(vmap(ours)(points), [plain(z) for z in points])
-    check_grads(lambda x: ours(x).real + ours(x).imag, (np.float64(-0.7),), order=2)  # real, where the output is complex
+    # real, where the output is complex
+    check_grads(lambda x: ours(x).real + ours(x).imag, (np.float64(-0.7),), order=2)
 
 
 def test_gamma_functions_have_the_derivatives_of_mpmath() -> None:
@@ -136,7 +163,11 @@ def test_parts_of_complex_numbers() -> None:
 
 
 def test_domain_errors_are_raised_on_tracers_too() -> None:
-    for function, x, error in ((F.sqrt, -1.0, ValueError), (F.exp, 1e4, OverflowError), (F.log, 0.0, ValueError)):
+    for function, x, error in (
+        (F.sqrt, -1.0, ValueError),
+        (F.exp, 1e4, OverflowError),
+        (F.log, 0.0, ValueError),
+    ):
         with pytest.raises(error):
             grad(function)(x)
     with pytest.raises(TypeError, match="real number"):

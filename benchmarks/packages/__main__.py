@@ -15,7 +15,9 @@ from benchmarks.packages.workloads import WORKLOADS
 
 
 def measured(name: str) -> dict[str, Any]:
-    """The numbers of a workload, and the time of its second run (the first imports, and compiles what there is)."""
+    """The numbers of a workload, and the time of its second run (the first imports, and compiles what there
+    is).
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         WORKLOADS[name]()
@@ -27,7 +29,12 @@ def measured(name: str) -> dict[str, Any]:
 
 def in_a_process(name: str, which: str) -> dict[str, Any] | str:
     """The same, in a process of its own; what went wrong, if something did."""
-    done = subprocess.run([sys.executable, "-m", "benchmarks.packages", which, name], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.packages", which, name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         return done.stderr.strip().splitlines()[-1]
     return json.loads(done.stdout.strip().splitlines()[-1])

@@ -44,7 +44,9 @@ def stiefel() -> Any:
         return anp.linalg.norm(data - data @ w @ w.T) ** 2
 
     start = np.linalg.qr(rng.normal(size=(8, 2)))[0]
-    found = TrustRegions(verbosity=0, min_gradient_norm=1e-8).run(pymanopt.Problem(manifold, cost), initial_point=start)
+    found = TrustRegions(verbosity=0, min_gradient_norm=1e-8).run(
+        pymanopt.Problem(manifold, cost), initial_point=start
+    )
     return [found.cost, found.point @ found.point.T]
 
 
@@ -56,7 +58,13 @@ def weibull() -> Any:
     waltons = load_waltons()
     one = WeibullFitter().fit(waltons["T"], waltons["E"])
     many = WeibullAFTFitter().fit(load_rossi(), "week", "arrest")
-    return [one.lambda_, one.rho_, one.variance_matrix_.to_numpy(), many.params_.to_numpy(), many.standard_errors_.to_numpy()]
+    return [
+        one.lambda_,
+        one.rho_,
+        one.variance_matrix_.to_numpy(),
+        many.params_.to_numpy(),
+        many.standard_errors_.to_numpy(),
+    ]
 
 
 def incomplete_gamma() -> Any:
@@ -72,7 +80,14 @@ def incomplete_gamma() -> Any:
 
     slope = grad(lambda a: gammainc(a, 1.5))(2.0)
     start = np.array([2.0, 1.0])
-    found = minimize(censored, start, jac=grad(censored), method="L-BFGS-B", bounds=[(0.5, 5), (0.1, 3)], options={"maxiter": 5})
+    found = minimize(
+        censored,
+        start,
+        jac=grad(censored),
+        method="L-BFGS-B",
+        bounds=[(0.5, 5), (0.1, 3)],
+        options={"maxiter": 5},
+    )
     return [slope, found.fun, hessian(lambda a: gammainc(a, 1.5))(2.0)]
 
 

@@ -1,6 +1,23 @@
 """What is measured, and the target of each line: `ALL`, in the order of the table."""
 
-from benchmarks.problems import curvature, elementwise, layers, loops, models, operations, resources, scientific, training
+from benchmarks.problems import (
+    curvature,
+    elementwise,
+    layers,
+    loops,
+    models,
+    operations,
+    resources,
+    scientific,
+    training,
+)
 
-BY_HAND = (*elementwise.LINES, *models.LINES, *loops.LINES, *curvature.LINES, *resources.LINES, *scientific.LINES)
+BY_HAND = (
+    *elementwise.LINES,
+    *models.LINES,
+    *loops.LINES,
+    *curvature.LINES,
+    *resources.LINES,
+    *scientific.LINES,
+)
 ALL = (*BY_HAND, *layers.LINES, *operations.LINES, *training.LINES)

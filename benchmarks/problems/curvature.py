@@ -24,7 +24,11 @@ def per_example_by_hand(w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x:
     db3 = 2 * (h2 @ w3 + b3 - y) / np.float32(y.shape[1])
     db2 = (db3 @ w3.T) * (1 - h2 * h2)
     db1 = (db2 @ w2.T) * (1 - h1 * h1)
-    outer = (x[:, :, None] * db1[:, None, :], h1[:, :, None] * db2[:, None, :], h2[:, :, None] * db3[:, None, :])
+    outer = (
+        x[:, :, None] * db1[:, None, :],
+        h1[:, :, None] * db2[:, None, :],
+        h2[:, :, None] * db3[:, None, :],
+    )
     return outer[0], db1, outer[1], db2, outer[2], db3
 
 

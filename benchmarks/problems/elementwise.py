@@ -75,6 +75,10 @@ _rng = np.random.default_rng(0)
 
 LINES = (
     Race("150 operations on 3 elements", 2.5, Gradients(chain, chain_by_hand, (_rng.normal(size=3),))),
-    Race("tanh(2x+1) exp(-x²), 1e6 elements", 1.5, Gradients(wave, wave_by_hand, (_rng.normal(size=1_000_000),))),
+    Race(
+        "tanh(2x+1) exp(-x²), 1e6 elements",
+        1.5,
+        Gradients(wave, wave_by_hand, (_rng.normal(size=1_000_000),)),
+    ),
     Race("Rosenbrock, 100 variables", 5, Gradients(rosenbrock, rosenbrock_by_hand, (_rng.normal(size=100),))),
 )

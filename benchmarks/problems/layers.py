@@ -1,4 +1,6 @@
-"""Layers of neural networks, forward and backward: the same weights and inputs in funcgrad.torch and in PyTorch."""
+"""Layers of neural networks, forward and backward: the same weights and inputs in funcgrad.torch and in
+PyTorch.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,12 @@ def encoder_layer(nn: Any) -> Any:
     return nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
 
 
-def forward_and_backward(torch: Any, layer: Layer, x: np.ndarray, weights: Sequence[np.ndarray] | None) -> tuple[Run, Any]:
-    """A run that gives the gradients of a weighted mean of what the layer makes of `x`, and the weights it has."""
+def forward_and_backward(
+    torch: Any, layer: Layer, x: np.ndarray, weights: Sequence[np.ndarray] | None
+) -> tuple[Run, Any]:
+    """A run that gives the gradients of a weighted mean of what the layer makes of `x`, and the weights it
+    has.
+    """
     torch.manual_seed(SEED)
     model = layer(torch.nn)
     parameters = list(model.parameters())
@@ -82,8 +88,12 @@ def images(*shape: int) -> np.ndarray:
 
 LINES = (
     race("CNN, 8 x 8, batch 64", 3.0, network, images(64, 1, 8, 8)),
-    race("conv 16-32, 32 x 32, batch 8", 3.0, lambda nn: nn.Conv2d(16, 32, 3, padding=1), images(8, 16, 32, 32)),
-    race("depthwise conv 64, 16 x 16", 3.0, lambda nn: nn.Conv2d(64, 64, 3, groups=64), images(8, 64, 16, 16)),
+    race(
+        "conv 16-32, 32 x 32, batch 8", 3.0, lambda nn: nn.Conv2d(16, 32, 3, padding=1), images(8, 16, 32, 32)
+    ),
+    race(
+        "depthwise conv 64, 16 x 16", 3.0, lambda nn: nn.Conv2d(64, 64, 3, groups=64), images(8, 64, 16, 16)
+    ),
     race("LSTM 64, 50 steps, batch 32", 2.0, lambda nn: nn.LSTM(64, 64), images(50, 32, 64)),
     race("GRU 64, 50 steps, batch 32", 2.0, lambda nn: nn.GRU(64, 64), images(50, 32, 64)),
     race("transformer 64, 16 places", 2.0, encoder_layer, images(64, 16, 64)),

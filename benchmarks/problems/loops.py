@@ -106,7 +106,9 @@ def _loop(function: Callable[[int, Any], Any], n: int, x: Any = 1.0) -> Run:
 
 
 def _against(products: Run, writes: Run) -> Callable[[Sequence[Peer]], dict[str, Run]]:
-    """Beside as many products. (Peers that can assign at all copy the array, or take as long as an operation on all of it.)"""
+    """Beside as many products. (Peers that can assign at all copy the array, or take as long as an operation
+    on all of it.)
+    """
     return lambda peers: {"products": products, "funcgrad": writes}
 
 
@@ -121,9 +123,16 @@ LINES = (
     Race(f"x[i] in a loop, n = {N:,}", 25, _reads),
     Figure("  and 4 times as many", 5, lambda: growth(_walk(N), _walk(4 * N)), "n = 2,000"),
     Race(f"y[i] = x in a loop, n = {WRITES:,}", 4, _against(_products, _loop(fill, WRITES)), "products"),
-    Figure("  and 4 times as many", 5, lambda: growth(_loop(fill, WRITES), _loop(fill, 4 * WRITES)), "n = 10,000"),
+    Figure(
+        "  and 4 times as many", 5, lambda: growth(_loop(fill, WRITES), _loop(fill, 4 * WRITES)), "n = 10,000"
+    ),
     Race("y[i, j] = x in a loop", 4, _against(_products, _loop(fill_table, WRITES)), "products"),
     Race("y[i] += x in a loop: read, add, write", 12, _against(_products, _loop(update, WRITES)), "products"),
     Race("y[i] = row of 3 in a loop", 4, _against(_row_products, _loop(fill_rows, WRITES, _ROW)), "products"),
-    Race("y[i] += row of 3 in a loop", 10, _against(_row_products, _loop(update_rows, WRITES, _ROW)), "products"),
+    Race(
+        "y[i] += row of 3 in a loop",
+        10,
+        _against(_row_products, _loop(update_rows, WRITES, _ROW)),
+        "products",
+    ),
 )

@@ -58,7 +58,9 @@ def classifier(xp: Any, w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x:
     return xp.mean(xp.log(xp.sum(xp.exp(z), axis=1)) - xp.sum(z * label, axis=1))
 
 
-def classifier_torch(torch: Any, w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x: Any, label: Any) -> Any:
+def classifier_torch(
+    torch: Any, w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x: Any, label: Any
+) -> Any:
     """The same with the functions that PyTorch has for it."""
     h = torch.relu(x @ w1 + b1)
     h = torch.relu(h @ w2 + b2)
@@ -66,7 +68,9 @@ def classifier_torch(torch: Any, w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3
 
 
 def classifier_by_hand(w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x: Any, label: Any) -> Any:
-    """Backpropagation: the cotangent of the scores is softmax minus label; rectified units let it through where > 0."""
+    """Backpropagation: the cotangent of the scores is softmax minus label; rectified units let it through
+    where > 0.
+    """
     h1 = x @ w1
     h1 += b1
     np.maximum(h1, 0, out=h1)
@@ -190,7 +194,12 @@ def _classifier(rng: Generator) -> Gradients:
 
 
 def _recurrent(rng: Generator) -> Gradients:
-    params = (normal(rng, 4, 16) / 2, normal(rng, 16, 16) / 4, np.zeros(16, np.float32), normal(rng, 16, 1) / 4)
+    params = (
+        normal(rng, 4, 16) / 2,
+        normal(rng, 16, 16) / 4,
+        np.zeros(16, np.float32),
+        normal(rng, 16, 1) / 4,
+    )
     return Gradients(rnn, rnn_by_hand, params, (normal(rng, 20, 8, 4), normal(rng, 8, 1)))
 
 
@@ -199,7 +208,8 @@ def _logistic(rng: Generator) -> Gradients:
     return Gradients(logistic, logistic_by_hand, (rng.normal(size=50) / 7,), data, for_torch=logistic_torch)
 
 
-# With this seed every rectified unit is further from its kink than rounding reaches: all libraries see the same.
+# With this seed every rectified unit is further from its kink than rounding reaches: all libraries see the
+# same.
 SEED = 0
 
 LINES = (

@@ -21,7 +21,11 @@ def race(name: str, target: float, make: Callable[[Any, np.random.Generator], Ca
         return lambda: operation().detach().numpy()
 
     def runs(peers: Sequence[Peer]) -> dict[str, Run]:
-        found = {"torch": run(importlib.import_module("torch"))} if any(peer.name == "torch" for peer in peers) else {}
+        found = (
+            {"torch": run(importlib.import_module("torch"))}
+            if any(peer.name == "torch" for peer in peers)
+            else {}
+        )
         return {**found, "funcgrad": run(funcgrad.torch)}
 
     return Race(f"operation: {name}", target, runs, reference="torch")
@@ -115,7 +119,11 @@ LINES = (
     race("GELU of 1e6", 3.0, elementwise(lambda torch, x: torch.nn.functional.gelu(x), 1_000_000)),
     race("erf of 1e6", 3.0, elementwise(lambda torch, x: torch.erf(x), 1_000_000)),
     race("softmax of 1000 x 1000", 2.0, elementwise(lambda torch, x: torch.softmax(x, -1), 1000, 1000)),
-    race("LayerNorm of 2000 x 500", 2.0, elementwise(lambda torch, x: torch.nn.functional.layer_norm(x, (500,)), 2000, 500)),
+    race(
+        "LayerNorm of 2000 x 500",
+        2.0,
+        elementwise(lambda torch, x: torch.nn.functional.layer_norm(x, (500,)), 2000, 500),
+    ),
     race("topk of 1000 x 1000", 2.0, elementwise(lambda torch, x: x.topk(5).values, 1000, 1000)),
     race("randperm of 1e5", 2.0, seeded(lambda torch: torch.randperm(100_000))),
     race("randn of 1e6", 2.0, seeded(lambda torch: torch.randn(1_000_000))),

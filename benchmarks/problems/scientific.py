@@ -68,11 +68,15 @@ def kinetics(k: Any, library: Any) -> Any:
     """The sum of all concentrations at some times."""
     start, times = np.array([1.0, 0.0, 0.0, 0.2, 0.1]), np.linspace(0.0, 40.0, 9)
     solve = library.integrate.solve_ivp
-    return np.sum(solve(reactions, (0.0, 40.0), start, "Radau", t_eval=times, args=(k,), rtol=1e-6, atol=1e-9).y)
+    return np.sum(
+        solve(reactions, (0.0, 40.0), start, "Radau", t_eval=times, args=(k,), rtol=1e-6, atol=1e-9).y
+    )
 
 
 def _poisson() -> Any:
-    line = scipy.sparse.diags_array([-np.ones(GRID - 1), 2 * np.ones(GRID), -np.ones(GRID - 1)], offsets=[-1, 0, 1])
+    line = scipy.sparse.diags_array(
+        [-np.ones(GRID - 1), 2 * np.ones(GRID), -np.ones(GRID - 1)], offsets=[-1, 0, 1]
+    )
     eye = scipy.sparse.eye_array(GRID)
     return (scipy.sparse.kron(line, eye) + scipy.sparse.kron(eye, line)).tocsc()
 

@@ -1,6 +1,8 @@
-"""Steps of training: the same model, data and initial weights in funcgrad.torch and in PyTorch, which is the reference.
+"""Steps of training: the same model, data and initial weights in funcgrad.torch and in PyTorch, which is the
+reference.
 
-Each problem is written once, for either namespace: data as arrays, a model, and the loss of the model on the data.
+Each problem is written once, for either namespace: data as arrays, a model, and the loss of the model on the
+data.
 """
 
 from __future__ import annotations
@@ -128,9 +130,16 @@ def initial_weights(problem: Problem) -> dict[str, np.ndarray]:
 
 
 def training(
-    torch: Any, problem: Problem, optimizer: str, dtype: str = "float32", examples: int | None = None, **settings: Any
+    torch: Any,
+    problem: Problem,
+    optimizer: str,
+    dtype: str = "float32",
+    examples: int | None = None,
+    **settings: Any,
 ) -> Run:
-    """A run that makes one step on the same batch (of so many examples) and gives the loss before it, and a weight after it."""
+    """A run that makes one step on the same batch (of so many examples) and gives the loss before it, and a
+    weight after it.
+    """
     model = problem.model(torch)
     model.load_state_dict({name: torch.tensor(x) for name, x in initial_weights(problem).items()})
     model.to(getattr(torch, dtype))

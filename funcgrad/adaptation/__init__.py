@@ -1,9 +1,11 @@
-"""Programs as they are: `adapt` makes a function that runs as if its module had said `import funcgrad.numpy as np`.
+"""Programs as they are: `adapt` makes a function that runs as if its module had said `import funcgrad.numpy
+as np`.
 
-How it works. A copy of the function has the same code, and globals of its own (`Globals`): a name is looked up in the module of
-the original, and what is found there is translated. NumPy, SciPy, math, cmath and autograd become funcgrad's modules of the same
-meaning, functions of theirs become funcgrad's, and functions and classes of the same package become copies in their turn, when
-they are first asked for. So the originals stay as they are.
+How it works. A copy of the function has the same code, and globals of its own (`Globals`): a name is looked
+up in the module of the original, and what is found there is translated. NumPy, SciPy, math, cmath and
+autograd become funcgrad's modules of the same meaning, functions of theirs become funcgrad's, and functions
+and classes of the same package become copies in their turn, when they are first asked for. So the originals
+stay as they are.
 
     scope.py         which modules belong to the program
     counterparts.py  what stands for the modules and functions of libraries
@@ -51,7 +53,8 @@ class Adapted(Transformed):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         translator = self.translator()
         if RUNNING.get() is None and not translator.knows_funcgrad and not tracer_in(args):
-            return self.fun(*args, **kwargs)  # nothing is differentiated, inside or outside: the program itself
+            # nothing is differentiated, inside or outside: the program itself
+            return self.fun(*args, **kwargs)
         with SESSION:
             if SESSION.is_outermost:
                 translator.begin()
@@ -89,13 +92,15 @@ class _Package(ModuleType):
 def adapt(fun: Any = None, *, packages: str | Iterable[str] = ()) -> Any:
     """`fun`, written for plain NumPy, as a function that can be differentiated as it is.
 
-    It runs as if its module had imported funcgrad's modules in the place of NumPy, SciPy, math, cmath and autograd: arrays
-    that begin as `np.zeros(n)` can be written into, `np.array([x, y])`, `math.sin(x)` and `float(x)` keep the derivative,
-    and `isinstance(x, float)` or `type(x) is np.ndarray` answer as they would for the plain value. So do all functions and
-    classes of the same package that it calls. Nothing of the original changes; outside of transforms the results are the same.
+    It runs as if its module had imported funcgrad's modules in the place of NumPy, SciPy, math, cmath and
+    autograd: arrays that begin as `np.zeros(n)` can be written into, `np.array([x, y])`, `math.sin(x)` and
+    `float(x)` keep the derivative, and `isinstance(x, float)` or `type(x) is np.ndarray` answer as they would
+    for the plain value. So do all functions and classes of the same package that it calls. Nothing of the
+    original changes; outside of transforms the results are the same.
 
     Args:
-        fun: a function, method, class or any callable; a module, or the name of one: then its functions are adapted as they
+        fun: a function, method, class or any callable; a module, or the name of one: then its functions are
+        adapted as they
             are taken from it. (`adapt()` with keywords only is a decorator.)
         packages: further packages, or modules, whose functions are to be adapted where they are called.
 
@@ -130,5 +135,3 @@ def adapt(fun: Any = None, *, packages: str | Iterable[str] = ()) -> Any:
     if isinstance(fun, Adapted) and not set(packages) - set(fun.packages):
         return fun
     return Adapted(fun, packages)
-
-

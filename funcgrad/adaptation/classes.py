@@ -18,7 +18,8 @@ _NOT_COPIED = frozenset(["__dict__", "__weakref__", "_abc_impl", "__abstractmeth
 _METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
 # Identity counts: what is raised or compared has to be of the very class.
 _UNIQUE = (BaseException, Enum)
-_making = 0  # copies that are being made: their parents' __init_subclass__ is not told, who knows the originals
+# copies that are being made: their parents' __init_subclass__ is not told, who knows the originals
+_making = 0
 
 
 class Classes:
@@ -28,11 +29,13 @@ class Classes:
         self.translator = translator
         self.known: dict[type, type] = {}
         self.originals: dict[type, type] = {}
-        self.data: dict[type, dict[str, Any]] = {}  # of each copy: what its attributes that are no methods were last
+        # of each copy: what its attributes that are no methods were last
+        self.data: dict[type, dict[str, Any]] = {}
 
     def copy_of(self, cls: type) -> type:
-        """The copy of a class; the class itself, if it has no methods or has to stay the one that it is (errors, enums):
-        then it has translated methods while the call runs."""
+        """The copy of a class; the class itself, if it has no methods or has to stay the one that it is
+        (errors, enums): then it has translated methods while the call runs.
+        """
         if issubclass(cls, _UNIQUE) and SESSION.running and not SESSION.has_seen(cls):
             self._lend_methods(cls)
         if cls not in self.known:
@@ -44,7 +47,11 @@ class Classes:
     def _make(self, cls: type) -> None:
         translated, is_ours = self.translator.translated, self.translator.scope.has_class
         bases = tuple(self.copy_of(b) if is_ours(b) else b for b in cls.__bases__)
-        space = {k: v for k, v in cls.__dict__.items() if k not in _NOT_COPIED and not isinstance(v, MemberDescriptorType)}
+        space = {
+            k: v
+            for k, v in cls.__dict__.items()
+            if k not in _NOT_COPIED and not isinstance(v, MemberDescriptorType)
+        }
         methods = {k: v for k, v in space.items() if isinstance(v, _METHODS)}
         data = {k: v for k, v in space.items() if k not in methods}
         copy = _new_class(type(cls), cls.__name__, bases, data)
@@ -66,7 +73,9 @@ class Classes:
     def _lend_methods(self, cls: type) -> None:
         for kind in filter(self.translator.scope.has_class, cls.__mro__):
             for name, value in list(kind.__dict__.items()):
-                if isinstance(value, (FunctionType, staticmethod, classmethod, property)) and not name.startswith("__"):
+                if isinstance(
+                    value, (FunctionType, staticmethod, classmethod, property)
+                ) and not name.startswith("__"):
                     SESSION.replace_attribute(kind, name, value, self._method(value, name))
 
     def _method(self, value: Any, name: str) -> Any:
@@ -78,7 +87,8 @@ class Classes:
         if isinstance(value, (staticmethod, classmethod)):
             return type(value)(translated(value.__func__))
         if name == "__bool__" and isinstance(value, FunctionType):
-            ask = translated(value)  # a comparison gives Python's bool for Python's number, and NumPy's for a tracer
+            # a comparison gives Python's bool for Python's number, and NumPy's for a tracer
+            ask = translated(value)
             return lambda self: bool(ask(self))
         if isinstance(value, functools.cached_property):
             made = type(value)(translated(value.func))
@@ -145,7 +155,11 @@ def _is_copied(cls: type, parents: list[type]) -> bool:
 
 
 def _is_data(name: str, value: Any) -> bool:
-    return not name.startswith("__") and not isinstance(value, (*_METHODS, MemberDescriptorType)) and name != "_abc_impl"
+    return (
+        not name.startswith("__")
+        and not isinstance(value, (*_METHODS, MemberDescriptorType))
+        and name != "_abc_impl"
+    )
 
 
 def _new_class(meta: type, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> type:
@@ -168,4 +182,9 @@ def _unless_making(told: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _slots(cls: type) -> list[str]:
-    return [name for kind in cls.__mro__ for name, v in kind.__dict__.items() if isinstance(v, MemberDescriptorType)]
+    return [
+        name
+        for kind in cls.__mro__
+        for name, v in kind.__dict__.items()
+        if isinstance(v, MemberDescriptorType)
+    ]

@@ -33,7 +33,8 @@ class Copies:
     def __init__(self, translator: Translator) -> None:
         self.translator = translator
         self.known: WeakKeyDictionary[Any, Copy] = WeakKeyDictionary()
-        self.pending: dict[Any, list[CellType]] = {}  # functions being copied, and the variables that wait for them
+        # functions being copied, and the variables that wait for them
+        self.pending: dict[Any, list[CellType]] = {}
 
     def of(self, value: FunctionType, space: dict[str, Any]) -> Any:
         """The copy of a function, with these globals: the same one as long as what it closes over is."""
@@ -86,9 +87,15 @@ class Copies:
             return True
         copy.checked = SESSION.number
         written = _written(value.__code__) if value.__closure__ else frozenset()
-        for name, mine, cell in zip(value.__code__.co_freevars, copy.plain.__closure__ or (), value.__closure__ or ()):
+        for name, mine, cell in zip(
+            value.__code__.co_freevars, copy.plain.__closure__ or (), value.__closure__ or ()
+        ):
             content = _content(cell)
-            if name not in written and content is not _EMPTY and self.translator.translated(content) is not _content(mine):
+            if (
+                name not in written
+                and content is not _EMPTY
+                and self.translator.translated(content) is not _content(mine)
+            ):
                 return False
         defaults, mine = value.__defaults__ or (), copy.plain.__defaults__ or ()
         return all(self.translator.translated(default) is made for default, made in zip(defaults, mine))
@@ -98,7 +105,10 @@ class Copies:
         if value in self.pending:
             return True
         contents = [c for c in map(_content, value.__closure__ or ()) if c is not _EMPTY]
-        return any(isinstance(c, FunctionType) and c in self.pending or self.translator.translated(c) is not c for c in contents)
+        return any(
+            isinstance(c, FunctionType) and c in self.pending or self.translator.translated(c) is not c
+            for c in contents
+        )
 
 
 def _content(cell: CellType) -> Any:
@@ -112,7 +122,9 @@ def _content(cell: CellType) -> Any:
 def _written(code: CodeType) -> frozenset[str]:
     """The variables of outer functions that this one, or one inside it, writes (nonlocal)."""
     parts = codes_in(code)
-    return frozenset(i.argval for part in parts for i in dis.get_instructions(part) if i.opname == "STORE_DEREF")
+    return frozenset(
+        i.argval for part in parts for i in dis.get_instructions(part) if i.opname == "STORE_DEREF"
+    )
 
 
 def _flushing(plain: FunctionType, space: Globals) -> Callable[..., Any]:

@@ -17,7 +17,8 @@ LIBRARIES = {
     "numpy": "funcgrad.numpy", "scipy": "funcgrad.scipy", "math": "funcgrad.math", "cmath": "funcgrad.cmath",
     "autograd": "funcgrad.compat.autograd", "functools": "funcgrad.adaptation.tools", "statistics": "funcgrad.adaptation.tools",
 }  # fmt: skip
-# Modules whose functions are found by asking for each of their names, since these do not know where they belong.
+# Modules whose functions are found by asking for each of their names, since these do not know where they
+# belong.
 _ASKED = (
     "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing", "numpy.lib.stride_tricks",
     "numpy.polynomial.polynomial", "math", "cmath", "functools", "statistics", "scipy.stats",
@@ -59,7 +60,17 @@ def _asked(loaded: tuple[str, ...]) -> dict[int, tuple[Any, str, str]]:
 
 
 # What a library's function can be: of anything else, nothing is asked.
-_KINDS = (FunctionType, BuiltinFunctionType, MethodType, type, np.ufunc, type(np.sum), type(np.dot), type(np.r_), type(np.mgrid))
+_KINDS = (
+    FunctionType,
+    BuiltinFunctionType,
+    MethodType,
+    type,
+    np.ufunc,
+    type(np.sum),
+    type(np.dot),
+    type(np.r_),
+    type(np.mgrid),
+)
 KINDS: tuple[type, ...] = tuple({*_KINDS, functools._lru_cache_wrapper, type(np.c_), type(np.ogrid)})
 
 
@@ -84,5 +95,3 @@ def _in_public_module(value: Any, module: str, name: str) -> Any:
             if found is not value:
                 return found
     return value
-
-

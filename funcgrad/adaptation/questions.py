@@ -1,4 +1,6 @@
-"""Python's own functions in adapted programs: what they answer about a tracer is what they would about its plain value."""
+"""Python's own functions in adapted programs: what they answer about a tracer is what they would about its
+plain value.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,17 @@ def _float(*args: Any, **kwargs: Any) -> Any:
         return builtins.float(*args, **kwargs)
     (x,) = args
     asked = getattr(type(x), "__float__", None)
-    x = asked(x) if isinstance(asked, FunctionType) and not isinstance(x, Tracer) else x  # of a class of the program's
+    # of a class of the program's
+    x = asked(x) if isinstance(asked, FunctionType) and not isinstance(x, Tracer) else x
     return number(x) if is_traced(x) else builtins.float(x)
 
 
 def _complex(*args: Any, **kwargs: Any) -> Any:
-    args = (*args, *[kwargs[k] for k in ("real", "imag") if k in kwargs]) if any(map(is_traced, kwargs.values())) else args
+    args = (
+        (*args, *[kwargs[k] for k in ("real", "imag") if k in kwargs])
+        if any(map(is_traced, kwargs.values()))
+        else args
+    )
     if not any(map(is_traced, args)):
         return builtins.complex(*args, **kwargs)
     real, *imag = (number(x, COMPLEX) for x in args)
@@ -67,7 +74,11 @@ class _Type(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if "translator" not in cls.__dict__ or len(args) != 1:
-            return builtins.type(*args, **kwargs) if "translator" in cls.__dict__ else super().__call__(*args, **kwargs)
+            return (
+                builtins.type(*args, **kwargs)
+                if "translator" in cls.__dict__
+                else super().__call__(*args, **kwargs)
+            )
         (x,) = args
         if isinstance(x, Tracer) and not x.shape and is_scalar(x) and x.dtype == np.float64:
             return FLOAT  # most begin as Python's
@@ -130,8 +141,11 @@ def builtins_for(translator: Translator) -> dict[str, Any]:
 def _names_tracers(kinds: Any) -> bool:
     if isinstance(kinds, tuple):
         return any(map(_names_tracers, kinds))
-    return isinstance(kinds, type) and not isinstance(kinds, NumberKind) and kinds is not ours.ndarray and issubclass(
-        kinds, ArrayMethods
+    return (
+        isinstance(kinds, type)
+        and not isinstance(kinds, NumberKind)
+        and kinds is not ours.ndarray
+        and issubclass(kinds, ArrayMethods)
     )
 
 

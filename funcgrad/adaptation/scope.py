@@ -13,13 +13,17 @@ from funcgrad.transforms.wrapping import Transformed
 
 _STANDARD_LIBRARY = os.path.dirname(os.__file__)
 # Not adapted, whatever is asked for: they are what programs are translated to, or run by.
-_NEVER = frozenset(["funcgrad", "numpy", "scipy", "math", "cmath", "builtins", *sys.stdlib_module_names]) - {"__main__"}
+_NEVER = frozenset(["funcgrad", "numpy", "scipy", "math", "cmath", "builtins", *sys.stdlib_module_names]) - {
+    "__main__"
+}
 
 
 class Scope:
     """Packages by name, folders of scripts, and the globals of functions that belong to no module."""
 
-    def __init__(self, packages: frozenset[str], folders: frozenset[str], space: dict[str, Any] | None) -> None:
+    def __init__(
+        self, packages: frozenset[str], folders: frozenset[str], space: dict[str, Any] | None
+    ) -> None:
         self.packages, self.folders, self.space = packages, folders, space
         self.known: dict[str, bool] = {}
         self.known_classes: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
@@ -47,7 +51,8 @@ class Scope:
 
     def has(self, module: Any, space: dict[str, Any] | None = None) -> bool:
         """Does a module of this name, or a function with these globals, belong to the program?"""
-        if space is not None and (space is self.space or "__name__" not in space):  # made by exec: nobody else's
+        # made by exec: nobody else's
+        if space is not None and (space is self.space or "__name__" not in space):
             return True
         if not isinstance(module, str):
             return False
@@ -57,11 +62,17 @@ class Scope:
         return self.known[module]
 
     def has_class(self, cls: type) -> bool:
-        """Does a class belong to the program? One that was made where there is no module is known by its methods."""
+        """Does a class belong to the program? One that was made where there is no module is known by its
+        methods.
+        """
         found = self.known_classes.get(cls)
         if found is None:
             functions = [getattr(value, "__func__", value) for value in cls.__dict__.values()]
-            is_of_space = any(getattr(f, "__globals__", None) is self.space for f in functions if isinstance(f, FunctionType))
+            is_of_space = any(
+                getattr(f, "__globals__", None) is self.space
+                for f in functions
+                if isinstance(f, FunctionType)
+            )
             found = self.known_classes[cls] = self.has(cls.__module__) or is_of_space
         return found
 

@@ -1,8 +1,9 @@
 """What lasts as long as a call of an adapted function runs, and is put back afterwards.
 
-Objects that were there before the call have the original classes, whose methods are not adapted. While the call runs they are
-objects of the copies instead, which do the same; so they keep their identity and their state, in whatever containers they are.
-Calls may be nested, and run in several threads: things are put back when the last one has ended.
+Objects that were there before the call have the original classes, whose methods are not adapted. While the
+call runs they are objects of the copies instead, which do the same; so they keep their identity and their
+state, in whatever containers they are. Calls may be nested, and run in several threads: things are put back
+when the last one has ended.
 """
 
 from __future__ import annotations

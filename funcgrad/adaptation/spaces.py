@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from funcgrad.adaptation.translation import Translator
 
 _ABSENT = object()
-# What stays as it is until somebody rebinds the name: remembered. All else is state of the module, and looked up each time.
+# What stays as it is until somebody rebinds the name: remembered. All else is state of the module, and looked
+# up each time.
 _KEPT = (FunctionType, BuiltinFunctionType, type, ModuleType, np.ufunc)
 # Python takes these without asking `__missing__`.
 _OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__doc__")
@@ -22,12 +23,15 @@ _OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", 
 class Globals(dict[str, Any]):
     """The globals of the copies of functions whose globals are `original`.
 
-    In the dict itself stand names whose translation is remembered (`sources` has what it came from), and those that a copy
-    has just written: `flush` puts these into the original.
+    In the dict itself stand names whose translation is remembered (`sources` has what it came from), and
+    those that a copy has just written: `flush` puts these into the original.
     """
 
     def __init__(self, translator: Translator, original: dict[str, Any]) -> None:
-        super().__init__({name: original[name] for name in _OF_MODULES if name in original}, __builtins__=translator.builtins)
+        super().__init__(
+            {name: original[name] for name in _OF_MODULES if name in original},
+            __builtins__=translator.builtins,
+        )
         self.translator, self.original = translator, original
         self.sources: dict[str, Any] = {}
         self.fixed = frozenset(dict.keys(self))
@@ -48,7 +52,9 @@ class Globals(dict[str, Any]):
         self.sources[name] = value
 
     def provide(self, code: CodeType) -> None:
-        """Look up the names that the bodies of classes in this function use: Python takes them without asking."""
+        """Look up the names that the bodies of classes in this function use: Python takes them without
+        asking.
+        """
         for body in codes_in(code):
             if not body.co_flags & 1:  # not optimised: no function
                 for name in body.co_names:
@@ -60,7 +66,11 @@ class Globals(dict[str, Any]):
         """Forget what has been rebound in the original, and functions that close over something else now."""
         for name, value in list(self.sources.items()):
             is_there = self.original.get(name, _ABSENT) is value
-            if not is_there or value is not _ABSENT and self.translator.translated(value) is not dict.get(self, name):
+            if (
+                not is_there
+                or value is not _ABSENT
+                and self.translator.translated(value) is not dict.get(self, name)
+            ):
                 del self.sources[name]
                 dict.pop(self, name, None)
 
@@ -68,7 +78,11 @@ class Globals(dict[str, Any]):
         """Put what copies have written (and deleted) into the original."""
         for name in [name for name in dict.keys(self) if name not in self.fixed]:
             source = self.sources.get(name, self)
-            if source is self or source is not _ABSENT and self.translator.translated(source) is not dict.get(self, name):
+            if (
+                source is self
+                or source is not _ABSENT
+                and self.translator.translated(source) is not dict.get(self, name)
+            ):
                 self.original[name] = dict.pop(self, name)
                 self.sources.pop(name, None)
 
@@ -114,4 +128,8 @@ def codes_in(code: CodeType) -> Iterator[CodeType]:
 
 def writes_globals(code: CodeType) -> bool:
     """Does this function, or one inside it, write into its module (`global n`)?"""
-    return any(i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for part in codes_in(code) for i in dis.get_instructions(part))
+    return any(
+        i.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")
+        for part in codes_in(code)
+        for i in dis.get_instructions(part)
+    )

@@ -16,7 +16,9 @@ from funcgrad.rules.numbers import is_traced, number
 
 # ---- functools -------------------------------------------------------------------------------------------------------
 def cached_by(cache: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """`cache`, a function with a cache, for plain arguments; `function` where there are tracers, which can't be looked up."""
+    """`cache`, a function with a cache, for plain arguments; `function` where there are tracers, which can't
+    be looked up.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -74,5 +76,7 @@ class _Overlay(ModuleType):
 
 MODULES = {
     "functools": _Overlay(functools, {"lru_cache": _lru_cache, "cache": _cache}),
-    "statistics": _Overlay(statistics, {k: _of_samples(getattr(statistics, k), v) for k, v in _STATISTICS.items()}),
+    "statistics": _Overlay(
+        statistics, {k: _of_samples(getattr(statistics, k), v) for k, v in _STATISTICS.items()}
+    ),
 }

@@ -1,4 +1,6 @@
-"""Values of a program translated: modules and functions of libraries, functions and classes of the program, what holds them."""
+"""Values of a program translated: modules and functions of libraries, functions and classes of the program,
+what holds them.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +164,9 @@ class Translator:
         return made
 
     def container(self, value: Any) -> Any:
-        """A list, tuple or dict: itself, unless it holds what is translated; then a copy, the same one until it changes."""
+        """A list, tuple or dict: itself, unless it holds what is translated; then a copy, the same one until
+        it changes.
+        """
         items = _items(value) if len(value) <= _MANY else []
         if any(isinstance(item, Tracer) and not item._trace.is_open for item in items):
             return self.container(_settled(value))
@@ -173,7 +177,12 @@ class Translator:
         if all(map(_is, new, items)):
             return value
         known = self.containers.get(id(value))
-        if known is not None and known[0] is value and len(known[1]) == len(new) and all(map(_is, known[1], new)):
+        if (
+            known is not None
+            and known[0] is value
+            and len(known[1]) == len(new)
+            and all(map(_is, known[1], new))
+        ):
             return known[2]
         made = dict(zip(value, new)) if type(value) is dict else type(value)(new)
         self.containers[id(value)] = value, new, made
@@ -181,8 +190,12 @@ class Translator:
 
     @functools.cached_property
     def knows_funcgrad(self) -> bool:
-        """May the program differentiate anything itself? (One of its modules has imported something of funcgrad.)"""
-        spaces = [vars(module) for name, module in list(sys.modules.items()) if module and self.scope.has(name)]
+        """May the program differentiate anything itself? (One of its modules has imported something of
+        funcgrad.)
+        """
+        spaces = [
+            vars(module) for name, module in list(sys.modules.items()) if module and self.scope.has(name)
+        ]
         spaces += [] if self.scope.space is None else [self.scope.space]
         return any(_is_funcgrads(value) for space in spaces for value in list(space.values()))
 
@@ -212,7 +225,9 @@ def _is_funcgrads(value: Any) -> bool:
 
 
 def _settled(value: Any) -> Any:
-    """A container in which tracers are left over from calls before: these are constants now, as in the program itself."""
+    """A container in which tracers are left over from calls before: these are constants now, as in the
+    program itself.
+    """
     settled = [x if not isinstance(x, Tracer) or x._trace.is_open else concrete(x) for x in _items(value)]
     if type(value) is dict:
         value.update(zip(value, settled))
@@ -252,12 +267,15 @@ _BY_KIND: dict[type, Callable[[Translator, Any], Any]] = {
 }  # fmt: skip
 _OF_LIBRARIES: dict[str, Callable[[Translator, Any], Any]] = {
     "numpy.vectorize": _vectorized,
-    "numpy.random._generator.Generator": _source, "numpy.random.mtrand.RandomState": _source,
+    "numpy.random._generator.Generator": _source,
+    "numpy.random.mtrand.RandomState": _source,
 }
 
 
 class AdaptedModule(ModuleType):
-    """A module of the program, whose functions are adapted as they are taken from it. What is set is set in the original."""
+    """A module of the program, whose functions are adapted as they are taken from it. What is set is set in
+    the original.
+    """
 
     def __init__(self, translator: Translator, original: ModuleType) -> None:
         super().__init__(original.__name__, original.__doc__)

@@ -26,7 +26,11 @@ def _aware(function: Callable[..., Any]) -> Callable[..., Any]:
         if RUNNING.get() is None:
             return function(*args, **kwargs)
         out = function(*[ours.array(x) if type(x) in _LISTS else x for x in args], **kwargs)
-        return fresh(out) if type(out) is np.ndarray and "out" not in kwargs and not any(out is x for x in args) else out
+        return (
+            fresh(out)
+            if type(out) is np.ndarray and "out" not in kwargs and not any(out is x for x in args)
+            else out
+        )
 
     return call
 
@@ -36,7 +40,10 @@ def for_ufunc(ufunc: np.ufunc) -> Any:
     """The stand-in for a ufunc: a function with its methods and attributes."""
     call: Any = _aware(ufunc)
     call.__name__ = call.__qualname__ = ufunc.__name__
-    call.__doc__, call.__wrapped__ = (ufunc.__doc__ or "").partition("\nExamples\n")[0].replace(">>> ", ""), ufunc
+    call.__doc__, call.__wrapped__ = (
+        (ufunc.__doc__ or "").partition("\nExamples\n")[0].replace(">>> ", ""),
+        ufunc,
+    )
     for name in ("accumulate", "outer", "reduce", "reduceat"):
         setattr(call, name, _aware(getattr(ufunc, name)))
     for name in ("at", "identity", "nargs", "nin", "nout", "ntypes", "signature", "types", "resolve_dtypes"):

@@ -1,7 +1,7 @@
 """Libraries that programs were written for before funcgrad, by their own names.
 
-    autograd            HIPS autograd's interface, on funcgrad
-    install_autograd    programs that say `import autograd` get it, unchanged
+autograd            HIPS autograd's interface, on funcgrad
+install_autograd    programs that say `import autograd` get it, unchanged
 """
 
 from funcgrad.compat.installing import install_autograd

@@ -47,11 +47,12 @@ class _Finder(importlib.abc.MetaPathFinder):
 def install_autograd() -> None:
     """Let `import autograd` give `funcgrad.compat.autograd`, in this process.
 
-    Call it before the first `import autograd`, that of other packages included; a second call changes nothing.
-    `python -m funcgrad.compat.autograd script.py` does it for a script.
+    Call it before the first `import autograd`, that of other packages included; a second call changes
+    nothing. `python -m funcgrad.compat.autograd script.py` does it for a script.
 
     Raises:
-        ImportError: the real autograd has been imported already; its functions are in use, and the two can't be mixed.
+        ImportError: the real autograd has been imported already; its functions are in use, and the two can't
+        be mixed.
 
     >>> from funcgrad.compat import install_autograd
     >>> install_autograd()  # doctest: +SKIP

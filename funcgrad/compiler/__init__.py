@@ -21,20 +21,21 @@ def jit(
     """`fun`, compiled: recorded as it runs, and from then on run as straight-line NumPy.
 
     Args:
-        fun: a function of pytrees of arrays and numbers; also value_and_grad(f), hessian(f), vmap(grad(f)), a training step.
-        static_argnums, static_argnames: arguments that decide what is computed; there is a program for each of their values.
+        fun: a function of pytrees of arrays and numbers; also value_and_grad(f), hessian(f), vmap(grad(f)), a
+        training step. static_argnums, static_argnames: arguments that decide what is computed; there is a
+        program for each of their values.
             What is no number and no array (strings, functions, None) is static by itself.
         engine: "numpy", or "xla", which hands the program to JAX's compiler.
 
     Returns:
-        A function with the arguments and results of `fun`. For each signature (tree, shapes, dtypes, static values) the first
-        call runs and records, the second records again and compares, later ones run the program. Branches on values
-        (`if x > 0`, `while`, int(x), x[mask]) are followed: each way is recorded when it is first taken. What `fun` writes
-        into its arguments is not seen by the caller.
+        A function with the arguments and results of `fun`. For each signature (tree, shapes, dtypes, static
+        values) the first call runs and records, the second records again and compares, later ones run the
+        program. Branches on values (`if x > 0`, `while`, int(x), x[mask]) are followed: each way is recorded
+        when it is first taken. What `fun` writes into its arguments is not seen by the caller.
 
     Raises:
-        ImpureFunctionError: two recordings differ by something that is no argument: random numbers, the time, a counter.
-        ArgumentError: an argument that is neither an array, nor a number, nor hashable.
+        ImpureFunctionError: two recordings differ by something that is no argument: random numbers, the time,
+        a counter. ArgumentError: an argument that is neither an array, nor a number, nor hashable.
 
     >>> import numpy as np, funcgrad as fg
     >>> @fg.jit

@@ -1,6 +1,7 @@
 """Memory for large intermediate results: allotted once, used again as soon as nobody needs what is in it.
 
-A buffer belongs to one call at a time: each call borrows a set of them, and gives it back. Results are never in one.
+A buffer belongs to one call at a time: each call borrows a set of them, and gives it back. Results are never
+in one.
 """
 
 from __future__ import annotations

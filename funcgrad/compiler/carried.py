@@ -1,7 +1,8 @@
-"""Functions of our own, taken along: printed with all that they need, or run in another namespace than NumPy's.
+"""Functions of our own, taken along: printed with all that they need, or run in another namespace than
+NumPy's.
 
-Our functions are written in NumPy. What they look up in their module is followed: other functions are taken along in turn, NumPy
-and numbers are named. What asks for tracers finds none.
+Our functions are written in NumPy. What they look up in their module is followed: other functions are taken
+along in turn, NumPy and numbers are named. What asks for tracers finds none.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def needs(function: types.FunctionType) -> dict[str, Any]:
         code = todo.pop()
         names |= set(code.co_names)
         todo += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-    return {name: body_of(function.__globals__[name]) for name in sorted(names) if name in function.__globals__}
+    return {
+        name: body_of(function.__globals__[name]) for name in sorted(names) if name in function.__globals__
+    }
 
 
 def rebound(function: Any, modules: dict[Any, Any], known: dict[Any, Any] | None = None) -> Any:
@@ -64,7 +67,9 @@ def rebound(function: Any, modules: dict[Any, Any], known: dict[Any, Any] | None
     if function in known:
         return known[function]
     space: dict[str, Any] = {"__builtins__": __builtins__, "__name__": function.__module__}
-    made = types.FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+    made = types.FunctionType(
+        function.__code__, space, function.__name__, function.__defaults__, function.__closure__
+    )
     made.__kwdefaults__ = function.__kwdefaults__
     known[function] = made
     vars(made)["function"] = made  # as that of a declared function is found
@@ -155,7 +160,9 @@ class Carrier:
         if isinstance(x, type) and x.__module__ in ("numpy", "builtins"):
             return f"np.{x.__name__}" if x.__module__ == "numpy" else x.__name__
         if isinstance(x, (int, float, complex, str, type(None))):
-            return repr(x).replace("inf", "np.inf").replace("nan", "np.nan") if isinstance(x, float) else repr(x)
+            return (
+                repr(x).replace("inf", "np.inf").replace("nan", "np.nan") if isinstance(x, float) else repr(x)
+            )
         raise self._refused(name)
 
     def _text_of(self, function: Callable[..., Any], name: str, renamed: dict[str, str]) -> str:

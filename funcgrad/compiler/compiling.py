@@ -1,7 +1,8 @@
 """jit: a function that is recorded, compiled, and from then on runs without Python's part of the work.
 
-For each signature there is a `Compiled`: the first call runs the function and records it, the second records again and
-compares, the third runs the program. A call that comes to a guard with a new outcome is recorded, and becomes a path.
+For each signature there is a `Compiled`: the first call runs the function and records it, the second records
+again and compares, the third runs the program. A call that comes to a guard with a new outcome is recorded,
+and becomes a path.
 """
 
 from __future__ import annotations

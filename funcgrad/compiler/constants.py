@@ -1,8 +1,9 @@
 """Arrays that a recording met as they were: closed over, or made by code that no tracer reached.
 
-Such an array may be told apart from its equals only by where it lies. If two recordings found the same memory at the same
-place of the program, the array lives outside: the program looks into it anew at each call. If they found equal numbers in
-different memory, the function makes the array anew each time, and the numbers are part of the program.
+Such an array may be told apart from its equals only by where it lies. If two recordings found the same memory
+at the same place of the program, the array lives outside: the program looks into it anew at each call. If
+they found equal numbers in different memory, the function makes the array anew each time, and the numbers are
+part of the program.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a function can see beside its arguments: cells, globals, defaults, attributes, and what these hold.
 
-A recording looks at these as they are, and no tracer tells. So the numbers and arrays that the code names are remembered
-with the program, and looked at again before each call: names must still stand for the same objects, arrays must hold the
-same numbers. If something has changed, the function is recorded again.
+A recording looks at these as they are, and no tracer tells. So the numbers and arrays that the code names are
+remembered with the program, and looked at again before each call: names must still stand for the same
+objects, arrays must hold the same numbers. If something has changed, the function is recorded again.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ class Environment:
         return None
 
     def without_own_effects(self) -> Environment:
-        """This, less what has changed since: after a run, what the function itself has changed (a log, a count of calls).
+        """This, less what has changed since: after a run, what the function itself has changed (a log, a
+        count of calls).
 
         A compiled program leaves such things alone. Where they reach the results, two recordings differ.
         """

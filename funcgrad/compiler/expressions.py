@@ -1,4 +1,6 @@
-"""A step as an expression of Python: operators, methods and functions of NumPy, whichever is the quickest to call."""
+"""A step as an expression of Python: operators, methods and functions of NumPy, whichever is the quickest to
+call.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Expressions:
         return self.of(step, lambda x: looked if x is HERE else write(x))
 
     def _is_operation(self, step: Step) -> bool:
-        """May an operator stand for the function? Not between a Python number and a list, or where both are constants."""
+        """May an operator stand for the function? Not between a Python number and a list, or where both are
+        constants.
+        """
         return any(type(x) is Hole for x in step.args) or any(x is HERE for x in step.args)
 
     def _writer(self, step: Step, operand: Write) -> Write:
@@ -93,7 +97,11 @@ def _transpose(self: Expressions, step: Step, write: Write) -> str | None:
     if len(step.args) != 1 or not _is_array(step):
         return None
     axes = step.kwargs.get("axes")
-    return f"{write(step.args[0])}.T" if axes is None else f"{write(step.args[0])}.transpose({self.names.text(axes)})"
+    return (
+        f"{write(step.args[0])}.T"
+        if axes is None
+        else f"{write(step.args[0])}.transpose({self.names.text(axes)})"
+    )
 
 
 @_written_as(np.reshape)

@@ -1,7 +1,8 @@
 """The program as it is run: the same steps as the readable one, printed for speed.
 
-Results go into buffers, by position. Buffers are variables of an enclosing function, `make`, which is called once for each set
-of them; views of buffers are taken there, too. Numbers beside arrays are arrays without axes, which NumPy reads in half the time.
+Results go into buffers, by position. Buffers are variables of an enclosing function, `make`, which is called
+once for each set of them; views of buffers are taken there, too. Numbers beside arrays are arrays without
+axes, which NumPy reads in half the time.
 """
 
 from __future__ import annotations
@@ -140,7 +141,8 @@ class FastWriter(Writer):
             axis = axis[0] if type(axis) is tuple and len(axis) == 1 else axis
             return f"np.add.reduce({x}, {axis!r}, None, {out}{', True' if keepdims else ''})"
         texts = [self._beside(step, x) for x in self._in_order(step)]
-        into = f"out={out}" if step.function in (np.maximum, np.minimum) else out  # by position, NumPy refuses it there
+        # by position, NumPy refuses it there
+        into = f"out={out}" if step.function in (np.maximum, np.minimum) else out
         return f"{self.names.function(step.function)}({', '.join([*texts, into])})"
 
     def _write_tanh_slope(self, step: Step, out: str) -> None:
@@ -153,14 +155,21 @@ class FastWriter(Writer):
         self._line(f"    {out}[...] = {self.names.function(step.function)}({x}, {y})")
 
     def _by_blas(self, step: Step) -> list[str] | None:
-        """The two operands of np.dot that give the same result in less time: a product of matrices, a sum of few numbers."""
+        """The two operands of np.dot that give the same result in less time: a product of matrices, a sum of
+        few numbers.
+        """
         specs = [self.specs[x] for x in step.operands if type(x) is Ref]
         dtype = step.specs[0].dtype
         if dtype.char not in "fd" or any(spec.dtype != dtype or not spec.is_array for spec in specs):
             return None
         if step.function is np.matmul and len(specs) == 2 and all(spec.ndim in (1, 2) for spec in specs):
             return [self._operand(x) for x in step.operands]
-        if step.function is not np.sum or len(step.operands) > 1 or len(specs) != 1 or step.kwargs.keys() - {"axis", "keepdims"}:
+        if (
+            step.function is not np.sum
+            or len(step.operands) > 1
+            or len(specs) != 1
+            or step.kwargs.keys() - {"axis", "keepdims"}
+        ):
             return None
         return self._sum_by_blas(step.operands[0], specs[0], step)
 
@@ -175,7 +184,11 @@ class FastWriter(Writer):
             return [self.names.ones(spec.shape[0], spec.dtype), self._operand(x)]
         if spec.ndim == 2 and axis == 1:
             return [self._operand(x), self.names.ones(spec.shape[1], spec.dtype)]
-        return [self.names.ones(spec.size, spec.dtype), f"{self._operand(x)}.reshape(-1)"] if axis is None else None
+        return (
+            [self.names.ones(spec.size, spec.dtype), f"{self._operand(x)}.reshape(-1)"]
+            if axis is None
+            else None
+        )
 
     def _in_order(self, step: Step) -> list[Any]:
         return [step.operands[a] if type(a) is Hole else a for a in step.args]
@@ -195,7 +208,12 @@ class FastWriter(Writer):
         """y[index] += part, without the second half of what Python does for it."""
         spec = self.specs[step.outs[0]]
         part = step.operands[1] if len(step.operands) > 1 else None
-        is_slice = type(index) is slice or type(index) is tuple and slice in map(type, index) and not _has_arrays(index)
+        is_slice = (
+            type(index) is slice
+            or type(index) is tuple
+            and slice in map(type, index)
+            and not _has_arrays(index)
+        )
         is_like = type(part) is Ref and self.specs[part].dtype == spec.dtype and self.specs[part].is_array
         if not (is_slice and is_like and _is_fixed(index)):
             super()._write_sum(step, text, index, write)
@@ -206,14 +224,20 @@ class FastWriter(Writer):
     # ---- loops -------------------------------------------------------------------------------------------------------
     def _write_loop(self, loop: Loop, live: set[Ref]) -> None:
         assert self.buffers is not None
-        known = {**self.specs, **{ref: spec for step in loop.inner for ref, spec in zip(step.outs, step.specs)}}
+        known = {
+            **self.specs,
+            **{ref: spec for step in loop.inner for ref, spec in zip(step.outs, step.specs)},
+        }
         self.specs = known
         writer = BlockWriter(loop, known, self.texts, self._call_in_block)
         sums = {step.outs[0]: f"s{int(step.outs[0])}" for step in loop.sums}
         writer.write(sums)
         number = len(self.prelude)
         blocks = -(-writer.count // writer.size)
-        temps = [self.buffers.extra((writer.size, *(() if loop.flat else loop.shape[1:])), dtype) for dtype in writer.temps]
+        temps = [
+            self.buffers.extra((writer.size, *(() if loop.flat else loop.shape[1:])), dtype)
+            for dtype in writer.temps
+        ]
         self._write_outs(loop, writer, sums, blocks)
         names = "".join(f", t{k}" for k in range(len(temps)))
         self._line(f"def block(k, i, j{names}):")
@@ -221,7 +245,9 @@ class FastWriter(Writer):
             self._line(f"    {line}")
         whole, rest = divmod(writer.count, writer.size)
         self._line(f"for k in range({whole}):")
-        self._line(f"    block(k, k * {writer.size}, (k + 1) * {writer.size}{''.join(f', {t}' for t in temps)})")
+        self._line(
+            f"    block(k, k * {writer.size}, (k + 1) * {writer.size}{''.join(f', {t}' for t in temps)})"
+        )
         if rest:
             self.prelude += [f"e{number}_{k} = {t}[:{rest}]" for k, t in enumerate(temps)]
             tails = "".join(f", e{number}_{k}" for k in range(len(temps)))

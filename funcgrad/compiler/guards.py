@@ -1,7 +1,7 @@
 """The questions that Python may ask of a value, on whose answers the way of a program depends.
 
-A kind of guard has a function that gives, for a value, the outcome (what is compared between calls: hashable) and the answer
-(what the one who asked gets), and an expression that gives the outcome in a program's source.
+A kind of guard has a function that gives, for a value, the outcome (what is compared between calls: hashable)
+and the answer (what the one who asked gets), and an expression that gives the outcome in a program's source.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Which values are needed when: what nobody reads is not computed, what nobody needs any more may be overwritten."""
+"""Which values are needed when: what nobody reads is not computed, what nobody needs any more may be
+overwritten.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from funcgrad.transforms.programs import Ref
 
 
 class Families:
-    """Values that may lie in the same memory: a view, and what it looks into. The root of a family is where it began."""
+    """Values that may lie in the same memory: a view, and what it looks into. The root of a family is where
+    it began.
+    """
 
     def __init__(self, root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> None:
         self.roots: dict[Ref, Ref] = {}
@@ -25,7 +29,11 @@ class Families:
 
     def _note(self, step: Step) -> None:
         for ref, spec in zip(step.outs, step.specs):
-            arrays = [x for x in step.operands if type(x) is Ref or isinstance(x, (Constant, np.ndarray))] if spec.is_view else []
+            arrays = (
+                [x for x in step.operands if type(x) is Ref or isinstance(x, (Constant, np.ndarray))]
+                if spec.is_view
+                else []
+            )
             bases = [x for x in arrays if type(x) is Ref]
             if not arrays:
                 self.own.add(ref)

@@ -27,7 +27,9 @@ BLOCK = 1 << 13  # elements of a block: a handful of them fit into the second le
 class BlockWriter:
     """Writes the body of one loop. `call` prints a step into a destination, or as an expression (None)."""
 
-    def __init__(self, loop: Loop, specs: dict[Ref, Spec], texts: dict[Ref, str], call: Callable[..., str]) -> None:
+    def __init__(
+        self, loop: Loop, specs: dict[Ref, Spec], texts: dict[Ref, str], call: Callable[..., str]
+    ) -> None:
         self.loop, self.specs, self.outer, self.call = loop, specs, texts, call
         self.row = 1 if loop.flat else prod(loop.shape[1:])
         self.count = prod(loop.shape) if loop.flat else loop.shape[0]  # along the axis that is cut
@@ -79,7 +81,9 @@ class BlockWriter:
             return self.texts[x]
         if not self.specs[x].shape:
             return self.outer[x]
-        if not self.loop.flat and (len(self.specs[x].shape) < len(self.loop.shape) or self.specs[x].shape[0] == 1):
+        if not self.loop.flat and (
+            len(self.specs[x].shape) < len(self.loop.shape) or self.specs[x].shape[0] == 1
+        ):
             return self.outer[x]  # the same for all rows
         self.lines.append(f"a{int(x)} = {self._cut(x)}")
         self.texts[x] = f"a{int(x)}"

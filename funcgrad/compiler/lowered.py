@@ -28,9 +28,9 @@ class Cost:
 class Lowered:
     """What `jit(f).lower(*args)` gives; as text, a table of the steps.
 
-    `before` and `after` are the costs of what was recorded and of the optimised program: steps, floating-point operations (a
-    function of one element counts as one), and bytes that are read and written. `buffers` are (shape, dtype) of the memory
-    that a call borrows, `source` is the program as it is run.
+    `before` and `after` are the costs of what was recorded and of the optimised program: steps,
+    floating-point operations (a function of one element counts as one), and bytes that are read and written.
+    `buffers` are (shape, dtype) of the memory that a call borrows, `source` is the program as it is run.
     """
 
     name: str
@@ -90,7 +90,11 @@ def flops_of(step: Step, specs: dict[Ref, Spec]) -> int:
         return 2 * step.specs[0].size * contracted
     if isinstance(step.function, np.ufunc):
         return step.specs[0].size
-    return max([spec.size for spec in [*operands, *step.specs]], default=0) if step.specs[0].dtype.kind in "fc" else 0
+    return (
+        max([spec.size for spec in [*operands, *step.specs]], default=0)
+        if step.specs[0].dtype.kind in "fc"
+        else 0
+    )
 
 
 def _bytes_of(step: Step, specs: dict[Ref, Spec]) -> int:

@@ -21,7 +21,13 @@ BINARY: dict[Any, str] = {
     operator.mod: "%", operator.pow: "**", operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=",
     operator.eq: "==", operator.ne: "!=",
 }  # fmt: skip
-UNARY: dict[Any, str] = {np.negative: "-", np.positive: "+", operator.neg: "-", operator.pos: "+", np.invert: "~"}
+UNARY: dict[Any, str] = {
+    np.negative: "-",
+    np.positive: "+",
+    operator.neg: "-",
+    operator.pos: "+",
+    np.invert: "~",
+}
 
 
 class Names:

@@ -1,8 +1,9 @@
 """The ways that a function has taken, as a tree: they part at guards.
 
-Each recording is one way from the root to a leaf. Where it runs along one that is known, the two are compared, step by step:
-the same questions had the same answers, so the steps must be the same, down to the constants. What differs came from
-something that the trace can't see. A branch is compiled when it was recorded twice.
+Each recording is one way from the root to a leaf. Where it runs along one that is known, the two are
+compared, step by step: the same questions had the same answers, so the steps must be the same, down to the
+constants. What differs came from something that the trace can't see. A branch is compiled when it was
+recorded twice.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ Entry = Step | Guard
 
 
 class Returned:
-    """What a function returned at the end of a way: a Ref for each leaf that depends on the arguments, and the rest."""
+    """What a function returned at the end of a way: a Ref for each leaf that depends on the arguments, and
+    the rest.
+    """
 
     def __init__(self, leaves: Sequence[Any], structure: tree.Structure) -> None:
         self.leaves, self.structure = list(leaves), structure
@@ -36,11 +39,15 @@ class Recording:
 
 
 class Block:
-    """Steps, and then a guard with a block for each of its outcomes, or the end. `seen` counts the recordings of it."""
+    """Steps, and then a guard with a block for each of its outcomes, or the end. `seen` counts the recordings
+    of it.
+    """
 
     __slots__ = ("branches", "guard", "returned", "seen", "steps")
 
-    def __init__(self, steps: list[Step], guard: Guard | None = None, returned: Returned | None = None) -> None:
+    def __init__(
+        self, steps: list[Step], guard: Guard | None = None, returned: Returned | None = None
+    ) -> None:
         self.steps, self.guard, self.returned = steps, guard, returned
         self.branches: dict[Any, Block] = {}
         self.seen = 1
@@ -105,7 +112,9 @@ class Paths:
         if len(old.steps) != len(new.steps):
             longer = max(old.steps, new.steps, key=len)
             raise self._other_way(longer[min(len(old.steps), len(new.steps))].line)
-        if (old.guard is None) != (new.guard is None) or (old.guard is not None and not old.guard.is_like(new.guard)):
+        if (old.guard is None) != (new.guard is None) or (
+            old.guard is not None and not old.guard.is_like(new.guard)
+        ):
             raise self._other_way((old.guard or new.guard or old.steps[-1]).line)
         if old.returned is not None and new.returned is not None:
             self._compare_returned(old.returned, new.returned)

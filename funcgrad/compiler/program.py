@@ -46,8 +46,16 @@ class Program:
 
 
 def certain(root: Block) -> Block:
-    """A copy of the tree without what was recorded only once. No two values of it have the same name, on any path."""
-    names = count(1 + max((int(ref) for block in root.blocks() for step in block.steps for ref in _all_refs(step)), default=0))
+    """A copy of the tree without what was recorded only once. No two values of it have the same name, on any
+    path.
+    """
+    names = count(
+        1
+        + max(
+            (int(ref) for block in root.blocks() for step in block.steps for ref in _all_refs(step)),
+            default=0,
+        )
+    )
     made = _copy(root, {}, names)
     todo = [(root, made)]
     while todo:

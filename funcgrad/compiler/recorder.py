@@ -1,8 +1,8 @@
 """The trace of jit: it writes down every call on its tracers, and every question that Python asks them.
 
-It is the outermost trace: what the transforms inside compute with (values, tangents, cotangents, masks, indices) are its
-tracers. Unlike theirs, its booleans and integers are tracers, too. So nothing that depends on the arguments is decided
-unseen: `if`, `int(x)`, `float(x)` and the shape of `x[mask]` become guards.
+It is the outermost trace: what the transforms inside compute with (values, tangents, cotangents, masks,
+indices) are its tracers. Unlike theirs, its booleans and integers are tracers, too. So nothing that depends
+on the arguments is decided unseen: `if`, `int(x)`, `float(x)` and the shape of `x[mask]` become guards.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class ClosedOver(Exception):
 
 
 class JitTracer(Tracer):
-    """Stands for an array, or a number, of a program that is being recorded. `_node` is its Ref; None: a constant."""
+    """Stands for an array, or a number, of a program that is being recorded. `_node` is its Ref; None: a
+    constant.
+    """
 
     __slots__ = ()
     _is_recorded = True
@@ -85,7 +87,9 @@ class JitTracer(Tracer):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         made = known(function)
         trace = self._trace
-        is_composite = type(made) is Composite and not (trace.expands and trace.expanding.isdisjoint([function]))
+        is_composite = type(made) is Composite and not (
+            trace.expands and trace.expanding.isdisjoint([function])
+        )
         if made is None or is_composite or isinstance(made, Unsupported):
             out = trace.call(function, args, kwargs)
             if out is not NotImplemented:
@@ -124,9 +128,21 @@ WRITERS = frozenset([np.copyto, np.putmask, np.place, np.put, np.put_along_axis,
 
 
 class JitTrace(Trace):
-    """Writes a program down while it runs: `tape` has its steps and guards, `outcomes` what the guards were told."""
+    """Writes a program down while it runs: `tape` has its steps and guards, `outcomes` what the guards were
+    told.
+    """
 
-    __slots__ = ("constants", "counter", "expanding", "expands", "has_raised", "inputs", "outcomes", "tape", "usual")
+    __slots__ = (
+        "constants",
+        "counter",
+        "expanding",
+        "expands",
+        "has_raised",
+        "inputs",
+        "outcomes",
+        "tape",
+        "usual",
+    )
     transform = "jit"
     tracer_type = JitTracer
 
@@ -140,7 +156,8 @@ class JitTrace(Trace):
         self.inputs: list[tuple[Ref, Spec]] = []
         self.constants: dict[int, Constant] = {}
         self.usual: Any = np.geterr()
-        self.has_raised = False  # did something raise an error? If the function caught it, that has decided its way
+        # did something raise an error? If the function caught it, that has decided its way
+        self.has_raised = False
 
     def ref(self) -> Ref:
         """A name that was not used before."""
@@ -246,7 +263,11 @@ class JitTrace(Trace):
             return slice(*(self.template(i, operands, given) for i in (x.start, x.stop, x.step)))
         if type(x) is dict:
             return {k: self.template(v, operands, given) for k, v in x.items()}
-        if x is None or x is Ellipsis or isinstance(x, (str, int, float, complex, np.generic, np.dtype, type)):
+        if (
+            x is None
+            or x is Ellipsis
+            or isinstance(x, (str, int, float, complex, np.generic, np.dtype, type))
+        ):
             return x
         raise _NoStep
 
@@ -312,7 +333,11 @@ class JitTrace(Trace):
         outcome, answer = self.run(ANSWERS[kind], (value,))
         if ref is not None:
             frame = user_frame()
-            line = ("", 0, "") if frame is None else (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+            line = (
+                ("", 0, "")
+                if frame is None
+                else (frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+            )
             self.tape.append(Guard(kind, ref, line))
             self.outcomes.append(outcome)
         return answer
@@ -332,7 +357,9 @@ def _holds_numbers(out: Any) -> bool:
 
 def _may_share(out: Any, x: Any) -> bool:
     parts = out if isinstance(out, (tuple, list)) else (out,)
-    return isinstance(x, np.ndarray) and any(isinstance(o, np.ndarray) and np.may_share_memory(o, x) for o in parts)
+    return isinstance(x, np.ndarray) and any(
+        isinstance(o, np.ndarray) and np.may_share_memory(o, x) for o in parts
+    )
 
 
 # The primitives that tell shape or dtype of their results by the values of their operands.

@@ -1,4 +1,6 @@
-"""What programs are told apart by: the tree of the arguments, shapes and dtypes, and the values that are static."""
+"""What programs are told apart by: the tree of the arguments, shapes and dtypes, and the values that are
+static.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Arguments:
 
     __slots__ = ("flows", "key", "leaves", "structure")
 
-    def __init__(self, leaves: list[Any], flows: tuple[int, ...] | None, key: Any, structure: tree.Structure | None) -> None:
+    def __init__(
+        self, leaves: list[Any], flows: tuple[int, ...] | None, key: Any, structure: tree.Structure | None
+    ) -> None:
         self.leaves, self.flows, self.key, self.structure = leaves, flows, key, structure
 
     def rebuilt(self, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -56,7 +60,9 @@ def key_of(x: Any) -> Any:
 
 
 def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any = ()) -> Arguments | None:
-    """The arguments of a call; None, if there are tracers among them. `static` names those that are taken as they are."""
+    """The arguments of a call; None, if there are tracers among them. `static` names those that are taken as
+    they are.
+    """
     if not kwargs and not static:
         keys = tuple(map(key_of, args))
         if None not in keys:
@@ -107,14 +113,18 @@ def _hashable(x: Any, what: str) -> Any:
 
 
 def quick_test(args: Sequence[Any]) -> Callable[[Sequence[Any]], bool] | None:
-    """A function that tells whether other arguments have the signature of these: plain arrays and numbers, by position."""
+    """A function that tells whether other arguments have the signature of these: plain arrays and numbers, by
+    position.
+    """
     tests = [f"len(args) == {len(args)}"]
     space: dict[str, Any] = {"ndarray": np.ndarray}
     for i, x in enumerate(args):
         kind = type(x)
         if kind is np.ndarray and x.flags.c_contiguous:
             space[f"d{i}"] = x.dtype
-            tests.append(f"type(x{i}) is ndarray and x{i}.dtype is d{i} and x{i}.shape == {x.shape} and x{i}.flags.c_contiguous")
+            tests.append(
+                f"type(x{i}) is ndarray and x{i}.dtype is d{i} and x{i}.shape == {x.shape} and x{i}.flags.c_contiguous"
+            )
         elif kind in _NUMBERS or isinstance(x, np.generic):
             space[f"k{i}"] = kind
             tests.append(f"type(x{i}) is k{i}")

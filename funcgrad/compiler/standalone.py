@@ -1,4 +1,6 @@
-"""The source of a program for people: one function in Python that imports NumPy, and can be shipped without funcgrad."""
+"""The source of a program for people: one function in Python that imports NumPy, and can be shipped without
+funcgrad.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class SourceWriter(Writer):
         self._line('raise ValueError("the function went no such way when it was recorded")')
 
 
-def source_of(fun: Callable[..., Any], root: Block, inputs: Sequence[tuple[Ref, Spec]], given: Arguments) -> str:
+def source_of(
+    fun: Callable[..., Any], root: Block, inputs: Sequence[tuple[Ref, Spec]], given: Arguments
+) -> str:
     """The program as the text of a module."""
     writer = SourceWriter(root, inputs)
     name = re.sub(r"\W", "", getattr(fun, "__name__", "")) or "program"
@@ -62,7 +66,9 @@ def _parameters(fun: Callable[..., Any], given: Arguments) -> tuple[list[str], l
     paths = _paths(given)
     try:
         known = [
-            p.name for p in inspect.signature(fun).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            p.name
+            for p in inspect.signature(fun).parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
     except (TypeError, ValueError):
         known = []
@@ -115,14 +121,18 @@ def _globals(writer: Writer) -> list[str]:
             constants.append(f"{name} = {_array(x)}")
         elif isinstance(x, np.generic):
             constants.append(
-                f"{name} = np.{type(x).__name__}({x.item()!r})".replace("(nan)", "(np.nan)").replace("inf)", "np.inf)")
+                f"{name} = np.{type(x).__name__}({x.item()!r})".replace("(nan)", "(np.nan)").replace(
+                    "inf)", "np.inf)"
+                )
             )
         elif getattr(x, "__name__", "") == "scipy":
             carrier.imports.add("import scipy.special")
         elif callable(x):
             carrier.carry(x, name)
         else:
-            raise UnsupportedFunctionError(f"source: the program holds a {type(x).__name__}, which can't be written down.")
+            raise UnsupportedFunctionError(
+                f"source: the program holds a {type(x).__name__}, which can't be written down."
+            )
     imports = sorted(carrier.imports)
     functions = [text for part in carrier.texts.values() for text in ("", "", part.rstrip())]
     head = ["from __future__ import annotations", "", *imports, *functions]
@@ -135,8 +145,12 @@ def _array(x: np.ndarray) -> str:
     dtype = repr(x.dtype.str)
     flat = np.ravel(x)
     if x.size > 1 and bool((flat == flat[0]).all()):
-        return f"np.full({x.shape}, {flat[0].item()!r}, {dtype})".replace("nan", "np.nan").replace("inf", "np.inf")
+        return f"np.full({x.shape}, {flat[0].item()!r}, {dtype})".replace("nan", "np.nan").replace(
+            "inf", "np.inf"
+        )
     if x.size > _MANY:
         return f"np.frombuffer(bytes.fromhex({flat.tobytes().hex()!r}), {dtype}).reshape({x.shape})"
     numbers = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(flat.tolist()))
-    return f"np.array({numbers}, {dtype}).reshape({x.shape})" if x.ndim != 1 else f"np.array({numbers}, {dtype})"
+    return (
+        f"np.array({numbers}, {dtype}).reshape({x.shape})" if x.ndim != 1 else f"np.array({numbers}, {dtype})"
+    )

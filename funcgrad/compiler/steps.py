@@ -1,8 +1,8 @@
 """What a recording consists of: steps, which compute, and guards, which ask.
 
-A step calls a function of NumPy, or of our own, on operands. Their places in its arguments are `Hole`s, so that a step is
-printed, compared, optimised and run again without a look at what it calls. An operand is a `Ref`, which stands for an input
-or for an output of an earlier step, or a constant.
+A step calls a function of NumPy, or of our own, on operands. Their places in its arguments are `Hole`s, so
+that a step is printed, compared, optimised and run again without a look at what it calls. An operand is a
+`Ref`, which stands for an input or for an output of an earlier step, or a constant.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ HERE = _Here()
 
 
 class Spec:
-    """What is known of a value while a program is compiled: shape, dtype, and whether it is an array or a number."""
+    """What is known of a value while a program is compiled: shape, dtype, and whether it is an array or a
+    number.
+    """
 
     __slots__ = ("dtype", "is_array", "is_python", "is_view", "order", "shape")
 
@@ -53,7 +55,9 @@ class Spec:
         return made
 
     def computed(self) -> Spec:
-        """That of a fresh value which an elementwise function makes of this one: it lies in memory as this one does."""
+        """That of a fresh value which an elementwise function makes of this one: it lies in memory as this
+        one does.
+        """
         made = Spec.of(self.shape, self.dtype, is_array=self.is_array)
         made.order = self.order  # gaps are not copied: what is no order of its own stays unknown
         return made
@@ -86,7 +90,9 @@ class Spec:
         return self.size * self.dtype.itemsize
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Spec) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+        return isinstance(other, Spec) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype))
@@ -102,12 +108,13 @@ def order_of(x: np.ndarray) -> Any:
 
 
 class Step:
-    """One call: `function(*args, **kwargs)` with the operands in the places of the holes. `outs` are the Refs of its outputs.
+    """One call: `function(*args, **kwargs)` with the operands in the places of the holes. `outs` are the Refs
+    of its outputs.
 
-    `many` is None for one output, else the type of the container that it returns. `primitive` and `call` are the engine's
-    view of the same, by which a step is run on tracers. `line` is where the user's code stood; `errstate` is NumPy's way
-    with floating-point errors there, if it is not the usual one. Where it `varies`, values decide shape or dtype of the
-    output, and a guard follows.
+    `many` is None for one output, else the type of the container that it returns. `primitive` and `call` are
+    the engine's view of the same, by which a step is run on tracers. `line` is where the user's code stood;
+    `errstate` is NumPy's way with floating-point errors there, if it is not the usual one. Where it `varies`,
+    values decide shape or dtype of the output, and a guard follows.
     """
 
     __slots__ = (
@@ -115,7 +122,11 @@ class Step:
     )  # fmt: skip
 
     def __init__(
-        self, function: Callable[..., Any], operands: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None
+        self,
+        function: Callable[..., Any],
+        operands: Sequence[Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any] | None = None,
     ) -> None:
         self.function, self.operands, self.args, self.kwargs = function, list(operands), args, kwargs or {}
         self.outs: list[Ref] = []

@@ -5,8 +5,8 @@
         if v3.sum() > 0: ...
         return (v3,)
 
-It returns what the function returned, in a tuple of one, or None where a guard came out otherwise than ever before. This is the
-program as people read it; `fast.py` prints the one that is run.
+It returns what the function returned, in a tuple of one, or None where a guard came out otherwise than ever
+before. This is the program as people read it; `fast.py` prints the one that is run.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ class Writer:
         state = self._state()
         for k, (outcome, block) in enumerate(known):
             is_other = guard.kind == "bool" and k == 1
-            condition = "else:" if is_other else f"{'if' if k == 0 else 'elif'} {self._condition(guard, outcome)}:"
+            condition = (
+                "else:" if is_other else f"{'if' if k == 0 else 'elif'} {self._condition(guard, outcome)}:"
+            )
             self._line(condition)
             self.indent += 1
             self._write(block)
@@ -123,7 +125,9 @@ class Writer:
             if type(x) is Ref:
                 parts.append(self._output(x, given))
             else:
-                parts.append(f"{self.names.text(x)}.copy()" if isinstance(x, Constant) else self.names.value(x))
+                parts.append(
+                    f"{self.names.text(x)}.copy()" if isinstance(x, Constant) else self.names.value(x)
+                )
         self._line(f"return {self._wrapped(self._tree(returned.structure, iter(parts)))}")
 
     def _wrapped(self, text: str) -> str:
@@ -196,7 +200,9 @@ class Writer:
             self._write_into(step, live)
         elif step.many is not None:
             names = [self._name(ref) if ref in live else "_" for ref in step.outs]
-            self._line(f"{', '.join(names)}{',' * (len(names) == 1)} = {self.expressions.of(step, self._operand)}")
+            self._line(
+                f"{', '.join(names)}{',' * (len(names) == 1)} = {self.expressions.of(step, self._operand)}"
+            )
         else:
             self._write_one(step, live)
         self._note_dead(step, live)
@@ -244,7 +250,9 @@ class Writer:
             self._line(f"{text}[{index_text(index, write)}] = {write(v)}")
         elif step.function is written_flat:
             _, v, positions, index, shape = step.args
-            self._line(f"{text}[np.unravel_index({write(positions)}[{index_text(index, write)}], {write(shape)})] = {write(v)}")
+            self._line(
+                f"{text}[np.unravel_index({write(positions)}[{index_text(index, write)}], {write(shape)})] = {write(v)}"
+            )
         else:
             index = step.args[2]
             self._write_sum(step, text, index, write)

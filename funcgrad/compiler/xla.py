@@ -1,8 +1,9 @@
 """engine="xla": the recorded program, handed to JAX's compiler.
 
-Each step is the function of the same name in jax.numpy; functions of our own run with jax.numpy in the place of NumPy. XLA
-compiles straight lines: there is one program for each path, which gives the values of its guards beside its results. What
-comes out otherwise tells which path to take instead. Double precision is switched on for these calls alone.
+Each step is the function of the same name in jax.numpy; functions of our own run with jax.numpy in the place
+of NumPy. XLA compiles straight lines: there is one program for each path, which gives the values of its
+guards beside its results. What comes out otherwise tells which path to take instead. Double precision is
+switched on for these calls alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def jax_modules() -> tuple[Any, Any]:
         jax = import_module("jax")
         import_module("jax.scipy.special")
     except ImportError:
-        raise ArgumentError('jit(engine="xla") needs JAX: pip install "funcgrad[xla]", or write engine="numpy".') from None
+        raise ArgumentError(
+            'jit(engine="xla") needs JAX: pip install "funcgrad[xla]", or write engine="numpy".'
+        ) from None
     return jax, jax.numpy
 
 
@@ -94,7 +97,8 @@ class Way:
 
     def _step(self, step: Step, known: dict[Any, Any]) -> None:
         operands = [
-            known[x] if type(x) is Ref else known.get(id(x), x.value) if isinstance(x, Constant) else x for x in step.operands
+            known[x] if type(x) is Ref else known.get(id(x), x.value) if isinstance(x, Constant) else x
+            for x in step.operands
         ]
         try:
             out = self.program.call(step, operands)
@@ -110,7 +114,10 @@ class Way:
     def filled(self, results: Sequence[Any]) -> Any:
         """What the function returned, with these results."""
         found = iter(results)
-        leaves = [_as_recorded(next(found), self.specs[x]) if type(x) is Ref else _own(x) for x in self.returned.leaves]
+        leaves = [
+            _as_recorded(next(found), self.specs[x]) if type(x) is Ref else _own(x)
+            for x in self.returned.leaves
+        ]
         return tree.unflatten(self.returned.structure, leaves)
 
 
@@ -171,7 +178,9 @@ class XlaProgram:
                 return None
             with in_double_precision(self.jax):
                 asked, results = way.run(list(values), [x.value for x in way.outside])
-            outcomes = tuple(ANSWERS[guard.kind](_plain(x, guard, way))[0] for guard, x in zip(way.guards, asked))
+            outcomes = tuple(
+                ANSWERS[guard.kind](_plain(x, guard, way))[0] for guard, x in zip(way.guards, asked)
+            )
             if outcomes == way.outcomes:
                 self.latest = way.outcomes
                 return (way.filled(results),)
@@ -201,7 +210,12 @@ class XlaProgram:
     # ---- functions ---------------------------------------------------------------------------------------------------
     def call(self, step: Step, operands: Sequence[Any]) -> Any:
         """One step, on JAX's arrays."""
-        if step.varies and step.primitive is not None and step.primitive.name == "getitem" and len(step.operands) > 1:
+        if (
+            step.varies
+            and step.primitive is not None
+            and step.primitive.name == "getitem"
+            and len(step.operands) > 1
+        ):
             _refuse_masks(operands[1:])
         args = [filled(a, operands) for a in step.args]
         kwargs = {k: filled(v, operands) for k, v in step.kwargs.items()}
@@ -249,7 +263,11 @@ def _refuse_masks(indices: Sequence[Any]) -> None:
 # ---- the vocabulary ------------------------------------------------------------------------------------------------------
 def _index(index: Any) -> Any:
     """An index as JAX takes it: lists are arrays."""
-    return tuple(np.asarray(i) if isinstance(i, list) else i for i in index) if isinstance(index, tuple) else index
+    return (
+        tuple(np.asarray(i) if isinstance(i, list) else i for i in index)
+        if isinstance(index, tuple)
+        else index
+    )
 
 
 def _written(jnp: Any, before: Any, v: Any, index: Any, views: Any = ()) -> Any:

@@ -1,7 +1,7 @@
 """The parts of the core, put together: the one place where something is handed to what it is built on.
 
-A tracer is an array that can be read, written and changed in place. How that is done is built on traces and tracers, which
-therefore can't import it.
+A tracer is an array that can be read, written and changed in place. How that is done is built on traces and
+tracers, which therefore can't import it.
 """
 
 from __future__ import annotations

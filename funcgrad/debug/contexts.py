@@ -23,13 +23,16 @@ def _watching(watch: Watch) -> Iterator[None]:
 
 @contextmanager
 def nans(*, infs: bool = True) -> Iterator[None]:
-    """Within this context, raise where a NaN (or inf) first appears in what transforms compute, or in derivatives.
+    """Within this context, raise where a NaN (or inf) first appears in what transforms compute, or in
+    derivatives.
 
     Args:
-        infs: look for inf as well. An inf that comes in from outside (an argument, a constant) is taken as meant.
+        infs: look for inf as well. An inf that comes in from outside (an argument, a constant) is taken as
+        meant.
 
     Raises:
-        NumericalError: names the operation, the line that called it, its operands and the elements; for a derivative,
+        NumericalError: names the operation, the line that called it, its operands and the elements; for a
+        derivative,
             the operation through which it was being pulled or pushed.
 
     Also a decorator: `@debug.nans()`.
@@ -47,7 +50,8 @@ def nans(*, infs: bool = True) -> Iterator[None]:
 
 @contextmanager
 def lines() -> Iterator[None]:
-    """Within this context, remember the line of each operation: a note on an error in the backward sweep names it.
+    """Within this context, remember the line of each operation: a note on an error in the backward sweep
+    names it.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import debug

@@ -33,7 +33,9 @@ def report(escaped: Sequence[tuple[Tracer, str]]) -> str:
 def holders(tracer: Tracer, mine: Sequence[Any]) -> Iterator[str]:
     """What refers to this tracer, in words; `mine` are the lists of the report itself."""
     for referrer in gc.get_referrers(tracer):
-        if isinstance(referrer, FrameType) or any(referrer is item for listed in mine for item in (listed, *listed)):
+        if isinstance(referrer, FrameType) or any(
+            referrer is item for listed in mine for item in (listed, *listed)
+        ):
             continue
         if isinstance(referrer, dict):
             yield _entry(referrer, tracer)
@@ -58,7 +60,9 @@ def _entry(mapping: dict[Any, Any], tracer: Tracer) -> str:
 
 def _attribute(owner: Any, mapping: dict[Any, Any], tracer: Tracer) -> str:
     name = _key(mapping, tracer)
-    return f"a {type(owner).__name__}" if name is None else f"the attribute {name} of a {type(owner).__name__}"
+    return (
+        f"a {type(owner).__name__}" if name is None else f"the attribute {name} of a {type(owner).__name__}"
+    )
 
 
 def _key(mapping: dict[Any, Any], tracer: Tracer) -> Any:

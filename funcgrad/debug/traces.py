@@ -38,7 +38,9 @@ class Watch:
         if cls not in _CLASSES:
             mixin = next(mixin for kind, mixin in _MIXINS.items() if issubclass(cls, kind))
             tracer = WatchedTracer if cls.tracer_type is ReverseTracer else cls.tracer_type
-            _CLASSES[cls] = type(f"Watching{cls.__name__}", (mixin, cls), {"__slots__": (), "tracer_type": tracer})
+            _CLASSES[cls] = type(
+                f"Watching{cls.__name__}", (mixin, cls), {"__slots__": (), "tracer_type": tracer}
+            )
         return _CLASSES[cls]
 
     def note(self, tracer: Tracer) -> None:
@@ -68,7 +70,9 @@ def looking_for_nans() -> Watch | None:
 
 
 class WatchedTracer(ReverseTracer):
-    """A tracer of a watched reverse trace: of a class that the fast lanes don't know, so it takes the general one."""
+    """A tracer of a watched reverse trace: of a class that the fast lanes don't know, so it takes the general
+    one.
+    """
 
     __slots__ = ()
 
@@ -108,7 +112,9 @@ class WatchingForward(Watching):
         if watch is not None:
             before = Held.by([x._node for x in call.operands if is_mine(self, x)])
             what = f"a tangent was pushed through {primitive.title} at {user_line()} (operands: {operands(call)})"
-            check_derivative(what, before, [o._node for o in as_list(out) if is_mine(self, o)], infs=watch.infs)
+            check_derivative(
+                what, before, [o._node for o in as_list(out) if is_mine(self, o)], infs=watch.infs
+            )
         return out
 
 

@@ -1,7 +1,8 @@
 """Repeated structure, shown once with a count; and what is still too large, summed up.
 
-All operations stand in the order of time, so that a run of them can always be put into one box without closing a circle. What
-repeats is found as a period of that sequence: for each period p, the operations are compared with those p places on.
+All operations stand in the order of time, so that a run of them can always be put into one box without
+closing a circle. What repeats is found as a period of that sequence: for each period p, the operations are
+compared with those p places on.
 """
 
 from __future__ import annotations
@@ -13,7 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from funcgrad.drawing.graph import CONSTANT, FOLDED, INPUT, OUTPUT, Edge, Graph, Group, Item, Vertex, groups_in, vertices_in
+from funcgrad.drawing.graph import (
+    CONSTANT,
+    FOLDED,
+    INPUT,
+    OUTPUT,
+    Edge,
+    Graph,
+    Group,
+    Item,
+    Vertex,
+    groups_in,
+    vertices_in,
+)
 
 LEAST = 3  # rounds of a repetition
 SAVES = 4  # vertices that folding must save
@@ -38,7 +51,9 @@ class Run(NamedTuple):
 
 
 class Folder:
-    """Folds a graph. `stands_for` sends a vertex to the one that is shown, `rounds` tells in which round of a group it was."""
+    """Folds a graph. `stands_for` sends a vertex to the one that is shown, `rounds` tells in which round of a
+    group it was.
+    """
 
     def __init__(self) -> None:
         self.stands_for: dict[Vertex, Vertex] = {}
@@ -69,7 +84,9 @@ class Folder:
         return found
 
     def _repeated(self, items: Sequence[Item], run: Run) -> Item:
-        blocks = [items[run.start + k * run.period : run.start + (k + 1) * run.period] for k in range(run.count)]
+        blocks = [
+            items[run.start + k * run.period : run.start + (k + 1) * run.period] for k in range(run.count)
+        ]
         made = Group("", count=run.count)
         self.whole[made] = self._originals(items[run.start : run.end])
         for k, block in enumerate(blocks):
@@ -124,15 +141,25 @@ def runs_of(tokens: np.ndarray, period: int) -> list[Run]:
     changes = np.flatnonzero(same[1:] != same[:-1])
     starts, counts = changes[::2], (changes[1::2] - changes[::2]) // period + 1
     worth = (counts >= LEAST) & ((counts - 1) * period >= SAVES)
-    return [Run(start, period, count) for start, count in zip(starts[worth].tolist(), counts[worth].tolist(), strict=True)]
+    return [
+        Run(start, period, count)
+        for start, count in zip(starts[worth].tolist(), counts[worth].tolist(), strict=True)
+    ]
 
 
 def aligned(items: Sequence[Item], tokens: np.ndarray, run: Run) -> Run:
     """The same run, begun where the loop begins, if there is room: at its first line."""
     room = 0
-    while run.end + room < len(items) and room < run.period and tokens[run.end + room] == tokens[run.start + room]:
+    while (
+        run.end + room < len(items)
+        and room < run.period
+        and tokens[run.end + room] == tokens[run.start + room]
+    ):
         room += 1
-    starts = [item.line.number if isinstance(item, Vertex) else 0 for item in items[run.start : run.start + room + 1]]
+    starts = [
+        item.line.number if isinstance(item, Vertex) else 0
+        for item in items[run.start : run.start + room + 1]
+    ]
     return run._replace(start=run.start + starts.index(min(starts)))
 
 
@@ -169,7 +196,9 @@ def shown_edges(folder: Folder, root: Group, edges: Iterable[Edge]) -> list[Edge
 
 
 def gather(folder: Folder, vertices: Iterable[Vertex], edges: Iterable[Edge]) -> None:
-    """Merge inputs, constants and outputs of one kind that lead to (or come from) the same vertices that are shown."""
+    """Merge inputs, constants and outputs of one kind that lead to (or come from) the same vertices that are
+    shown.
+    """
     neighbours: dict[Vertex, set[tuple[Vertex, int]]] = defaultdict(set)
     for edge in edges:
         neighbours[edge.source].add((folder.shown(edge.target), edge.slot))
@@ -233,6 +262,12 @@ def summary(folder: Folder, label: str, items: Sequence[Item]) -> Vertex:
     kinds = {v.kind for v in inside}
     common = Counter(v.label for v in inside if v.kind not in (INPUT, OUTPUT, CONSTANT)).most_common(3)
     detail = ", ".join(f"{n} {name}" for name, n in common)
-    made = Vertex(label, kinds.pop() if len(kinds) == 1 and kinds <= {INPUT, OUTPUT} else FOLDED, (), detail, inside[0].line)
+    made = Vertex(
+        label,
+        kinds.pop() if len(kinds) == 1 and kinds <= {INPUT, OUTPUT} else FOLDED,
+        (),
+        detail,
+        inside[0].line,
+    )
     folder.stands_for.update(dict.fromkeys(inside, made))
     return made

@@ -53,7 +53,9 @@ Item = Vertex | Group
 
 @dataclass(frozen=True)
 class Edge:
-    """From an output of a vertex to an operand (`slot`) of another. `carried`: to the next round of this repeated group."""
+    """From an output of a vertex to an operand (`slot`) of another. `carried`: to the next round of this
+    repeated group.
+    """
 
     source: Vertex
     target: Vertex
@@ -132,7 +134,9 @@ class Builder:
     def _operation(self, node: Node, note: Note) -> Vertex:
         arrays = [(slot, x) for slot, _, x in note.constants if np.ndim(x)]
         outs = self._outs(node)
-        vertex = Vertex(note.name, note.kind, outs, detail_of(note), note.line, len(node.parents) + len(arrays))
+        vertex = Vertex(
+            note.name, note.kind, outs, detail_of(note), note.line, len(node.parents) + len(arrays)
+        )
         group = self._group(note.boxes)
         for slot, x in arrays:
             self._constant(x, vertex, slot, group)

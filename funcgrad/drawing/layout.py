@@ -1,8 +1,10 @@
-"""Layered drawing of a directed graph without circles (Sugiyama's method): ranks, order within ranks, coordinates.
+"""Layered drawing of a directed graph without circles (Sugiyama's method): ranks, order within ranks,
+coordinates.
 
-Sizes are given and positions found; nothing here knows what is drawn. Edges that pass several ranks run through dummies, which
-all edges from one place share. The x coordinates are those that come closest, rank by rank, to the mean of the neighbours,
-with the order and the distances kept: a regression with constraints, solved exactly by pooling adjacent violators.
+Sizes are given and positions found; nothing here knows what is drawn. Edges that pass several ranks run
+through dummies, which all edges from one place share. The x coordinates are those that come closest, rank by
+rank, to the mean of the neighbours, with the order and the distances kept: a regression with constraints,
+solved exactly by pooling adjacent violators.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Link:
-    """An edge between cells; `leaves` and `enters` are the offsets from their middles, where something fixes them."""
+    """An edge between cells; `leaves` and `enters` are the offsets from their middles, where something fixes
+    them.
+    """
 
     source: Cell
     target: Cell
@@ -74,7 +78,9 @@ def arrange(cells: Sequence[Cell], links: Sequence[Link]) -> Layout:
     for cell in every:
         cell.x -= left
     layout.width = max((cell.x + cell.width / 2 for cell in every), default=0.0)
-    spans = [(min(c.y for c in row), max(c.y + c.height for c in row)) if row else (0.0, 0.0) for row in ranks]
+    spans = [
+        (min(c.y for c in row), max(c.y + c.height for c in row)) if row else (0.0, 0.0) for row in ranks
+    ]
     enters = spread(links)
     for link in links:
         layout.routes[link] = route(link, chains, spans, enters)
@@ -126,7 +132,9 @@ def with_dummies(
 
 
 def order(ranks: list[list[Cell]], segments: Sequence[Segment]) -> None:
-    """Order each rank by the mean position of its neighbours, downwards and upwards in turn; the best order is kept."""
+    """Order each rank by the mean position of its neighbours, downwards and upwards in turn; the best order
+    is kept.
+    """
     above, below = defaultdict(list), defaultdict(list)
     for s in segments:
         above[s.lower].append((s.upper, s.leaves))
@@ -138,7 +146,10 @@ def order(ranks: list[list[Cell]], segments: Sequence[Segment]) -> None:
             break
         near = above if sweep % 2 == 0 else below
         for row in ranks if near is above else reversed(ranks):
-            wish = {cell: mean([position[n] + offset / 1e4 for n, offset in near[cell]], position[cell]) for cell in row}
+            wish = {
+                cell: mean([position[n] + offset / 1e4 for n, offset in near[cell]], position[cell])
+                for cell in row
+            }
             row.sort(key=wish.__getitem__)
             position.update((cell, float(i)) for i, cell in enumerate(row))
         count = crossings(ranks, segments, position)
@@ -153,7 +164,9 @@ def mean(values: Sequence[float], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
-def crossings(ranks: Sequence[Sequence[Cell]], segments: Sequence[Segment], position: dict[Cell, float]) -> int:
+def crossings(
+    ranks: Sequence[Sequence[Cell]], segments: Sequence[Segment], position: dict[Cell, float]
+) -> int:
     """How many pairs of segments cross."""
     rows: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for s in segments:
@@ -242,7 +255,9 @@ def spread(links: Sequence[Link]) -> dict[Link, float]:
     return found
 
 
-def route(link: Link, chains: dict[Hashable, list[Cell]], spans: Sequence[Point], enters: dict[Link, float]) -> list[Point]:
+def route(
+    link: Link, chains: dict[Hashable, list[Cell]], spans: Sequence[Point], enters: dict[Link, float]
+) -> list[Point]:
     """The points that a link passes: upright through each rank, and within those of its ends."""
     source, target = link.source, link.target
     x = source.x + (link.leaves or 0.0)

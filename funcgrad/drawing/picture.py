@@ -51,7 +51,9 @@ class Drawing:
         """
         path = Path(path)
         if path.suffix not in _WRITERS:
-            raise ArgumentError(f"save: {path.name!r} ends in none of {', '.join(_WRITERS)}; write for example 'graph.svg'")
+            raise ArgumentError(
+                f"save: {path.name!r} ends in none of {', '.join(_WRITERS)}; write for example 'graph.svg'"
+            )
         path.write_text(_WRITERS[path.suffix](self.graph), encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -78,15 +80,18 @@ def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LI
     """Draw the computation that a function records.
 
     Args:
-        fun: a function of pytrees. It is run once, as it would be by `vjp`, with all floating leaves of its arguments traced.
+        fun: a function of pytrees. It is run once, as it would be by `vjp`, with all floating leaves of its
+        arguments traced.
             Or a tracer, or a Tensor that requires grad: then what is behind it is drawn, at once.
         backward: draw the backward sweep as well: it pulls cotangents ("ct of out") back to the arguments.
         fold: show repeated structure once, with a count. (Loops, layers, steps: at least three rounds.)
-        limit: about how many vertices to show at most; what is more is summed up. `fold` must be True for it to count.
+        limit: about how many vertices to show at most; what is more is summed up. `fold` must be True for it
+        to count.
 
     Returns:
-        A function with the arguments of `fun` that returns a `Drawing`: it has to_svg(), to_mermaid(), to_dot(), save(path), and
-        notebooks show it. Colours stand for kinds of rules, boxes for transforms; hover over an operation to see its line.
+        A function with the arguments of `fun` that returns a `Drawing`: it has to_svg(), to_mermaid(),
+        to_dot(), save(path), and notebooks show it. Colours stand for kinds of rules, boxes for transforms;
+        hover over an operation to see its line.
 
     Raises:
         OutputError: no output depends on a floating argument. ArgumentError: `fun` is no function.

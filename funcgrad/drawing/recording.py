@@ -21,7 +21,9 @@ from funcgrad.transforms.wrapping import name_of
 
 
 class Note:
-    """What was seen when a node was made. `constants` are operands without a derivative: position, name, value."""
+    """What was seen when a node was made. `constants` are operands without a derivative: position, name,
+    value.
+    """
 
     __slots__ = ("boxes", "call", "constants", "line", "node", "primitive", "seconds")
 
@@ -38,7 +40,11 @@ class Note:
         """What was called."""
         if self.primitive is not None:
             return self.primitive.title.removeprefix("np.")
-        return self.node.plan.name.removeprefix("np.") if self.node is not None and self.node.plan is not None else ""
+        return (
+            self.node.plan.name.removeprefix("np.")
+            if self.node is not None and self.node.plan is not None
+            else ""
+        )
 
     @property
     def kind(self) -> str:
@@ -73,7 +79,9 @@ class NotedTracer(ReverseTracer):
 
 
 class NotedTrace(ReverseTrace):
-    """A reverse trace that takes notes. With `timed`, NumPy's part of each call is run once more to be timed alone."""
+    """A reverse trace that takes notes. With `timed`, NumPy's part of each call is run once more to be timed
+    alone.
+    """
 
     __slots__ = ("notes", "timed")
     tracer_type = NotedTracer
@@ -101,7 +109,9 @@ class NotedTrace(ReverseTrace):
         note.call = Call((), call.layout, call.params)
         operands = enumerate(zip(operand_names(call), call.operands, strict=True))
         note.constants = [(i, name, concrete(x)) for i, (name, x) in operands if not self.flows(x)]
-        note.seconds = self._time(primitive, call) if self.timed and isinstance(primitive, Primitive) else seconds
+        note.seconds = (
+            self._time(primitive, call) if self.timed and isinstance(primitive, Primitive) else seconds
+        )
 
     def flows(self, x: Any) -> bool:
         """Does a derivative of this trace flow through `x`?"""
@@ -128,7 +138,9 @@ def made_by(node: Node) -> Node:
 
 
 class Recording:
-    """The nodes that the outputs come from, oldest first, with their notes; inputs (with their `values`) and outputs by name."""
+    """The nodes that the outputs come from, oldest first, with their notes; inputs (with their `values`) and
+    outputs by name.
+    """
 
     def __init__(
         self,
@@ -210,7 +222,9 @@ def positional_names(fun: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
-def record(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], *, timed: bool = False) -> Recording:
+def record(
+    fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], *, timed: bool = False
+) -> Recording:
     """Note all of one run of `fun`."""
     flat = Flat(fun, args, kwargs)
     with Stack() as stack, NotedTrace(stack, timed=timed) as trace:
@@ -268,8 +282,12 @@ def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[s
         stack.prefix = ()
         cts = [trace.leaf(np.ones(x.shape, x.dtype)[()]) for _, x in values]
         inputs += [(f"ct of {name}", made(ct)) for (name, _), ct in zip(values, cts, strict=True)]
-        found = sweep([(x._node, ct) for (_, x), ct in zip(ends, cts, strict=True)], visitor=Names(stack, inner.notes))
-        gradients = [(f"ct of {name}", found.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)]
+        found = sweep(
+            [(x._node, ct) for (_, x), ct in zip(ends, cts, strict=True)], visitor=Names(stack, inner.notes)
+        )
+        gradients = [
+            (f"ct of {name}", found.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)
+        ]
     shown = [(name, x._node) for name, x in [*values, *gradients] if trace.flows(x)]
     return Recording(name_of(fun), inputs, shown, trace.notes)
 

@@ -1,7 +1,8 @@
-"""Where everything of a picture stands: each group is laid out by itself, and is one cell of the group around it.
+"""Where everything of a picture stands: each group is laid out by itself, and is one cell of the group around
+it.
 
-An edge that crosses the border of a group passes through a port there: so it is routed in each of the groups on its way, and
-never crosses what it has nothing to do with.
+An edge that crosses the border of a group passes through a port there: so it is routed in each of the groups
+on its way, and never crosses what it has nothing to do with.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ Key = tuple[Any, ...]
 
 def text_width(text: str, size: float) -> float:
     """About how wide a text is, in the sans-serif fonts of browsers."""
-    return size * sum(0.38 if c in _NARROW else 0.94 if c in _WIDE else 0.68 if c.isupper() else 0.6 for c in text)
+    return size * sum(
+        0.38 if c in _NARROW else 0.94 if c in _WIDE else 0.68 if c.isupper() else 0.6 for c in text
+    )
 
 
 @dataclass
@@ -55,7 +58,9 @@ class Scene:
 
 
 def key_of(edge: Edge, *, entering: bool = False) -> Key:
-    """What one port stands for: one output of one vertex (of the round before, where it is carried into the next)."""
+    """What one port stands for: one output of one vertex (of the round before, where it is carried into the
+    next).
+    """
     return (edge.source, edge.output, entering and edge.carried is not None)
 
 
@@ -84,12 +89,16 @@ def footprint(vertex: Vertex) -> float:
 class Composer:
     """Lays out one group, and those within."""
 
-    def __init__(self, group: Group, edges: Sequence[Edge], firsts: dict[Any, Key], path: tuple[Group, ...] = ()) -> None:
+    def __init__(
+        self, group: Group, edges: Sequence[Edge], firsts: dict[Any, Key], path: tuple[Group, ...] = ()
+    ) -> None:
         self.group, self.firsts, self.path = group, firsts, (*path, group)
         self.item_of: dict[Vertex, Item] = {v: item for item in group.items for v in vertices_in(item)}
         self.edges = [e for e in edges if e.source in self.item_of or e.target in self.item_of]
         self.inner: dict[Item, Scene] = {
-            item: Composer(item, self.edges, firsts, self.path).compose() for item in group.items if isinstance(item, Group)
+            item: Composer(item, self.edges, firsts, self.path).compose()
+            for item in group.items
+            if isinstance(item, Group)
         }
         self.cells: dict[Any, Cell] = {}
         self.links: dict[Link, tuple[Edge, bool, bool]] = {}
@@ -196,7 +205,9 @@ def header_of(group: Group) -> str:
 
 
 def first_values(edges: Sequence[Edge]) -> dict[Any, Key]:
-    """(group, what is carried) -> what comes in for the first round, if it goes to the very same operands: they enter as one."""
+    """(group, what is carried) -> what comes in for the first round, if it goes to the very same operands:
+    they enter as one.
+    """
     found: dict[Any, Key] = {}
     for group in dict.fromkeys(edge.carried for edge in edges if edge.carried is not None):
         inside = set(vertices_in(group))

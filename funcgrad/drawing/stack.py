@@ -1,7 +1,8 @@
-"""Where a recorded call came from: the user's line, and the transforms that were running (the boxes of a picture).
+"""Where a recorded call came from: the user's line, and the transforms that were running (the boxes of a
+picture).
 
-Python's own stack is asked. A frame that has ended may leave its id to another one, so the frames of running transforms are
-held, until the next call shows that they have ended.
+Python's own stack is asked. A frame that has ended may leave its id to another one, so the frames of running
+transforms are held, until the next call shows that they have ended.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ class Stack:
 @cache
 def _wrappers() -> dict[CodeType, str]:
     """The code of each transform's call -> the name of what it transforms, among its variables."""
-    classes = [cls for cls in _descendants(Transformed) if not issubclass(cls, (Checkpoint, CustomFunction))]  # one step each
+    # one step each
+    classes = [cls for cls in _descendants(Transformed) if not issubclass(cls, (Checkpoint, CustomFunction))]
     found = {cls.__call__.__code__: "self" for cls in classes}
     return {**found, **{f.__code__: "fun" for f in (jvp, vjp, linearize)}}
 

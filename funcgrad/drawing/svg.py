@@ -55,13 +55,26 @@ class Canvas:
 
     def open(self, kind: str, title: str = "") -> None:
         """Begin a group of elements, with what is shown on hover."""
-        self.parts.append(f"<g class={quoteattr(kind)}>" + (f"<title>{escape(title)}</title>" if title else ""))
+        self.parts.append(
+            f"<g class={quoteattr(kind)}>" + (f"<title>{escape(title)}</title>" if title else "")
+        )
 
     def close(self) -> None:
         """End it."""
         self.parts.append("</g>")
 
-    def rect(self, x: float, y: float, width: float, height: float, *, r: float, fill: str, stroke: str, dash: str = "") -> None:
+    def rect(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *,
+        r: float,
+        fill: str,
+        stroke: str,
+        dash: str = "",
+    ) -> None:
         """A rectangle with rounded corners."""
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         self.parts.append(
@@ -76,7 +89,9 @@ class Canvas:
 
     def text(self, x: float, y: float, text: str, *, size: float, fill: str, extra: str = "") -> None:
         """A text around x."""
-        look = f'font-size="{size:g}" fill="{fill}"' + ("" if "text-anchor" in extra else ' text-anchor="middle"')
+        look = f'font-size="{size:g}" fill="{fill}"' + (
+            "" if "text-anchor" in extra else ' text-anchor="middle"'
+        )
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {look}{extra}>{escape(text)}</text>')
 
     def haloed(self, x: float, y: float, text: str, size: float, ground: str, extra: str = "") -> None:
@@ -92,7 +107,9 @@ def to_svg(graph: Graph) -> str:
     canvas = Canvas()
     kinds = list(dict.fromkeys(v.kind for v in graph.vertices()))
     heading = f"{graph.title}: {graph.operations} operation{'s' * (graph.operations != 1)}"
-    width = max(scene.width, text_width(heading, 12) + 2 * PAD, legend_width(kinds) if len(kinds) < 5 else 0, 160.0)
+    width = max(
+        scene.width, text_width(heading, 12) + 2 * PAD, legend_width(kinds) if len(kinds) < 5 else 0, 160.0
+    )
     left = (width - scene.width) / 2
     canvas.text(PAD, 20, heading, size=12, fill=MUTED, extra=' text-anchor="start"')
     draw_scene(canvas, scene, left, 26, 0)
@@ -136,7 +153,9 @@ def draw_box(canvas: Canvas, scene: Scene, x: float, y: float, ground: str) -> N
     y += scene.top
     for shift in (8, 4) if scene.group.count > 1 else ():
         canvas.rect(x + shift, y + shift, width, height, r=8, fill=ground, stroke="#cbd5e1")
-    canvas.rect(x, y, width, height, r=8, fill=ground, stroke="#94a3b8", dash="" if scene.group.count > 1 else "5 3")
+    canvas.rect(
+        x, y, width, height, r=8, fill=ground, stroke="#94a3b8", dash="" if scene.group.count > 1 else "5 3"
+    )
     for k, edge in enumerate(scene.arcs):
         draw_arc(canvas, scene, edge, x, y, min(k, 3))
 
@@ -144,7 +163,10 @@ def draw_box(canvas: Canvas, scene: Scene, x: float, y: float, ground: str) -> N
 def draw_arc(canvas: Canvas, scene: Scene, edge: Edge, x: float, y: float, number: int) -> None:
     """What goes from one round of a repeated group to the next: around its right side."""
     height = scene.height - scene.top - scene.bottom
-    begin, end = x + scene.exits[edge.source, edge.output, False], x + scene.entries[edge.source, edge.output, True]
+    begin, end = (
+        x + scene.exits[edge.source, edge.output, False],
+        x + scene.entries[edge.source, edge.output, True],
+    )
     side = x + scene.width - scene.right + (8 if scene.group.count > 1 else 0) + ARC * (number + 0.6)
     low, high = y + height + scene.bottom - 3, y - ARC + 4
     d = (
@@ -168,20 +190,32 @@ def draw_vertex(canvas: Canvas, vertex: Vertex, cell: Cell, x: float, y: float) 
     canvas.rect(middle - width / 2, y + cell.y, width, height, r=rounded, fill=fill, stroke=line, dash=dash)
     canvas.text(middle, y + cell.y + 18.5, vertex.label, size=LABEL, fill=ink, extra=' font-weight="500"')
     if vertex.detail:
-        canvas.text(middle, y + cell.y + 33.5, vertex.detail, size=DETAIL, fill=MUTED if ink != "#ffffff" else "#cbd5e1")
+        canvas.text(
+            middle,
+            y + cell.y + 33.5,
+            vertex.detail,
+            size=DETAIL,
+            fill=MUTED if ink != "#ffffff" else "#cbd5e1",
+        )
     canvas.close()
 
 
 def hover(vertex: Vertex) -> str:
     """What is shown on hover over a vertex."""
-    parts = [f"{vertex.label} {vertex.detail}".strip(), vertex.kind, *dict.fromkeys(map(spec_text, vertex.outs))]
+    parts = [
+        f"{vertex.label} {vertex.detail}".strip(),
+        vertex.kind,
+        *dict.fromkeys(map(spec_text, vertex.outs)),
+    ]
     return "\n".join([*parts, *filter(None, (str(vertex.line), vertex.line.text))])
 
 
 def draw_route(canvas: Canvas, route: Route, x: float, y: float) -> None:
     """A line of an edge."""
     points = [(x + px, y + py) for px, py in route.points]
-    canvas.open("edge", f"{route.edge.source.label} → {route.edge.target.label}: {spec_text(route.edge.spec)}")
+    canvas.open(
+        "edge", f"{route.edge.source.label} → {route.edge.target.label}: {spec_text(route.edge.spec)}"
+    )
     if route.ends:
         tip = points[-1]
         points = [(px, min(py, tip[1] - 4)) for px, py in points]
@@ -203,7 +237,11 @@ def curve(points: Sequence[Point]) -> str:
     for to_x, to_y in rest:
         middle = (y + to_y) / 2
         straight = abs(to_x - x) < 0.05
-        parts.append(f"V{to_y:.1f}" if straight else f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}")
+        parts.append(
+            f"V{to_y:.1f}"
+            if straight
+            else f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}"
+        )
         x, y = to_x, to_y
     return "".join(parts)
 

@@ -28,7 +28,9 @@ _KEYS = ("operation", "kind", "line")
 
 
 class Row(NamedTuple):
-    """One operation, or several (`count`) that were added up. `saved` is in bytes, `forward` and `backward` are in seconds."""
+    """One operation, or several (`count`) that were added up. `saved` is in bytes, `forward` and `backward`
+    are in seconds.
+    """
 
     operation: str
     kind: str
@@ -41,7 +43,9 @@ class Row(NamedTuple):
 
 
 class Table:
-    """A tape as a table: `rows` in the order of time, `total`, and `by(key)` to add up. Notebooks show it as HTML."""
+    """A tape as a table: `rows` in the order of time, `total`, and `by(key)` to add up. Notebooks show it as
+    HTML.
+    """
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         self.title, self.rows = title, list(rows)
@@ -72,7 +76,10 @@ class Table:
         head, *lines = [_HEAD, *map(cells, self.shown()), cells(self.total)]
         lines.insert(min(SHOWN // 2, len(self.rows)), None) if len(self.rows) > SHOWN else None
         widths = [max(len(line[k]) for line in [head, *lines] if line) for k in range(len(head))]
-        texts = [self._line(line, widths) if line else f"  ... {len(self.rows) - SHOWN} more ..." for line in [head, *lines]]
+        texts = [
+            self._line(line, widths) if line else f"  ... {len(self.rows) - SHOWN} more ..."
+            for line in [head, *lines]
+        ]
         texts.insert(len(texts) - 1, "-" * len(texts[0]))
         return "\n".join([f"{self.title}: {_plural(self.total.count)}", *texts])
 
@@ -82,7 +89,10 @@ class Table:
 
     @staticmethod
     def _line(texts: Sequence[str], widths: Sequence[int]) -> str:
-        parts = [t.rjust(w) if k in _NUMBERS else t.ljust(w) for k, (t, w) in enumerate(zip(texts, widths, strict=True))]
+        parts = [
+            t.rjust(w) if k in _NUMBERS else t.ljust(w)
+            for k, (t, w) in enumerate(zip(texts, widths, strict=True))
+        ]
         return "  ".join(parts).rstrip()
 
     def _repr_html_(self) -> str:
@@ -90,7 +100,10 @@ class Table:
         lines = [_html_row(row, total) for row in rows]
         if len(self.rows) > SHOWN:
             more = f"{len(self.rows) - SHOWN} more; .rows has all of them, .by('line') adds them up"
-            lines.insert(SHOWN // 2, f'<tr><td colspan="{len(_HEAD)}" style="text-align:center">{escape(more)}</td></tr>')
+            lines.insert(
+                SHOWN // 2,
+                f'<tr><td colspan="{len(_HEAD)}" style="text-align:center">{escape(more)}</td></tr>',
+            )
         head = "".join(f'<th style="{_look(k)}">{name}</th>' for k, name in enumerate(_HEAD))
         last = "".join(f'<th style="{_look(k)}">{escape(text)}</th>' for k, text in enumerate(cells(total)))
         return (
@@ -133,7 +146,11 @@ def _html_row(row: Row, total: Row) -> str:
     for k, text in enumerate(cells(row)):
         part, whole = shares.get(k, (0, 0))
         percent = 100 * part / whole if whole else 0.0
-        bar = f";background:linear-gradient(to left,#93c5fd88 {percent:.1f}%,transparent {percent:.1f}%)" if percent else ""
+        bar = (
+            f";background:linear-gradient(to left,#93c5fd88 {percent:.1f}%,transparent {percent:.1f}%)"
+            if percent
+            else ""
+        )
         tip = f' title="{escape(f"{row.line}: {row.line.text}")}"' if row.line and k == len(_HEAD) - 1 else ""
         shown = f"<code>{escape(text)}</code>" if tip else escape(text)
         parts.append(f'<td style="{_look(k)}{bar}"{tip}>{shown}</td>')
@@ -231,7 +248,17 @@ def rows_of(recording: Recording, known: Sequence[Any]) -> list[Row]:
         seen.update(new)
         note = recording.notes[node]
         out = spec_text(node.spec) if node.spec.dtype is not None else f"{node.shape} outputs"
-        rows.append(Row(note.name, note.kind, out, sum(new.values()), note.seconds, watch.seconds.get(node, 0.0), note.line))
+        rows.append(
+            Row(
+                note.name,
+                note.kind,
+                out,
+                sum(new.values()),
+                note.seconds,
+                watch.seconds.get(node, 0.0),
+                note.line,
+            )
+        )
     return rows
 
 
@@ -242,10 +269,11 @@ def trace(fun: Callable[P, Any]) -> Callable[P, Table]:
         fun: a function of pytrees; it is run once, with all floating leaves of its arguments traced.
 
     Returns:
-        A function with the arguments of `fun` that returns a `Table`. Each row is one operation on the way to an output: what was
-        called, shape and dtype of its output, the bytes that its node keeps alive beyond the arguments and earlier nodes, and
-        the time of NumPy's own work, forward (the call, once more by itself) and backward (the better of two pulls), and the
-        line that called it. `table.total` adds up, and `table.by("line")` does line by line.
+        A function with the arguments of `fun` that returns a `Table`. Each row is one operation on the way to
+        an output: what was called, shape and dtype of its output, the bytes that its node keeps alive beyond
+        the arguments and earlier nodes, and the time of NumPy's own work, forward (the call, once more by
+        itself) and backward (the better of two pulls), and the line that called it. `table.total` adds up,
+        and `table.by("line")` does line by line.
 
     Raises:
         OutputError: no output depends on a floating argument. ArgumentError: `fun` is no function.

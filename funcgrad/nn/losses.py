@@ -286,14 +286,20 @@ def _check_classes(who: str, x: Any, target: Any, ignore: int | None) -> None:
 
 
 def _scaled_target(x: Any, target: Any, weights: Any, reduction: str, ignore: int | None) -> tuple[Any, Any]:
-    """The classes (0 for those to be ignored), and by what the loss of each is multiplied (one number, or one for each)."""
+    """The classes (0 for those to be ignored), and by what the loss of each is multiplied (one number, or one
+    for each).
+    """
     if ignore is not None and not isinstance(target, Tracer) and not np.any(target == ignore):
         ignore = None
     if weights is None and ignore is None and target.size and not isinstance(target, Tracer):
         return target, x.dtype.type(1 / target.size if reduction == "mean" else 1)
     valid: Any = np.ones(target.shape, bool) if ignore is None else target != ignore
     target = np.where(valid, target, 0)
-    scale = valid.astype(x.dtype) if weights is None else np.where(valid, GETITEM(weights, target), 0).astype(x.dtype)
+    scale = (
+        valid.astype(x.dtype)
+        if weights is None
+        else np.where(valid, GETITEM(weights, target), 0).astype(x.dtype)
+    )
     if reduction == "mean":
         total = np.sum(scale)
         scale = scale / np.where(total == 0, 1, total)
@@ -305,7 +311,11 @@ def _or_nan(loss: Any, scale: Any, reduction: str) -> Any:
     if reduction != "mean" or not np.ndim(scale):
         return loss
     empty = np.sum(scale) == 0
-    return loss if not isinstance(empty, Tracer) and not empty else loss + np.where(empty, np.nan, 0).astype(loss.dtype)
+    return (
+        loss
+        if not isinstance(empty, Tracer) and not empty
+        else loss + np.where(empty, np.nan, 0).astype(loss.dtype)
+    )
 
 
 def at_classes(kernel: Any, x: Any, target: Any, weights: Any, reduction: str, ignore: int | None) -> Any:
@@ -321,7 +331,9 @@ def smoothed(x: Any, target: Any, weights: Any, reduction: str, ignore: int | No
     scale = np.broadcast_to(scale, target.shape)
     valid = scale
     if weights is not None:
-        valid = np.where(scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, GETITEM(weights, target)))
+        valid = np.where(
+            scale == 0, x.dtype.type(0), scale / np.where(scale == 0, 1, GETITEM(weights, target))
+        )
     at_class = (np.arange(x.shape[-1]) == target[..., None]) * (scale * (1 - smoothing))[..., None]
     spread = (valid * (smoothing / x.shape[-1]))[..., None]
     q = at_class + (spread if weights is None else spread * weights)

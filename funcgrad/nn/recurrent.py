@@ -248,9 +248,7 @@ def _run(
     }
     for name, (operand, shape) in wanted.items():
         if operand is not None and tuple(operand.shape) != shape:
-            raise ArgumentError(
-                f"{who}: {name} {operand.shape} for x {rows.shape} by step: give {shape}"
-            )
+            raise ArgumentError(f"{who}: {name} {operand.shape} for x {rows.shape} by step: give {shape}")
     return list(
         scan(kind, rows, tuple(states), kernel.T, recurrent.T, bias, recurrent_bias, None, sizes, reverse)
     )

@@ -1,9 +1,9 @@
 """NumPy, where it is to know tracers: `import funcgrad.numpy as np`.
 
-Plain NumPy hands a call to funcgrad if an argument is a tracer. It can't where it looks at no argument (`np.zeros(3)`, into which
-tracers are written later), looks into lists only to convert them (`np.array([x, y])`, `np.sum([x, y])`), or calls a function of
-the user's that gives tracers (`np.vectorize`). Here all of that works. Every other name is NumPy's own, and so is all that runs
-outside of transforms.
+Plain NumPy hands a call to funcgrad if an argument is a tracer. It can't where it looks at no argument
+(`np.zeros(3)`, into which tracers are written later), looks into lists only to convert them (`np.array([x,
+y])`, `np.sum([x, y])`), or calls a function of the user's that gives tracers (`np.vectorize`). Here all of
+that works. Every other name is NumPy's own, and so is all that runs outside of transforms.
 
 >>> import funcgrad.numpy as np
 >>> from funcgrad import grad

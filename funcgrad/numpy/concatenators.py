@@ -15,11 +15,17 @@ from funcgrad.numpy.dispatch import tracer_in
 
 def _parts(items: tuple[Any, ...]) -> list[Any]:
     """The items of an index, and what stands in its slices."""
-    return [part for item in items for part in ((item.start, item.stop, item.step) if isinstance(item, slice) else (item,))]
+    return [
+        part
+        for item in items
+        for part in ((item.start, item.stop, item.step) if isinstance(item, slice) else (item,))
+    ]
 
 
 def _spaced(s: slice) -> Any:
-    """The numbers that a slice stands for: start:stop:step, or start:stop:5j for five of them, with both ends."""
+    """The numbers that a slice stands for: start:stop:step, or start:stop:5j for five of them, with both
+    ends.
+    """
     start, step = 0 if s.start is None else s.start, 1 if s.step is None else s.step
     if isinstance(step, complex):
         return linspace(start, s.stop, int(abs(step)))
@@ -43,13 +49,15 @@ class _Indexed:
         raise NotImplementedError
 
 
-_NUMBERS = frozenset([bool, int, float, complex])  # Python's, which take the precision of what they stand beside
+# Python's, which take the precision of what they stand beside
+_NUMBERS = frozenset([bool, int, float, complex])
 
 
 class _Concatenator(_Indexed):
     """r_ and c_: arrays, numbers and slices, put one after the other along an axis.
 
-    `defaults` are the axis, the least number of axes of each item, and where the axes of an item with fewer come to stand.
+    `defaults` are the axis, the least number of axes of each item, and where the axes of an item with fewer
+    come to stand.
     """
 
     def __init__(self, numpys: Any, defaults: tuple[int, int, int]) -> None:
@@ -63,7 +71,9 @@ class _Concatenator(_Indexed):
             axis, ndmin, first = self._directive(items[0])
             items = items[1:]
         parts = [self._placed(item, ndmin, first) for item in items]
-        dtype = np.result_type(*(item if type(item) in _NUMBERS else part.dtype for item, part in zip(items, parts)))
+        dtype = np.result_type(
+            *(item if type(item) in _NUMBERS else part.dtype for item, part in zip(items, parts))
+        )
         return np.concatenate([part.astype(dtype, copy=False) for part in parts], axis)
 
     def _directive(self, text: str) -> tuple[int, int, int]:
@@ -78,7 +88,9 @@ class _Concatenator(_Indexed):
         return (numbers + list(self.defaults[len(numbers) :]))[:3]  # type: ignore[return-value]
 
     def _placed(self, item: Any, ndmin: int, first: int) -> Any:
-        """An item with at least `ndmin` axes, of which its own come after `first` new ones (-1: after all new ones)."""
+        """An item with at least `ndmin` axes, of which its own come after `first` new ones (-1: after all new
+        ones).
+        """
         out = _spaced(item) if isinstance(item, slice) else array(item)
         missing = ndmin - out.ndim
         if missing <= 0:
@@ -91,7 +103,9 @@ class _Concatenator(_Indexed):
 
 
 class _Grid(_Indexed):
-    """mgrid and ogrid: the coordinates of a grid, whole (an array) or open (one array for each axis, to be broadcast)."""
+    """mgrid and ogrid: the coordinates of a grid, whole (an array) or open (one array for each axis, to be
+    broadcast).
+    """
 
     def __init__(self, numpys: Any, *, is_open: bool) -> None:
         super().__init__(numpys)
@@ -104,7 +118,9 @@ class _Grid(_Indexed):
         dtype = np.result_type(*axes)
         if not self.is_open:
             return np.stack(np.meshgrid(*axes, indexing="ij")).astype(dtype)
-        return tuple(x.astype(dtype).reshape((1,) * k + (-1,) + (1,) * (len(axes) - 1 - k)) for k, x in enumerate(axes))
+        return tuple(
+            x.astype(dtype).reshape((1,) * k + (-1,) + (1,) * (len(axes) - 1 - k)) for k, x in enumerate(axes)
+        )
 
 
 r_, c_ = _Concatenator(np.r_, (0, 1, -1)), _Concatenator(np.c_, (-1, 2, 0))

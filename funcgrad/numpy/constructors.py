@@ -1,8 +1,8 @@
-"""New arrays. While a transform runs they are blank (core/memory/blank.py): tracers can be written into them, and they
-may hold some from the start. Otherwise they are what NumPy makes.
+"""New arrays. While a transform runs they are blank (core/memory/blank.py): tracers can be written into them,
+and they may hold some from the start. Otherwise they are what NumPy makes.
 
-Integers and booleans have no derivative and stay plain. So does an array that is not new, as `np.asarray(a)` gives it for an
-array `a`: what is written into it has to be seen in `a`.
+Integers and booleans have no derivative and stay plain. So does an array that is not new, as `np.asarray(a)`
+gives it for an array `a`: what is written into it has to be seen in `a`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def converted_by(function: Callable[..., Any]) -> Any:
     return named_like(convert, function, HOME)
 
 
-def of_tracers(function: Callable[..., Any], tracer: Tracer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def of_tracers(
+    function: Callable[..., Any], tracer: Tracer, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """function(*args, **kwargs), where `tracer` is among the arguments."""
     made = entry(function)
     if not isinstance(made, Constructor):
@@ -76,16 +78,24 @@ diag = converted_by(np.diag)
 zeros, ones, empty, full = (made_by(f) for f in (np.zeros, np.ones, np.empty, np.full))
 zeros_like, ones_like, empty_like = (made_by(f) for f in (np.zeros_like, np.ones_like, np.empty_like))
 full_like, copy, diagflat = made_by(np.full_like), made_by(np.copy), made_by(np.diagflat)
-arange, linspace, logspace, geomspace = (made_by(f) for f in (np.arange, np.linspace, np.logspace, np.geomspace))
-eye, identity, tri, tril, triu, vander = (made_by(f) for f in (np.eye, np.identity, np.tri, np.tril, np.triu, np.vander))
+arange, linspace, logspace, geomspace = (
+    made_by(f) for f in (np.arange, np.linspace, np.logspace, np.geomspace)
+)
+eye, identity, tri, tril, triu, vander = (
+    made_by(f) for f in (np.eye, np.identity, np.tri, np.tril, np.triu, np.vander)
+)
 indices, meshgrid = made_by(np.indices), made_by(np.meshgrid)
 fromstring, fromfile = made_by(np.fromstring), made_by(np.fromfile)
 loadtxt, genfromtxt = made_by(np.loadtxt), made_by(np.genfromtxt)
-hamming, hanning, bartlett, blackman = (made_by(f) for f in (np.hamming, np.hanning, np.bartlett, np.blackman))
+hamming, hanning, bartlett, blackman = (
+    made_by(f) for f in (np.hamming, np.hanning, np.bartlett, np.blackman)
+)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """`a` as an array; a ValueError if there is a NaN or inf in it (shape and dtype as np.asarray gives them)."""
+    """`a` as an array; a ValueError if there is a NaN or inf in it (shape and dtype as np.asarray gives
+    them).
+    """
     out = asarray(a, dtype=dtype, order=order)
     if out.dtype.kind in "fc" and not np.isfinite(concrete(out)).all():
         raise ValueError("array must not contain infs or NaNs")

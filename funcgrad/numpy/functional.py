@@ -1,4 +1,6 @@
-"""Functions of the user's functions, which may give tracers whatever they are called with: they may close over some."""
+"""Functions of the user's functions, which may give tracers whatever they are called with: they may close
+over some.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from funcgrad.numpy.dispatch import named_like
 
 # ---- those in the catalogue ------------------------------------------------------------------------------------------
 def _applying(function: Callable[..., Any], position: int) -> Any:
-    """`function`, whose results are written into an array like the argument at `position`: that is blank, if it is plain."""
+    """`function`, whose results are written into an array like the argument at `position`: that is blank, if
+    it is plain.
+    """
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or len(args) <= position:
@@ -139,7 +143,8 @@ class vectorize(np.vectorize):
            [0., 0.]])
 
     Raises:
-        ValueError: an operand has too few axes for the signature, or sizes that don't agree; there is nothing to apply the
+        ValueError: an operand has too few axes for the signature, or sizes that don't agree; there is nothing
+        to apply the
             function to, and `otypes` does not say what would come.
     """
 
@@ -170,7 +175,9 @@ class vectorize(np.vectorize):
         outs = loop.stacked(otypes)
         for out, core in zip(outs, results or ()):
             if out.ndim != len(loop.shape) + len(core):
-                raise ValueError(f"a result has {out.ndim - len(loop.shape)} axes, but the signature gives it {core}")
+                raise ValueError(
+                    f"a result has {out.ndim - len(loop.shape)} axes, but the signature gives it {core}"
+                )
         return tuple(outs) if loop.is_tuple else outs[0]
 
 
@@ -181,7 +188,9 @@ def _sizes(cores: list[list[str]], operands: list[Any]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for x, core in zip(operands, cores):
         if x.ndim < len(core):
-            raise ValueError(f"{x.ndim}-dimensional argument does not have enough dimensions for all core dimensions {core}")
+            raise ValueError(
+                f"{x.ndim}-dimensional argument does not have enough dimensions for all core dimensions {core}"
+            )
         for name, size in zip(core, x.shape[x.ndim - len(core) :]):
             if sizes.setdefault(name, size) != size:
                 raise ValueError(f"inconsistent size for core dimension {name!r}: {size} and {sizes[name]}")
@@ -218,7 +227,8 @@ class PyFunction:
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
-    """A ufunc that calls `func` for each element. Its results are arrays of objects; of numbers, where they hold tracers.
+    """A ufunc that calls `func` for each element. Its results are arrays of objects; of numbers, where they
+    hold tracers.
 
     >>> import funcgrad.numpy as np
     >>> from funcgrad import grad

@@ -28,7 +28,8 @@ class _Arrays(type):
 
 
 class ndarray(np.ndarray, metaclass=_Arrays):
-    """numpy.ndarray, of which tracers are instances too: `isinstance(x, np.ndarray)` says what it says without a transform.
+    """numpy.ndarray, of which tracers are instances too: `isinstance(x, np.ndarray)` says what it says
+    without a transform.
 
     >>> import funcgrad.numpy as np
     >>> from funcgrad import grad
@@ -92,7 +93,9 @@ def broadcast(*arrays: Any) -> Any:
 
 
 class _NDIter(Iterator[Any]):
-    """np.nditer over arrays among which there are tracers: in the order of C (or of Fortran, if asked), one by one."""
+    """np.nditer over arrays among which there are tracers: in the order of C (or of Fortran, if asked), one
+    by one.
+    """
 
     def __init__(self, arrays: list[Any], order: str) -> None:
         self.operands = tuple(arrays)
@@ -154,10 +157,14 @@ class _NDIter(Iterator[Any]):
         """Nothing is left to be written back."""
 
 
-_FLAGS = frozenset(["multi_index", "c_index", "refs_ok", "buffered", "zerosize_ok", "common_dtype", "growinner"])
+_FLAGS = frozenset(
+    ["multi_index", "c_index", "refs_ok", "buffered", "zerosize_ok", "common_dtype", "growinner"]
+)
 
 
-def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, order: str = "K", **kwargs: Any) -> Any:
+def nditer(
+    op: Any, flags: Any = None, op_flags: Any = None, *args: Any, order: str = "K", **kwargs: Any
+) -> Any:
     """An iterator over elements: as numpy.nditer; of tracers one by one, in the order of C.
 
     >>> import funcgrad.numpy as np

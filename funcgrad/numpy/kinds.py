@@ -1,4 +1,6 @@
-"""Classes of numbers, into which tracers can be converted and of which they are instances: np.float64, and Python's float."""
+"""Classes of numbers, into which tracers can be converted and of which they are instances: np.float64, and
+Python's float.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ running = RUNNING.get
 
 
 class NumberKind(type):
-    """The class of stand-ins for a class of numbers. A stand-in equals its original, and calling it gives such numbers, or
-    tracers that take their place."""
+    """The class of stand-ins for a class of numbers. A stand-in equals its original, and calling it gives
+    such numbers, or tracers that take their place.
+    """
 
     original: type
     convert: Callable[..., Any]
@@ -38,7 +41,9 @@ class NumberKind(type):
         return isinstance(x, cls.original)
 
     def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, cls.original) if "original" in cls.__dict__ else super().__subclasscheck__(kind)
+        return (
+            issubclass(kind, cls.original) if "original" in cls.__dict__ else super().__subclasscheck__(kind)
+        )
 
     def __eq__(cls, other: object) -> bool:
         return cls is other or cls.__dict__.get("original") is other
@@ -61,7 +66,12 @@ copyreg.pickle(NumberKind, lambda kind: (_itself, (kind.original,)))
 def stand_in_for(original: type, convert: Callable[..., Any], dtype: Any) -> Any:
     """A class in the place of `original`, whose calls are `convert`; as a dtype it is `dtype`."""
     bases = () if original is np.bool_ else (original,)
-    space = {"original": original, "convert": staticmethod(convert), "__doc__": original.__doc__, "__slots__": ()}
+    space = {
+        "original": original,
+        "convert": staticmethod(convert),
+        "__doc__": original.__doc__,
+        "__slots__": (),
+    }
     if not issubclass(original, np.generic) or original is np.bool_:
         space["dtype"] = np.dtype(dtype)
     made = NumberKind(original.__name__, bases, space)
@@ -84,7 +94,16 @@ def number_class(original: Any) -> Any:
 
 
 _ABSTRACT = frozenset(
-    [np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact, np.floating, np.complexfloating, np.timedelta64]
+    [
+        np.number,
+        np.integer,
+        np.signedinteger,
+        np.unsignedinteger,
+        np.inexact,
+        np.floating,
+        np.complexfloating,
+        np.timedelta64,
+    ]
 )
 
 

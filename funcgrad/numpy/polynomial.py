@@ -1,4 +1,5 @@
-"""numpy.polynomial, whose coefficients and arguments may be tracers: NumPy's own code, run as `adapt` runs a program.
+"""numpy.polynomial, whose coefficients and arguments may be tracers: NumPy's own code, run as `adapt` runs a
+program.
 
 >>> import funcgrad.numpy as np
 >>> from funcgrad import grad

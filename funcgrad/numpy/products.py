@@ -1,4 +1,6 @@
-"""matmul and dot, of sparse matrices too: of those that have SciPy's methods, whose derivative is in the other operand."""
+"""matmul and dot, of sparse matrices too: of those that have SciPy's methods, whose derivative is in the
+other operand.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def _batched_times(primitive: Any, call: Any, batched: Any, size: int) -> Any:
     return np.moveaxis(out.reshape(out.shape[:1] + columns.shape[1:]), -1, 0)
 
 
-sparse_times = linear(times, lambda ct, x, matrix: sparse_times(ct, matrix=matrix.T), operands="x", batch=_batched_times)
+sparse_times = linear(
+    times, lambda ct, x, matrix: sparse_times(ct, matrix=matrix.T), operands="x", batch=_batched_times
+)
 
 
 def is_sparse(x: Any) -> bool:

@@ -1,7 +1,8 @@
 """numpy.random, whose samples are blank arrays while a transform runs, and whose parameters may be tracers.
 
-Where a sample is a smooth function of a parameter and of numbers that do not depend on it, as loc + scale * z is, the
-derivative is that of the function at these numbers: that of the program as it ran. Other distributions refuse tracers by name.
+Where a sample is a smooth function of a parameter and of numbers that do not depend on it, as loc + scale * z
+is, the derivative is that of the function at these numbers: that of the program as it ran. Other
+distributions refuse tracers by name.
 
 >>> import funcgrad.numpy as np
 >>> from funcgrad import grad
@@ -36,7 +37,11 @@ def default_rng(seed: Any = None) -> Any:
 def __getattr__(name: str) -> Any:
     value = getattr(_theirs, name)
     source = getattr(value, "__self__", None)
-    if isinstance(source, _theirs.RandomState) and callable(value) and name not in ("seed", "get_state", "set_state"):
+    if (
+        isinstance(source, _theirs.RandomState)
+        and callable(value)
+        and name not in ("seed", "get_state", "set_state")
+    ):
         value = named_like(functools.partial(sampled, source, name), value, __name__)
     globals()[name] = value
     return value

@@ -51,7 +51,11 @@ class Records:
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(self.shape[0])) if self.shape else iter([x[()] for x in self.fields.values()])
+        return (
+            (self[i] for i in range(self.shape[0]))
+            if self.shape
+            else iter([x[()] for x in self.fields.values()])
+        )
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, str):

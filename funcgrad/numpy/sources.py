@@ -119,14 +119,20 @@ def _outside(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 class Source:
-    """A source of random numbers (a Generator or RandomState) that was made elsewhere, with samples that are blank."""
+    """A source of random numbers (a Generator or RandomState) that was made elsewhere, with samples that are
+    blank.
+    """
 
     def __init__(self, source: Any) -> None:
         self._source = source
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._source, name)
-        return functools.partial(sampled, self._source, name) if callable(value) and not name.startswith("_") else value
+        return (
+            functools.partial(sampled, self._source, name)
+            if callable(value) and not name.startswith("_")
+            else value
+        )
 
 
 def _aware(base: Any) -> Any:
@@ -136,7 +142,11 @@ def _aware(base: Any) -> Any:
         for name in dir(base)
         if not name.startswith("_") and callable(getattr(base, name))
     }
-    return type(base.__name__, (base,), {**space, "__doc__": (base.__doc__ or "").replace(">>> ", ""), "__module__": HOME})
+    return type(
+        base.__name__,
+        (base,),
+        {**space, "__doc__": (base.__doc__ or "").replace(">>> ", ""), "__module__": HOME},
+    )
 
 
 def _method(base: Any, name: str) -> Callable[..., Any]:

@@ -1,9 +1,10 @@
-"""Optimizers as pure functions on pytrees: `optimizer.init(params)`, `optimizer.update(gradients, state, params)`.
+"""Optimizers as pure functions on pytrees: `optimizer.init(params)`, `optimizer.update(gradients, state,
+params)`.
 
-Every optimizer is an immutable object that holds its hyperparameters: numbers, or schedules (functions of the number of
-updates made so far). All state is in the state that `init` makes, a pytree. Formulas and names are those of PyTorch's
-optimizers, whose facade in `funcgrad.torch.optim` runs the same kernels. Each has its name in
-small letters, too: `optim.adam` is `optim.Adam`.
+Every optimizer is an immutable object that holds its hyperparameters: numbers, or schedules (functions of the
+number of updates made so far). All state is in the state that `init` makes, a pytree. Formulas and names are
+those of PyTorch's optimizers, whose facade in `funcgrad.torch.optim` runs the same kernels. Each has its name
+in small letters, too: `optim.adam` is `optim.Adam`.
 
 >>> import numpy as np
 >>> from funcgrad import optim, value_and_grad
@@ -29,7 +30,19 @@ Its parts::
     quasi_newton.py   L-BFGS; wolfe.py, its line search
 """
 
-from funcgrad.optim.algorithms import ASGD, SGD, Adadelta, Adagrad, Adam, Adamax, AdamW, NAdam, RAdam, RMSprop, Rprop
+from funcgrad.optim.algorithms import (
+    ASGD,
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    NAdam,
+    RAdam,
+    RMSprop,
+    Rprop,
+)
 from funcgrad.optim.optimizer import Optimizer, State
 from funcgrad.optim.quasi_newton import LBFGS, LBFGSState, Minimum, minimize
 

@@ -53,7 +53,10 @@ def _adagrad(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
 
 
 ADAGRAD = UpdateRule(
-    _adagrad, _adagrad_numbers, slots=lambda h: ("sum",), start=lambda h: {"sum": h["initial_accumulator_value"]}
+    _adagrad,
+    _adagrad_numbers,
+    slots=lambda h: ("sum",),
+    start=lambda h: {"sum": h["initial_accumulator_value"]},
 )
 
 

@@ -1,4 +1,6 @@
-"""SGD, Adam and the others: their hyperparameters. The formulas are in descent.py, moments.py and adaptive.py."""
+"""SGD, Adam and the others: their hyperparameters. The formulas are in descent.py, moments.py and
+adaptive.py.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ _dataclass = dataclasses.dataclass(frozen=True)
 
 @_dataclass
 class SGD(Optimizer):
-    """Gradient descent: x - lr * gradient; `momentum` averages the gradients, `nesterov` looks ahead along them.
+    """Gradient descent: x - lr * gradient; `momentum` averages the gradients, `nesterov` looks ahead along
+    them.
 
-    `weight_decay` adds weight_decay * x to the gradient, `maximize` turns it around; they mean the same everywhere.
-    Sutskever et al., "On the importance of initialization and momentum in deep learning", ICML 2013.
+    `weight_decay` adds weight_decay * x to the gradient, `maximize` turns it around; they mean the same
+    everywhere. Sutskever et al., "On the importance of initialization and momentum in deep learning", ICML
+    2013.
     """
 
     lr: Hyper = 1e-3
@@ -36,7 +40,8 @@ class SGD(Optimizer):
 class ASGD(Optimizer):
     """Gradient descent that keeps the average of its iterates in state.slots["ax"].
 
-    Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", SIAM J. Control Optim. 30, 1992.
+    Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", SIAM J. Control Optim. 30,
+    1992.
     """
 
     lr: Hyper = 1e-2
@@ -50,7 +55,8 @@ class ASGD(Optimizer):
 
 @_dataclass
 class Rprop(Optimizer):
-    """Steps by the gradient's sign, of sizes that grow while it stays the same and shrink when it turns; for full batches.
+    """Steps by the gradient's sign, of sizes that grow while it stays the same and shrink when it turns; for
+    full batches.
 
     Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning", ICNN 1993.
     """
@@ -89,7 +95,9 @@ class AdamW(Adam):
 
 @_dataclass
 class Adamax(Optimizer):
-    """Adam with the largest gradient, slowly forgotten, instead of the average square (arXiv:1412.6980, section 7.1)."""
+    """Adam with the largest gradient, slowly forgotten, instead of the average square (arXiv:1412.6980,
+    section 7.1).
+    """
 
     lr: Hyper = 2e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
@@ -115,7 +123,9 @@ class NAdam(Optimizer):
 
 @_dataclass
 class RAdam(Optimizer):
-    """Adam that steps along the plain average until the variance of its step is known. Liu et al., arXiv:1908.03265."""
+    """Adam that steps along the plain average until the variance of its step is known. Liu et al.,
+    arXiv:1908.03265.
+    """
 
     lr: Hyper = 1e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
@@ -158,7 +168,9 @@ class Adagrad(Optimizer):
 
 @_dataclass
 class Adadelta(Optimizer):
-    """Divides by the root of the average squared gradient, multiplies by that of the squared steps. Zeiler, arXiv:1212.5701."""
+    """Divides by the root of the average squared gradient, multiplies by that of the squared steps. Zeiler,
+    arXiv:1212.5701.
+    """
 
     lr: Hyper = 1.0
     rho: Hyper = 0.9

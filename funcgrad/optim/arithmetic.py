@@ -1,8 +1,9 @@
-"""The arithmetic that update rules are written in, done in two ways: in place on plain arrays, or anew on tracers.
+"""The arithmetic that update rules are written in, done in two ways: in place on plain arrays, or anew on
+tracers.
 
-A rule is a formula of verbs. Each verb returns its first operand, changed; those with `out` return a temporary of that number.
-`InPlace` writes into the operand and into scratch that was allocated beforehand. `Anew` makes new values: what it is given may
-be tracers, and is left alone.
+A rule is a formula of verbs. Each verb returns its first operand, changed; those with `out` return a
+temporary of that number. `InPlace` writes into the operand and into scratch that was allocated beforehand.
+`Anew` makes new values: what it is given may be tracers, and is left alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ TEMPORARIES = 3
 
 
 class InPlace:
-    """Verbs on arrays of one dimension and one length that write into their first operand; nothing is allocated."""
+    """Verbs on arrays of one dimension and one length that write into their first operand; nothing is
+    allocated.
+    """
 
     __slots__ = ("inner", "temporaries")
 
@@ -144,7 +147,9 @@ class Anew:
         return x * y
 
     def root(self, x: Any, out: int) -> Any:
-        """The square root of x. Rules take it of an average of squares, whose root is a norm: it has slope 0 at 0."""
+        """The square root of x. Rules take it of an average of squares, whose root is a norm: it has slope 0
+        at 0.
+        """
         nonzero = x != 0
         return np.where(nonzero, np.sqrt(np.where(nonzero, x, 1)), 0)
 

@@ -44,7 +44,9 @@ def _asgd(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return x, a.assign(average, x) if k.mu == 1 else a.lerp(average, x, k.mu)
 
 
-ASGD = UpdateRule(_asgd, _asgd_numbers, slots=lambda h: ("ax",), carried=lambda h: {"eta": h["lr"], "mu": 1.0})
+ASGD = UpdateRule(
+    _asgd, _asgd_numbers, slots=lambda h: ("ax",), carried=lambda h: {"eta": h["lr"], "mu": 1.0}
+)
 
 
 # ---- Rprop -----------------------------------------------------------------------------------------------------------
@@ -67,4 +69,6 @@ def _rprop(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add_product(x, a.sign(y, 1), size, -1), a.assign(previous, y), size
 
 
-RPROP = UpdateRule(_rprop, _rprop_numbers, slots=lambda h: ("prev", "step_size"), start=lambda h: {"step_size": h["lr"]})
+RPROP = UpdateRule(
+    _rprop, _rprop_numbers, slots=lambda h: ("prev", "step_size"), start=lambda h: {"step_size": h["lr"]}
+)

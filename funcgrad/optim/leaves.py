@@ -10,10 +10,12 @@ import numpy as np
 
 from funcgrad.optim.arithmetic import TEMPORARIES, Anew, InPlace
 
-# kernel(arithmetic, x, y, slots, k) -> (x, *slots): the parameter, its gradient, its state, the numbers of this step.
+# kernel(arithmetic, x, y, slots, k) -> (x, *slots): the parameter, its gradient, its state, the numbers of
+# this step.
 Kernel = Callable[[Any, Any, Any, tuple[Any, ...], Any], tuple[Any, ...]]
 
-# Of each array. A block of all of them is to fit into the cache next to the processor, and to be so long that calls cost little.
+# Of each array. A block of all of them is to fit into the cache next to the processor, and to be so long that
+# calls cost little.
 BLOCK_BYTES = 1 << 17
 _scratch = threading.local()
 
@@ -23,12 +25,16 @@ def scratch_for(dtype: np.dtype[Any]) -> list[np.ndarray]:
     held = _scratch.__dict__
     found = held.get(dtype.char)
     if found is None:
-        found = held[dtype.char] = [np.empty(BLOCK_BYTES // dtype.itemsize, dtype) for _ in range(1 + TEMPORARIES)]
+        found = held[dtype.char] = [
+            np.empty(BLOCK_BYTES // dtype.itemsize, dtype) for _ in range(1 + TEMPORARIES)
+        ]
     return found
 
 
 def update_in_place(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> None:
-    """Write the next values into the arrays `x` and `slots`; all have one shape and dtype. Complex is two reals."""
+    """Write the next values into the arrays `x` and `slots`; all have one shape and dtype. Complex is two
+    reals.
+    """
     arrays, real = (x, y, *slots), x.real.dtype
     scratch = scratch_for(real)
     block = len(scratch[0])
@@ -60,7 +66,9 @@ def _run(kernel: Kernel, scratch: list[np.ndarray], parts: list[np.ndarray], k: 
 
 
 def updated(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> tuple[Any, ...]:
-    """The next values of `x` and `slots`, which may be tracers and are left alone; each has the dtype that it had."""
+    """The next values of `x` and `slots`, which may be tracers and are left alone; each has the dtype that it
+    had.
+    """
     given = (x, *slots)
     if x.dtype.kind == "c":
         parts = [kernel(Anew(), part(x), part(y), tuple(map(part, slots)), k) for part in (np.real, np.imag)]

@@ -1,4 +1,6 @@
-"""Adam (Kingma and Ba, arXiv:1412.6980) and its relatives: first and second moments of the gradient as moving averages."""
+"""Adam (Kingma and Ba, arXiv:1412.6980) and its relatives: first and second moments of the gradient as moving
+averages.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ def _nadam(a: Any, x: Any, y: Any, slots: Any, k: Any) -> tuple[Any, ...]:
     return a.add_quotient(a.add_quotient(x, y, root, k.gradient_rate), m, root, k.average_rate), m, v
 
 
-NADAM = UpdateRule(_nadam, _nadam_numbers, slots=lambda h: ("exp_avg", "exp_avg_sq"), carried=lambda h: {"mu_product": 1.0})
+NADAM = UpdateRule(
+    _nadam, _nadam_numbers, slots=lambda h: ("exp_avg", "exp_avg_sq"), carried=lambda h: {"mu_product": 1.0}
+)
 
 
 # ---- RAdam (Liu et al., arXiv:1908.03265) ----------------------------------------------------------------------------
@@ -90,7 +94,8 @@ def _radam_numbers(h: Hyper, step: Any, carried: Carried) -> tuple[SimpleNamespa
     k = _moments(h, step)
     beta2 = h["betas"][1]
     longest = 2 / (1 - beta2) - 1
-    length = longest - 2 * step * beta2**step / k.correction2  # of the simple average that comes closest to the moving one
+    # of the simple average that comes closest to the moving one
+    length = longest - 2 * step * beta2**step / k.correction2
     k.rate, k.adaptive = -h["lr"] / k.correction1, None
     if length > 5:  # the variance of the step is known only from here on
         spread = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)

@@ -17,8 +17,8 @@ from funcgrad.optim.rules import UpdateRule, check
 class State(NamedTuple):
     """What an optimizer keeps between two updates; a pytree.
 
-    `step` counts the updates made. `slots` has, under their names, trees of arrays like the parameters; `numbers` has what is
-    kept once.
+    `step` counts the updates made. `slots` has, under their names, trees of arrays like the parameters;
+    `numbers` has what is kept once.
     """
 
     step: int
@@ -30,8 +30,8 @@ class State(NamedTuple):
 class Optimizer:
     """Base of the optimizers. Parameters are pytrees of floating-point or complex arrays.
 
-    Each hyperparameter may be a number, or a schedule: a function of the number of updates made so far (0 at first) that gives a
-    number. Numbers that are tracers are differentiated like everything else.
+    Each hyperparameter may be a number, or a schedule: a function of the number of updates made so far (0 at
+    first) that gives a number. Numbers that are tracers are differentiated like everything else.
     """
 
     rule: ClassVar[UpdateRule]
@@ -52,17 +52,18 @@ class Optimizer:
         leaves, structure = self._parameters(params)
         start = self.rule.start(h)
         slots = {
-            name: tree.unflatten(structure, [_filled_like(x, start.get(name, 0)) for x in leaves]) for name in self.rule.slots(h)
+            name: tree.unflatten(structure, [_filled_like(x, start.get(name, 0)) for x in leaves])
+            for name in self.rule.slots(h)
         }
         return State(0, slots, dict(self.rule.carried(h)))
 
     def update(self, gradients: Any, state: State, params: Any) -> tuple[Any, State]:
         """The next parameters and the next state; what is given is left alone.
 
-        `gradients` is a tree like `params`, as `grad` gives it: for complex parameters the step is along its conjugate, which
-        descends. The new parameters have the dtypes of the old ones. Everything may be a tracer: an update can be
-        differentiated.
-        Raises ValueError if the trees do not match, CotangentError if shapes do not.
+        `gradients` is a tree like `params`, as `grad` gives it: for complex parameters the step is along its
+        conjugate, which descends. The new parameters have the dtypes of the old ones. Everything may be a
+        tracer: an update can be differentiated. Raises ValueError if the trees do not match, CotangentError
+        if shapes do not.
 
         >>> from funcgrad import grad, optim
         >>> def loss(w):
@@ -89,11 +90,16 @@ class Optimizer:
         plain = all(map(is_plain, tree.leaves(h))) and all(map(is_plain, tree.leaves(state.numbers)))
         with np.errstate(all="ignore"):
             rows = [_next(self, k, x, row, plain) for x, *row in zip(leaves, *columns)]
-        made = [tree.unflatten(structure, list(column)) for column in zip(*rows)] if rows else [params] * len(columns)
+        made = (
+            [tree.unflatten(structure, list(column)) for column in zip(*rows)]
+            if rows
+            else [params] * len(columns)
+        )
         return made[0], State(state.step + 1, dict(zip(rule.slots(h), made[1:])), numbers)
 
     def update_in_place(self, gradients: Any, state: State, params: Any) -> State:
-        """As `update`, written into the arrays of `params` and `state`, without allocating others; returns the next state.
+        """As `update`, written into the arrays of `params` and `state`, without allocating others; returns
+        the next state.
 
         Raises TypeError unless they are writable NumPy arrays.
 
@@ -124,7 +130,10 @@ class Optimizer:
 
     def _parameters(self, params: Any) -> tuple[list[Any], tree.Structure]:
         pairs, structure = tree.flatten_with_path(params)
-        leaves = [x if hasattr(x, "dtype") else np.asarray(x, float if isinstance(x, int) else None)[()] for _, x in pairs]
+        leaves = [
+            x if hasattr(x, "dtype") else np.asarray(x, float if isinstance(x, int) else None)[()]
+            for _, x in pairs
+        ]
         for (path, _), x in zip(pairs, leaves):
             if x.dtype.kind not in "fc":
                 raise NonDifferentiableError(
@@ -133,7 +142,9 @@ class Optimizer:
                 )
         return leaves, structure
 
-    def _columns(self, structure: Any, gradients: Any, state: State, names: tuple[str, ...]) -> list[list[Any]]:
+    def _columns(
+        self, structure: Any, gradients: Any, state: State, names: tuple[str, ...]
+    ) -> list[list[Any]]:
         """Gradients and slots, as lists of leaves."""
         missing = [name for name in names if name not in state.slots]
         if missing:

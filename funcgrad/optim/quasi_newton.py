@@ -1,7 +1,7 @@
 """L-BFGS: steps along the gradient times an inverse Hessian that is estimated from the last steps.
 
-Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 7.4 and 7.5. One function, `advance`, works on vectors and is
-beneath the pure form here and the optimizer of `funcgrad.torch`.
+Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 7.4 and 7.5. One function, `advance`,
+works on vectors and is beneath the pure form here and the optimizer of `funcgrad.torch`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ Evaluate = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 @dataclasses.dataclass
 class Memory:
-    """What is kept between calls: counts, the last direction and step length, pairs of steps and changes of the gradient."""
+    """What is kept between calls: counts, the last direction and step length, pairs of steps and changes of
+    the gradient.
+    """
 
     func_evals: int = 0
     n_iter: int = 0
@@ -39,7 +41,9 @@ class Memory:
 
 
 class Reached(NamedTuple):
-    """Where steps led: the vector, value and gradient there (None if they were not computed), the value at the beginning."""
+    """Where steps led: the vector, value and gradient there (None if they were not computed), the value at
+    the beginning.
+    """
 
     x: np.ndarray
     value: float
@@ -50,8 +54,8 @@ class Reached(NamedTuple):
 def advance(evaluate: Evaluate, x: np.ndarray, memory: Memory, h: Any) -> Reached:
     """Up to `max_iter` steps from the real vector `x`. `memory` is changed.
 
-    `evaluate(x)` gives value and gradient. `h` has lr, max_iter, max_eval, tolerance_grad, tolerance_change, history_size,
-    line_search (None: steps of length lr; "strong_wolfe").
+    `evaluate(x)` gives value and gradient. `h` has lr, max_iter, max_eval, tolerance_grad, tolerance_change,
+    history_size, line_search (None: steps of length lr; "strong_wolfe").
     """
     value, gradient = evaluate(x)
     first, calls, known = value, 1, True
@@ -89,7 +93,9 @@ def _largest(x: np.ndarray) -> float:
     return float(np.abs(x).max(initial=0))
 
 
-def _searched(evaluate: Evaluate, x: np.ndarray, start: Trial, memory: Memory, left: int) -> tuple[Trial, int]:
+def _searched(
+    evaluate: Evaluate, x: np.ndarray, start: Trial, memory: Memory, left: int
+) -> tuple[Trial, int]:
     direction = memory.d
 
     def at(length: float) -> Trial:
@@ -137,8 +143,9 @@ class LBFGSState(NamedTuple):
 class LBFGS:
     """L-BFGS for functions without noise; an update makes `max_iter` steps.
 
-    `line_search` is "strong_wolfe", or None for steps of length `lr`. The parameters are a pytree of floating-point or complex
-    arrays. The steps themselves are not differentiated; for the derivative of a minimum see `fixed_point` and `root`.
+    `line_search` is "strong_wolfe", or None for steps of length `lr`. The parameters are a pytree of
+    floating-point or complex arrays. The steps themselves are not differentiated; for the derivative of a
+    minimum see `fixed_point` and `root`.
 
     >>> from funcgrad import optim
     >>> def rosenbrock(x):
@@ -162,7 +169,9 @@ class LBFGS:
     def __post_init__(self) -> None:
         check(vars(self))
         if self.line_search not in (None, "strong_wolfe"):
-            raise ValueError(f"optim.LBFGS: line_search must be 'strong_wolfe' or None, found {self.line_search!r}")
+            raise ValueError(
+                f"optim.LBFGS: line_search must be 'strong_wolfe' or None, found {self.line_search!r}"
+            )
         if self.max_eval is None:
             object.__setattr__(self, "max_eval", self.max_iter * 5 // 4)
 
@@ -174,12 +183,13 @@ class LBFGS:
     def update(self, fun: Callable[[Any], Any], state: LBFGSState, params: Any) -> tuple[Any, LBFGSState]:
         """The parameters after up to `max_iter` steps that make `fun(params)` smaller, and the next state.
 
-        `fun` gives a real scalar. Raises NonDifferentiableError for tracers, and for parameters that are no floating-point
-        or complex numbers.
+        `fun` gives a real scalar. Raises NonDifferentiableError for tracers, and for parameters that are no
+        floating-point or complex numbers.
         """
         x, restored = vector(params)
         memory = dataclasses.replace(
-            state.memory, **{name: list(getattr(state.memory, name)) for name in ("old_dirs", "old_stps", "ro")}
+            state.memory,
+            **{name: list(getattr(state.memory, name)) for name in ("old_dirs", "old_stps", "ro")},
         )
         both = value_and_grad(fun)
 
@@ -201,12 +211,16 @@ def vector(params: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
         )
     flat, unravel = tree.ravel(params)
     if flat.dtype.kind not in "fc":
-        raise NonDifferentiableError(f"optim.LBFGS: parameters must be floating-point or complex, found {flat.dtype}")
+        raise NonDifferentiableError(
+            f"optim.LBFGS: parameters must be floating-point or complex, found {flat.dtype}"
+        )
     return flat.view(flat.real.dtype), lambda x: unravel(x.view(flat.dtype))
 
 
 class Minimum(NamedTuple):
-    """What `minimize` found: parameters, value and gradient there, the number of calls, and whether the gradient is small."""
+    """What `minimize` found: parameters, value and gradient there, the number of calls, and whether the
+    gradient is small.
+    """
 
     params: Any
     value: float
@@ -215,18 +229,23 @@ class Minimum(NamedTuple):
     converged: bool
 
 
-def minimize(fun: Callable[[Any], Any], params: Any, *, max_iter: int = 500, tolerance: float = 1e-6, **options: Any) -> Minimum:
-    """The minimum of `fun(params)`, a real scalar, near `params` (a pytree of arrays), by L-BFGS with strong Wolfe line searches.
+def minimize(
+    fun: Callable[[Any], Any], params: Any, *, max_iter: int = 500, tolerance: float = 1e-6, **options: Any
+) -> Minimum:
+    """The minimum of `fun(params)`, a real scalar, near `params` (a pytree of arrays), by L-BFGS with strong
+    Wolfe line searches.
 
-    It has `converged` when no element of the gradient is larger than `tolerance`. `options` are those of `LBFGS`. It stops early,
-    not converged, where no step makes `fun` smaller. Raises as `LBFGS.update`.
+    It has `converged` when no element of the gradient is larger than `tolerance`. `options` are those of
+    `LBFGS`. It stops early, not converged, where no step makes `fun` smaller. Raises as `LBFGS.update`.
 
     >>> from funcgrad import optim
     >>> found = optim.minimize(lambda p: np.sum((p["x"] - np.arange(3.0)) ** 4) + p["y"] ** 2, {"x": np.zeros(3), "y": 1.0})
     >>> found.converged
     True
     """
-    optimizer = LBFGS(max_iter=max_iter, max_eval=max_iter * 5, tolerance_grad=tolerance, tolerance_change=0.0, **options)
+    optimizer = LBFGS(
+        max_iter=max_iter, max_eval=max_iter * 5, tolerance_grad=tolerance, tolerance_change=0.0, **options
+    )
     params, state = optimizer.update(fun, optimizer.init(params), params)
     converged = bool(_largest(state.gradient) <= tolerance)
     gradient = vector(params)[1](state.gradient)

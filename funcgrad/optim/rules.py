@@ -1,8 +1,8 @@
 """The update rules, each as one formula beneath both `funcgrad.optim` and the optimizers of `funcgrad.torch`.
 
-A `UpdateRule` says which arrays it keeps for each parameter (`slots`), with which numbers it starts, which numbers one step needs
-(`numbers`, computed once per step), and its formula (`kernel`, in the verbs of arithmetic.py). `h` holds the hyperparameters
-by name.
+A `UpdateRule` says which arrays it keeps for each parameter (`slots`), with which numbers it starts, which
+numbers one step needs (`numbers`, computed once per step), and its formula (`kernel`, in the verbs of
+arithmetic.py). `h` holds the hyperparameters by name.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Carried = dict[str, Any]
 class UpdateRule(NamedTuple):
     """One optimizer: what it keeps, and how it steps.
 
-    `slots(h)` names the arrays kept for a parameter; `start(h)` their first elements (0 where it says nothing). `carried(h)`
-    are the numbers kept beside them. `numbers(h, step, carried)` gives what `kernel` needs of the step (counted from 1), and
-    the next carried numbers.
+    `slots(h)` names the arrays kept for a parameter; `start(h)` their first elements (0 where it says
+    nothing). `carried(h)` are the numbers kept beside them. `numbers(h, step, carried)` gives what `kernel`
+    needs of the step (counted from 1), and the next carried numbers.
     """
 
     kernel: Callable[..., tuple[Any, ...]]
@@ -39,11 +39,15 @@ def used(x: Any) -> bool:
 
 def common(h: Hyper) -> SimpleNamespace:
     """The numbers that most rules need."""
-    return SimpleNamespace(lr=h["lr"], weight_decay=h.get("weight_decay", 0), maximize=h.get("maximize", False), shrink=None)
+    return SimpleNamespace(
+        lr=h["lr"], weight_decay=h.get("weight_decay", 0), maximize=h.get("maximize", False), shrink=None
+    )
 
 
 def effective(a: Any, x: Any, y: Any, k: Any) -> Any:
-    """The gradient to step along: turned around to maximize, and with that of the penalty weight_decay/2 * |x|^2."""
+    """The gradient to step along: turned around to maximize, and with that of the penalty weight_decay/2 *
+    |x|^2.
+    """
     decays = used(k.weight_decay)
     if k.maximize or decays:
         y = a.copied(y, 0)
@@ -67,9 +71,16 @@ _RANGES: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
 
 
 def check(h: Hyper) -> None:
-    """Raise ValueError for the first hyperparameter out of its range; schedules and tracers are taken as they are."""
+    """Raise ValueError for the first hyperparameter out of its range; schedules and tracers are taken as they
+    are.
+    """
     for name, title, holds in _RANGES:
-        if name in h and _is_number(h[name]) and not holds(h[name]) and not (name == "alpha" and "lambd" in h):
+        if (
+            name in h
+            and _is_number(h[name])
+            and not holds(h[name])
+            and not (name == "alpha" and "lambd" in h)
+        ):
             raise ValueError(f"Invalid {title}: {h[name]}")
     for i, beta in enumerate(h.get("betas", ())):
         if _is_number(beta) and not 0 <= beta < 1:

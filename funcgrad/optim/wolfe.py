@@ -1,7 +1,8 @@
 """A step length that satisfies the strong Wolfe conditions: bracket it, then zoom in by cubic interpolation.
 
-Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 3.5 and 3.6, and equation 3.59 for the cubic. The safeguards
-(how far to reach out, when a trial is too close to the end of the bracket) are those of Schmidt's minFunc, which PyTorch has too.
+Nocedal and Wright, Numerical Optimization, 2nd edition, algorithms 3.5 and 3.6, and equation 3.59 for the
+cubic. The safeguards (how far to reach out, when a trial is too close to the end of the bracket) are those of
+Schmidt's minFunc, which PyTorch has too.
 """
 
 from __future__ import annotations
@@ -32,15 +33,20 @@ def search(
     most: int = MAX_TRIALS,
     tolerance: float = 1e-9,
 ) -> tuple[Trial, int]:
-    """The trial that was chosen, and how many were made. `start` is the trial of length 0, `length` the first to try.
+    """The trial that was chosen, and how many were made. `start` is the trial of length 0, `length` the first
+    to try.
 
     After the first there are at most `most` others.
 
-    `direction_size` is the largest element of the direction: the search ends when the bracket moves no element by more than
-    `tolerance`.
+    `direction_size` is the largest element of the direction: the search ends when the bracket moves no
+    element by more than `tolerance`.
     """
     bracket, made = _bracketed(at, start, length, most)
-    return (bracket[0], made) if len(bracket) == 1 else _zoomed(at, start, bracket, made, most, direction_size / tolerance)
+    return (
+        (bracket[0], made)
+        if len(bracket) == 1
+        else _zoomed(at, start, bracket, made, most, direction_size / tolerance)
+    )
 
 
 def _too_high(trial: Trial, start: Trial) -> bool:
@@ -51,7 +57,9 @@ def _flat(trial: Trial, start: Trial) -> bool:
     return abs(trial.slope) <= -CURVATURE * start.slope
 
 
-def _bracketed(at: Callable[[float], Trial], start: Trial, length: float, most: int) -> tuple[list[Trial], int]:
+def _bracketed(
+    at: Callable[[float], Trial], start: Trial, length: float, most: int
+) -> tuple[list[Trial], int]:
     """One trial that is good already, or two that have a good one between them."""
     before, now = start, at(length)
     for made in range(1, most + 1):
@@ -102,7 +110,9 @@ def _safeguarded(length: float, first: float, last: float, stalled: bool) -> tup
 
 
 def cubic_minimum(one: Trial, other: Trial, lowest: float, highest: float) -> float:
-    """Where the cubic with these values and slopes is least, within [lowest, highest]; the middle if it has no minimum."""
+    """Where the cubic with these values and slopes is least, within [lowest, highest]; the middle if it has
+    no minimum.
+    """
     x, y = sorted((one, other), key=lambda trial: trial.length)
     if x.length == y.length:
         return (lowest + highest) / 2

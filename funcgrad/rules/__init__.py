@@ -1,7 +1,7 @@
 """The rules: one chapter of NumPy's manual in each file. Importing them fills the catalogue.
 
-What nearly every program needs is imported here; the chapters of late.py, which are half of them, when a function is met for
-which there is no rule yet: so `import funcgrad` takes a tenth less.
+What nearly every program needs is imported here; the chapters of late.py, which are half of them, when a
+function is met for which there is no rule yet: so `import funcgrad` takes a tenth less.
 """
 
 from funcgrad.core.engine.catalogue import late

@@ -1,4 +1,6 @@
-"""Functions and methods that write into their first argument: on a tracer, item assignments (core/memory/mutation.py)."""
+"""Functions and methods that write into their first argument: on a tracer, item assignments
+(core/memory/mutation.py).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
     if src is dst:
         return  # as NumPy has it, also if `dst` is read-only
     check_writeable(dst)
-    src = cast(src, dst.dtype, lambda a, v: np.copyto(a, v if np.ndim(v) == 0 else np.asarray(v).flat[:1], casting))
+    src = cast(
+        src, dst.dtype, lambda a, v: np.copyto(a, v if np.ndim(v) == 0 else np.asarray(v).flat[:1], casting)
+    )
     dst[...] = src if where is True else np.where(where, src, dst)
 
 

@@ -22,13 +22,14 @@ from funcgrad.errors import BEGIN, TracerWriteError, user_line
 class at:
     """The elements of an array, to be changed in a copy: `at(x)[index].set(v)` gives x with v at index.
 
-    x: an array or tracer of any shape. `index` is anything that NumPy takes as x[index]; v broadcasts to the shape of
-    x[index]. The result has the shape and dtype of x. Where an index names a position twice, `set` keeps the last value
-    (also for the gradient), and the others (`add`, `subtract`, `multiply`, `divide`, `power`, `min`, `max`, `apply`) take all
-    of them, one after the other, as np.add.at and the like do. `get` reads.
+    x: an array or tracer of any shape. `index` is anything that NumPy takes as x[index]; v broadcasts to the
+    shape of x[index]. The result has the shape and dtype of x. Where an index names a position twice, `set`
+    keeps the last value (also for the gradient), and the others (`add`, `subtract`, `multiply`, `divide`,
+    `power`, `min`, `max`, `apply`) take all of them, one after the other, as np.add.at and the like do. `get`
+    reads.
 
-    Raises IndexError where NumPy does, and TypeError if v can't be cast to the dtype of x (or would make it another one, as
-    dividing integers does).
+    Raises IndexError where NumPy does, and TypeError if v can't be cast to the dtype of x (or would make it
+    another one, as dividing integers does).
 
     >>> import numpy as np
     >>> from funcgrad import at, grad
@@ -196,7 +197,9 @@ MIN_AT = _extreme_at(np.minimum)
 
 
 def _ufunc_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
-    """ufunc.at(target, index, values): `target`, a tracer, is updated in place, once for each time that a position comes."""
+    """ufunc.at(target, index, values): `target`, a tracer, is updated in place, once for each time that a
+    position comes.
+    """
     if not isinstance(target, Tracer):
         raise TracerWriteError(
             f"np.{ufunc.name}.at at {user_line()} would write a tracer into a plain array and lose its derivative. To write into "
@@ -210,7 +213,11 @@ def _ufunc_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
             raise ValueError("array is not broadcastable to correct shape")
     if target.size > LARGE and not isinstance(index, Tracer) and not _comes_twice(index, target.shape):
         target[index] = function(target[index], *values)  # in a loop: without a copy of the whole
-    elif function in _ALL_AT_ONCE and values[0].dtype.kind in "biufc" and np.result_type(target, values[0]) == target.dtype:
+    elif (
+        function in _ALL_AT_ONCE
+        and values[0].dtype.kind in "biufc"
+        and np.result_type(target, values[0]) == target.dtype
+    ):
         target[...] = _ALL_AT_ONCE[function](at(target)[index], values[0].astype(target.dtype))
     else:
         _update(function, target, index, values)
@@ -221,10 +228,19 @@ def _comes_twice(index: Any, shape: tuple[int, ...]) -> bool:
     if not repeats(index):
         return False
     plain = np.asarray(index) if isinstance(index, (list, np.ndarray)) else None
-    return plain is None or plain.size > 64 or len({i % shape[0] for i in plain.reshape(-1).tolist()}) < plain.size
+    return (
+        plain is None
+        or plain.size > 64
+        or len({i % shape[0] for i in plain.reshape(-1).tolist()}) < plain.size
+    )
 
 
-_ALL_AT_ONCE = {np.add: Elements.add, np.subtract: Elements.subtract, np.maximum: Elements.max, np.minimum: Elements.min}
+_ALL_AT_ONCE = {
+    np.add: Elements.add,
+    np.subtract: Elements.subtract,
+    np.maximum: Elements.max,
+    np.minimum: Elements.min,
+}
 
 
 def _update(function: Any, target: Any, index: Any, values: tuple[Any, ...]) -> None:

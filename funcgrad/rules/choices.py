@@ -1,4 +1,5 @@
-"""Elementwise choices: where, maximum, minimum, clip, select, piecewise, choose, and absolute values and signs.
+"""Elementwise choices: where, maximum, minimum, clip, select, piecewise, choose, and absolute values and
+signs.
 
 What is not taken contributes zeros by structure. A choice between equal operands (a tie) splits evenly.
 """
@@ -49,7 +50,9 @@ selection(
 
 
 def _share(taken: Any, ties: Any) -> Any:
-    """The weight of an operand: 1 where it is taken, 1/2 at a tie. Booleans, if there is no tie: they are faster."""
+    """The weight of an operand: 1 where it is taken, 1/2 at a tie. Booleans, if there is no tie: they are
+    faster.
+    """
     if found(ties):
         return np.where(ties, 0.5, taken)
     return taken
@@ -133,7 +136,8 @@ def _square_of_abs(x):
 SQUARE_OF_ABS = elementwise(_square_of_abs, lambda x: 2 * np.conjugate(x) if x.dtype.kind == "c" else 2 * x)
 declare_square(elementwise(np.absolute, _abs_slope), SQUARE_OF_ABS)
 declare_square(elementwise(np.fabs, lambda x: np.sign(x)), SQUARE_OF_ABS)
-custom(np.sign, _sign_pull, push=_sign_push, batch="aligned")  # of a complex number: z/|z|, which turns with z
+# of a complex number: z/|z|, which turns with z
+custom(np.sign, _sign_pull, push=_sign_push, batch="aligned")
 elementwise(np.copysign, lambda x, y: np.sign(x) * np.copysign(1.0, y), None)
 selection(np.heaviside, None, lambda x: np.equal(x, 0))
 
@@ -141,7 +145,9 @@ selection(np.heaviside, None, lambda x: np.equal(x, 0))
 # ---- one of many -----------------------------------------------------------------------------------------------------
 def _select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist):
-        raise ValueError(f"np.select takes as many conditions as choices, not {len(condlist)} and {len(choicelist)}")
+        raise ValueError(
+            f"np.select takes as many conditions as choices, not {len(condlist)} and {len(choicelist)}"
+        )
     out = default
     for condition, choice in zip(condlist[::-1], choicelist[::-1]):
         if as_array(condition).dtype != bool:
@@ -166,7 +172,9 @@ def _choose(a, choices, out=None, mode="raise"):
 
 def _piecewise(x, condlist, funclist, *args, **kw):
     x = as_array(x)
-    if np.isscalar(condlist) or (x.ndim and not isinstance(condlist[0], (list, np.ndarray)) and not np.ndim(condlist[0])):
+    if np.isscalar(condlist) or (
+        x.ndim and not isinstance(condlist[0], (list, np.ndarray)) and not np.ndim(condlist[0])
+    ):
         condlist = [condlist]  # one condition alone
     conditions = [as_array(condition) for condition in condlist]
     if len(funclist) == len(conditions) + 1:
@@ -192,14 +200,19 @@ def _piecewise(x, condlist, funclist, *args, **kw):
 
 
 def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
-    """One example after the other: each function gets as many elements as its condition takes, which may differ."""
+    """One example after the other: each function gets as many elements as its condition takes, which may
+    differ.
+    """
 
     def example(operand, k):
         return operand._value[k] if isinstance(operand, BatchTracer) and operand._trace is batch else operand
 
     if not batch.size:
         return np.zeros_like(x)
-    outs = [_piecewise(example(x, k), [example(c, k) for c in conditions], funclist, *args, **kw) for k in range(batch.size)]
+    outs = [
+        _piecewise(example(x, k), [example(c, k) for c in conditions], funclist, *args, **kw)
+        for k in range(batch.size)
+    ]
     out = batch.wrap(stacked(outs), None)
     if not out.shape:
         out._alias = FILLED  # an array without axes, not a scalar
@@ -207,7 +220,9 @@ def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
 
 
 def _piecewise_at_once(x, conditions, funclist, *args, **kw):
-    """Where examples differ beneath another trace: what a function is not for is replaced by an element that it is for."""
+    """Where examples differ beneath another trace: what a function is not for is replaced by an element that
+    it is for.
+    """
     flat, out = x.reshape(-1), np.zeros_like(x)
     for condition, function in zip(conditions, funclist):
         value: Any = function
@@ -251,7 +266,9 @@ def _finite(x, nan, posinf, neginf):
     limits = np.finfo(x.dtype)
     out = np.where(np.isnan(x), _value_for(x, nan), x)
     out = np.where(np.isposinf(x), limits.max if posinf is None else _value_for(x, posinf), out)
-    return np.where(np.isneginf(x), limits.min if neginf is None else _value_for(x, neginf), out).astype(x.dtype)
+    return np.where(np.isneginf(x), limits.min if neginf is None else _value_for(x, neginf), out).astype(
+        x.dtype
+    )
 
 
 def _value_for(x, value):

@@ -1,7 +1,7 @@
 """New arrays: np.zeros_like(x), np.zeros(n, like=x), np.array([x, y], like=x), np.linspace(x, y), ...
 
-They are tracers of the trace of x, so that tracers can be assigned into them; integers and booleans, which have no
-derivative, stay plain.
+They are tracers of the trace of x, so that tracers can be assigned into them; integers and booleans, which
+have no derivative, stay plain.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def built(like: Tracer, build: Callable[..., Any]) -> Any:
     return CATALOGUE[_built](like, build)
 
 
-def _array(like, object, dtype=None, *, copy: bool | None = True, order: Any = "K", subok=False, ndmin=0, ndmax=0):
+def _array(
+    like, object, dtype=None, *, copy: bool | None = True, order: Any = "K", subok=False, ndmin=0, ndmax=0
+):
     if not holds_tracer(object):
         build = partial(np.array, object, dtype=dtype, copy=copy, order=order, ndmin=ndmin)
         return built(like, build) if copy else _of_plain(like, object, build)
@@ -94,7 +96,9 @@ def _array(like, object, dtype=None, *, copy: bool | None = True, order: Any = "
 
 
 def _of_plain(like: Tracer, plain: Any, build: Callable[..., Any]) -> Any:
-    """The array that `build` makes of plain data. Where they share memory, it can't be written to: `plain` would not see it."""
+    """The array that `build` makes of plain data. Where they share memory, it can't be written to: `plain`
+    would not see it.
+    """
     out = built(like, build)
     if isinstance(out, Tracer) and isinstance(plain, np.ndarray) and np.may_share_memory(build(), plain):
         out._alias = Alias(None, (), read_only=OF_PLAIN)
@@ -185,7 +189,8 @@ def _weights(ct: Any, num: int, endpoint: bool, axis: int) -> Any:
 
 def _batched_spaced(primitive, call, batched, size):
     return bind(
-        primitive, Call(align(call.operands, batched), call.layout, {**call.params, "axis": call.params["axis"] + 1})
+        primitive,
+        Call(align(call.operands, batched), call.layout, {**call.params, "axis": call.params["axis"] + 1}),
     )
 
 
@@ -217,7 +222,9 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
 def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     if as_array(base).ndim:
         rank = max(as_array(x).ndim for x in (start, stop, base))
-        start, stop, base = (x.reshape((1,) * (rank - x.ndim) + x.shape) for x in map(as_array, (start, stop, base)))
+        start, stop, base = (
+            x.reshape((1,) * (rank - x.ndim) + x.shape) for x in map(as_array, (start, stop, base))
+        )
         base = np.expand_dims(base, axis)
     out = np.power(base, np.linspace(start, stop, num, endpoint, axis=axis))
     return out if dtype is None else out.astype(dtype)

@@ -1,9 +1,9 @@
 """Contractions: sums of products. (einsum.py has np.einsum, vector_products.py vdot, outer, kron and cross.)
 
-Each is linear in each operand, so its transpose in one operand is a contraction of the cotangent with the other
-operand. No cotangent is conjugated for its own sake; where the function itself conjugates an operand (vecdot,
-vecmat), so does the transpose. A stack of matrices that meets one matrix or vector is contracted over the whole stack
-in one product.
+Each is linear in each operand, so its transpose in one operand is a contraction of the cotangent with the
+other operand. No cotangent is conjugated for its own sake; where the function itself conjugates an operand
+(vecdot, vecmat), so does the transpose. A stack of matrices that meets one matrix or vector is contracted
+over the whole stack in one product.
 """
 
 from __future__ import annotations
@@ -62,11 +62,15 @@ class OverStacks:
         self.cores = cores
 
     def __call__(self, primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-        stacks = [ndim_of(x) - b - core for x, b, core in zip(call.operands, batched, self.cores, strict=True)]
+        stacks = [
+            ndim_of(x) - b - core for x, b, core in zip(call.operands, batched, self.cores, strict=True)
+        ]
         if min(stacks) < 0:  # what one example is too small for
             return one_by_one(primitive, call, batched, size)
         operands = [
-            x.reshape((size,) + (1,) * (max(stacks) - stack) + x.shape[1:]) if b and stack < max(stacks) else x
+            x.reshape((size,) + (1,) * (max(stacks) - stack) + x.shape[1:])
+            if b and stack < max(stacks)
+            else x
             for x, b, stack in zip(call.operands, batched, stacks, strict=True)
         ]
         return bind(primitive, call.with_operands(operands))
@@ -95,9 +99,15 @@ multilinear(np.matmul, _matmul_x, _matmul_y, batch=_batched_matmul)
 
 
 def _outer(x: Any, y: Any) -> Any:
-    # On each row of the result np.einsum spends less, which counts where there are many short ones. (Like a matrix product it
-    # adds to 0; that of complex numbers is slow.)
-    if x.size >= _MANY and 1 < y.shape[-1] <= _SHORT and type(x) is np.ndarray and x.dtype.char in "fd" and y.dtype is x.dtype:
+    # On each row of the result np.einsum spends less, which counts where there are many short ones. (Like a
+    # matrix product it adds to 0; that of complex numbers is slow.)
+    if (
+        x.size >= _MANY
+        and 1 < y.shape[-1] <= _SHORT
+        and type(x) is np.ndarray
+        and x.dtype.char in "fd"
+        and y.dtype is x.dtype
+    ):
         return np.einsum("...i,...j->...ij", x, y)
     return x[..., :, None] * y[..., None, :]
 
@@ -105,7 +115,8 @@ def _outer(x: Any, y: Any) -> Any:
 _MANY, _SHORT = 512, 128
 
 
-# The outer products of vectors along the last axes: one step, since each weight of a network needs one for each example.
+# The outer products of vectors along the last axes: one step, since each weight of a network needs one for
+# each example.
 OUTER = multilinear(
     _outer,
     lambda ct, x, y: (ct @ y[..., None])[..., 0],
@@ -196,7 +207,9 @@ class _Example:
 def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """One product for all examples."""
     a, b = call.operands
-    examples = [_Example(ndim_of(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True)]
+    examples = [
+        _Example(ndim_of(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True)
+    ]
     pairs = _tensordot_pairs(*examples, **call.params)
     free_a, free_b = (_free(x, taken) for x, taken in zip(examples, pairs))
     of_a, of_b = ([i + is_batched for i in taken] for taken, is_batched in zip(pairs, batched))
@@ -206,8 +219,14 @@ def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool]
     a = a.transpose(0, *(i + 1 for i in free_a), *of_a)
     b = b.transpose(0, *of_b, *(i + 1 for i in free_b))
     if a.shape[1 + len(free_a) :] != b.shape[1 : 1 + len(of_b)]:
-        raise ValueError(f"np.tensordot: axes of {a.shape[1 + len(free_a) :]} and of {b.shape[1 : 1 + len(of_b)]} are paired")
-    kept_a, summed, kept_b = a.shape[1 : 1 + len(free_a)], b.shape[1 : 1 + len(of_b)], b.shape[1 + len(of_b) :]
+        raise ValueError(
+            f"np.tensordot: axes of {a.shape[1 + len(free_a) :]} and of {b.shape[1 : 1 + len(of_b)]} are paired"
+        )
+    kept_a, summed, kept_b = (
+        a.shape[1 : 1 + len(free_a)],
+        b.shape[1 : 1 + len(of_b)],
+        b.shape[1 + len(of_b) :],
+    )
     product = a.reshape(size, prod(kept_a), prod(summed)) @ b.reshape(size, prod(summed), prod(kept_b))
     return product.reshape((size, *kept_a, *kept_b))
 
@@ -229,7 +248,9 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _product_of(a: Any, b: Any, axis: int) -> Any:
-    """The sum over the last axis of `a` and this one of `b`, or the last if there is only one; by the shortest way."""
+    """The sum over the last axis of `a` and this one of `b`, or the last if there is only one; by the
+    shortest way.
+    """
     if not a.ndim or not b.ndim:
         return a * b
     if b.ndim == 1:
@@ -259,7 +280,9 @@ def _linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 def _linalg_outer(x1: Any, x2: Any, /) -> Any:
     x1, x2 = as_operand(x1), as_operand(x2)
     if ndim_of(x1) != 1 or ndim_of(x2) != 1:
-        raise ValueError(f"np.linalg.outer takes vectors, but the operands have {ndim_of(x1)} and {ndim_of(x2)} axes")
+        raise ValueError(
+            f"np.linalg.outer takes vectors, but the operands have {ndim_of(x1)} and {ndim_of(x2)} axes"
+        )
     return np.outer(x1, x2)
 
 
@@ -278,7 +301,9 @@ def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
         raise ValueError("Expecting at least two arrays.")
     factors = [as_operand(x) for x in arrays]
     if any(x.ndim != 2 for x in factors[1:-1]) or not {factors[0].ndim, factors[-1].ndim} <= {1, 2}:
-        raise np.linalg.LinAlgError("multi_dot takes matrices; only the first and the last array may be vectors")
+        raise np.linalg.LinAlgError(
+            "multi_dot takes matrices; only the first and the last array may be vectors"
+        )
     rows = 1 if factors[0].ndim == 1 else factors[0].shape[0]
     columns = 1 if factors[-1].ndim == 1 else factors[-1].shape[1]
     sizes = [rows, *(x.shape[0] for x in factors[1:]), columns]
@@ -303,7 +328,9 @@ def _cheapest_cuts(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
     for length in range(1, len(sizes) - 1):
         for i in range(len(sizes) - 1 - length):
             j = i + length
-            costs = {k: cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)}
+            costs = {
+                k: cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)
+            }
             cuts[i, j] = min(costs, key=costs.__getitem__)
             cost[i, j] = costs[cuts[i, j]]
     return cuts

@@ -2,18 +2,19 @@
 
 Conventions
 - *Triangles.* `cholesky`, `eigh` and `eigvalsh` read one triangle and take the matrix as Hermitian. Here they are
-  functions of the whole matrix, by its Hermitian part: tangents are symmetrised, and so are gradients. So it is for
-  svd(hermitian=True).
+  functions of the whole matrix, by its Hermitian part: tangents are symmetrised, and so are gradients. So it
+  is for svd(hermitian=True).
 - *Gaps.* Vectors that belong to equal values are not determined, and turn infinitely fast when the values split. What
-  doesn't need the gap is exact: the values themselves (for one choice of vectors), vectors of other values. What needs
-  it is NaN. A gap below the rounding errors of the values counts as closed. A cotangent doesn't need a vector if it is
-  zero there by structure (v[:, -1] doesn't need the others); a zero that just came out won't do, as it may be the limit
-  of something that isn't.
+  doesn't need the gap is exact: the values themselves (for one choice of vectors), vectors of other values.
+  What needs it is NaN. A gap below the rounding errors of the values counts as closed. A cotangent doesn't
+  need a vector if it is zero there by structure (v[:, -1] doesn't need the others); a zero that just came out
+  won't do, as it may be the limit of something that isn't.
 - *Gauges.* Complex vectors are determined up to a phase, the last columns of a full u, v or q up to a rotation.
   Tangents hold the phase (v.H dv has a real diagonal) and don't rotate. A cotangent that depends on it has no
   derivative: NaN. Eigenvectors of a general matrix keep the length 1.
 
-The pulls below work with conjugated cotangents, which pair as Re(sum(conj(ct) t)), as the literature has them.
+The pulls below work with conjugated cotangents, which pair as Re(sum(conj(ct) t)), as the literature has
+them.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ custom(np.linalg.cholesky, _cholesky_pull, push=_cholesky_push, reach=whole_matr
 
 def _qr(a: Any, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
-        raise UnsupportedFunctionError(f"np.linalg.qr(mode={mode!r}) has no derivative. Use mode='reduced', 'complete' or 'r'.")
+        raise UnsupportedFunctionError(
+            f"np.linalg.qr(mode={mode!r}) has no derivative. Use mode='reduced', 'complete' or 'r'."
+        )
     a = as_operand(a)
     out = qr_factors(a, "complete" if mode == "complete" and a.shape[-2] > a.shape[-1] else "reduced")
     return out[1] if mode == "r" else out
@@ -166,7 +169,9 @@ def _eigh_pull(ct, out, live):
 
 
 def _values_pull(u: Any, v: Any, ct: Any, live: Any) -> Any:
-    """What the cotangent of eigenvalues, or of singular values, contributes; without the vectors that it does not need."""
+    """What the cotangent of eigenvalues, or of singular values, contributes; without the vectors that it does
+    not need.
+    """
     if live is not None:
         u, v = (np.where(live[..., None, :], x, 0) for x in (u, v))
     return (u * ct[..., None, :]) @ mH(v)
@@ -190,7 +195,9 @@ composite(np.linalg.eigvalsh, _eigvalsh)
 def _inverse_of_vectors(v: Any) -> Any:
     """inv(v), with NaN in the rows of values that have no derivative (the matrix is not diagonalisable)."""
     rows = inverse_or_nan(v)
-    defective = np.max(abs(rows), axis=-1, keepdims=True, initial=0) * v.shape[-1] * np.finfo(v.dtype).eps > 0.01
+    defective = (
+        np.max(abs(rows), axis=-1, keepdims=True, initial=0) * v.shape[-1] * np.finfo(v.dtype).eps > 0.01
+    )
     return np.where(defective, np.nan, rows)
 
 
@@ -234,7 +241,9 @@ def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian:
 
 
 def _svd_by_eigh(a: Any) -> Any:
-    """Singular values and vectors of a Hermitian matrix from its eigenvalues, of which opposite ones have a gap."""
+    """Singular values and vectors of a Hermitian matrix from its eigenvalues, of which opposite ones have a
+    gap.
+    """
     w, v = np.linalg.eigh(a)
     order = np.argsort(abs(w))[..., ::-1]
     w, v = np.take_along_axis(w, order, -1), np.take_along_axis(v, order[..., None, :], -1)
@@ -305,7 +314,9 @@ def _svd_pull(ct, a, out, live, full):
 
 
 def _vectors_pull(u: Any, rest: Any, ct: Any, live: Any, s: Any, n: int) -> Any:
-    """What the cotangent of u (or v) gives to h, to x - h, outside of the columns of u; its part along the phases."""
+    """What the cotangent of u (or v) gives to h, to x - h, outside of the columns of u; its part along the
+    phases.
+    """
     k, columns = s.shape[-1], live_columns(live)
     first, live_first = ct[..., :k], None if columns is None else columns[..., :k]
     along = mH(u) @ first

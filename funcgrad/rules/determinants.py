@@ -1,13 +1,14 @@
 """Determinants, exact at singular matrices too, to every order.
 
-The derivative of det(a) is the matrix of its cofactors. For a regular matrix that is det(a) inv(a).T. At a singular
-matrix this is 0/0, though the determinant is a polynomial. Up to 3 by 3 its cofactors are written out. Beyond, the
-matrix is turned by its singular vectors u and vh, held constant, to
+The derivative of det(a) is the matrix of its cofactors. For a regular matrix that is det(a) inv(a).T. At a
+singular matrix this is 0/0, though the determinant is a polynomial. Up to 3 by 3 its cofactors are written
+out. Beyond, the matrix is turned by its singular vectors u and vh, held constant, to
 
     u.H a vh.H = [[p, q], [r, s]]   with p regular and s small,
 
-and the cofactors are put together from those of p and of the Schur complement z = s - r inv(p) q. All this is smooth
-in a, so that its derivatives are those of the polynomial. `slogdet` has no derivative at a singular matrix: NaN.
+and the cofactors are put together from those of p and of the Schur complement z = s - r inv(p) q. All this is
+smooth in a, so that its derivatives are those of the polynomial. `slogdet` has no derivative at a singular
+matrix: NaN.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from funcgrad.rules.matrices import in_live_matrices, mH, mT
 
 
 def _flat_directions(a: Any) -> Any:
-    """For each matrix, how many singular values are so small that dividing by them would lose half of the digits."""
+    """For each matrix, how many singular values are so small that dividing by them would lose half of the
+    digits.
+    """
     if not a.size or not np.isfinite(a).all() or _regular_inverse(a) is not None:
         return np.zeros(a.shape[:-2], int)[()]
     s = np.linalg.svdvals(a)
@@ -34,7 +37,9 @@ def _flat_directions(a: Any) -> Any:
 
 
 def _regular_inverse(a: Any) -> Any:
-    """The inverse if no direction is flat, else None. (To ask for singular values would cost ten times as much.)"""
+    """The inverse if no direction is flat, else None. (To ask for singular values would cost ten times as
+    much.)
+    """
     try:
         inverse = np.linalg.inv(a)
     except np.linalg.LinAlgError:
@@ -59,7 +64,9 @@ piecewise_constant(_flat_directions, _frame, batch="leading")
 
 
 def adjugate(a: Any, det: Any) -> Any:
-    """The transposed cofactors of each matrix of a stack, whose determinants are `det`: adjugate(a) @ a = det(a) 1."""
+    """The transposed cofactors of each matrix of a stack, whose determinants are `det`: adjugate(a) @ a =
+    det(a) 1.
+    """
     n = a.shape[-1]
     if n <= 3:
         return _small_adjugate(a)

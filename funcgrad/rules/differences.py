@@ -43,7 +43,9 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = _ABSENT, append: An
 
 def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     middle = _steps(as_array(ary).reshape(-1), 0)
-    ends = [None if end is None else as_array(end).reshape(-1).astype(middle.dtype) for end in (to_begin, to_end)]
+    ends = [
+        None if end is None else as_array(end).reshape(-1).astype(middle.dtype) for end in (to_begin, to_end)
+    ]
     parts = [part for part in (ends[0], middle, ends[1]) if part is not None]
     return np.concatenate(parts) if len(parts) > 1 else middle
 
@@ -61,7 +63,8 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         x = as_array(x)
         dx = _column(_steps(x, 0), in_y, y.ndim) if x.ndim == 1 else np.diff(x, axis=axis)
     pairs = y[along(in_y, slice(1, None))] + y[along(in_y, slice(None, -1))]
-    return (dx * pairs / 2.0).sum(axis=axis)  # NumPy counts `axis` in each of them: x may have more axes than y, or fewer
+    # NumPy counts `axis` in each of them: x may have more axes than y, or fewer
+    return (dx * pairs / 2.0).sum(axis=axis)
 
 
 def _column(x: Any, axis: int, ndim: int) -> Any:
@@ -116,7 +119,9 @@ def _spacing(f: Any, x: Any, axis: int) -> Any:
 def _slope_along(f: Any, d: Any, axis: int, edge_order: int) -> Any:
     """Differences of second order inside, one-sided ones of order `edge_order` at the ends."""
     if f.shape[axis] < edge_order + 1:
-        raise ValueError(f"np.gradient needs at least {edge_order + 1} points along axis {axis}, not {f.shape[axis]}")
+        raise ValueError(
+            f"np.gradient needs at least {edge_order + 1} points along axis {axis}, not {f.shape[axis]}"
+        )
 
     def at(x: Any, start: int | None, stop: int | None) -> Any:
         return x[along(axis, slice(start, stop))] if np.ndim(x) else x
@@ -135,7 +140,9 @@ def _slope_along(f: Any, d: Any, axis: int, edge_order: int) -> Any:
 
 
 def _parabola_end(outer: Any, inner: Any, outer_step: Any, inner_step: Any) -> Any:
-    """The slope at the end of a parabola, from its mean slopes over the outermost step and over the one before."""
+    """The slope at the end of a parabola, from its mean slopes over the outermost step and over the one
+    before.
+    """
     return outer + (outer - inner) * outer_step / (outer_step + inner_step)
 
 

@@ -1,9 +1,10 @@
-"""np.einsum: brought to one canonical form, `a,b,...->out` with a letter for each axis, then linear in each operand.
+"""np.einsum: brought to one canonical form, `a,b,...->out` with a letter for each axis, then linear in each
+operand.
 
-The transpose in one operand is the einsum of the cotangent with the other operands onto the letters of that operand.
-Three things need care: a letter that no other operand and no output has (its axis was summed: the cotangent is
-repeated along it), a letter that an operand has twice (its cotangent lives on the diagonal), and an axis of length 1
-that met a longer one (summed back).
+The transpose in one operand is the einsum of the cotangent with the other operands onto the letters of that
+operand. Three things need care: a letter that no other operand and no output has (its axis was summed: the
+cotangent is repeated along it), a letter that an operand has twice (its cotangent lives on the diagonal), and
+an axis of length 1 that met a longer one (summed back).
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ WORTH_BLAS = 20_000  # multiplications, from where on the search for a better wa
 
 
 def _einsum(
-    *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: str = "K", casting: Any = "safe"
+    *operands: Any,
+    out: Any = None,
+    optimize: Any = False,
+    dtype: Any = None,
+    order: str = "K",
+    casting: Any = "safe",
 ) -> Any:
     if out is not None:
         raise out_refused("einsum")
@@ -48,7 +54,9 @@ def _einsum(
 
 def _cast(x: Any, dtype: Any, casting: Any) -> Any:
     if not np.can_cast(x.dtype, dtype, casting):
-        raise TypeError(f"np.einsum: an operand can't be cast from {x.dtype} to {dtype} by the rule {casting!r}")
+        raise TypeError(
+            f"np.einsum: an operand can't be cast from {x.dtype} to {dtype} by the rule {casting!r}"
+        )
     return x.astype(dtype)
 
 
@@ -77,15 +85,21 @@ def canonical(subscripts: str, ranks: tuple[int, ...]) -> str:
     left, arrow, right = text.partition("->")
     terms = left.split(",")
     if len(terms) != len(ranks):
-        raise ValueError(f"np.einsum: {subscripts!r} names {len(terms)} operands, but {len(ranks)} were given")
+        raise ValueError(
+            f"np.einsum: {subscripts!r} names {len(terms)} operands, but {len(ranks)} were given"
+        )
     free = [c for c in LETTERS if c not in text]
-    spans = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks, strict=True) if "..." in term]
+    spans = [
+        rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks, strict=True) if "..." in term
+    ]
     span = max(spans, default=0)
     if span > len(free):
         raise ValueError(f"np.einsum: {subscripts!r} needs more than {len(LETTERS)} letters")
     dots = "".join(free[:span])
     if arrow and dots and "..." not in right:
-        raise ValueError(f"np.einsum: {subscripts!r} has operands with '...', so its output must have '...' too")
+        raise ValueError(
+            f"np.einsum: {subscripts!r} has operands with '...', so its output must have '...' too"
+        )
     if not arrow:
         counts = Counter(left.replace("...", "").replace(",", ""))
         right = "..." + "".join(c for c in sorted(counts) if counts[c] == 1)
@@ -95,7 +109,9 @@ def canonical(subscripts: str, ranks: tuple[int, ...]) -> str:
     ]
     for term, rank in zip(full, ranks, strict=True):
         if len(term) != rank or not set(term) <= set(LETTERS):
-            raise ValueError(f"np.einsum: {subscripts!r} doesn't fit operands with {', '.join(map(str, ranks))} axes")
+            raise ValueError(
+                f"np.einsum: {subscripts!r} doesn't fit operands with {', '.join(map(str, ranks))} axes"
+            )
     return f"{','.join(full)}->{right.replace('...', dots)}"
 
 
@@ -113,7 +129,9 @@ def contraction(n: int) -> Primitive:
     rule = Multilinear({name: _transpose(i, names) for i, name in enumerate(names)})
     signature = f"{', '.join(names)}, *, subscripts, optimize=False"
     # "ij->ji" and "ii->i" sum nothing: NumPy returns a view.
-    return Primitive(einsum, rule, operands=" ".join(names), signature=signature, batch=_batched, may_view=n == 1)
+    return Primitive(
+        einsum, rule, operands=" ".join(names), signature=signature, batch=_batched, may_view=n == 1
+    )
 
 
 def _transpose(i: int, names: Sequence[str]) -> Formula:
@@ -132,7 +150,9 @@ def _transpose(i: int, names: Sequence[str]) -> Formula:
             part = part.reshape(onto.shape)
         return _on_diagonal(part, onto.repeated, shape) if onto.repeated else part
 
-    parameters = [Parameter(name, Parameter.KEYWORD_ONLY) for name in ("ct", "subscripts", "optimize", *names)]
+    parameters = [
+        Parameter(name, Parameter.KEYWORD_ONLY) for name in ("ct", "subscripts", "optimize", *names)
+    ]
     transpose.__signature__ = Signature(parameters)
     return transpose
 

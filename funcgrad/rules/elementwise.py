@@ -1,7 +1,8 @@
 """Elementwise functions: one partial derivative for each operand.
 
-A partial is written so that it keeps its digits everywhere and can itself be differentiated, again and again. Where the
-textbook formula can't (it cancels in a tail, overflows, is 0/0), the partial is a function of its own, from slopes.py.
+A partial is written so that it keeps its digits everywhere and can itself be differentiated, again and again.
+Where the textbook formula can't (it cancels in a tail, overflows, is 0/0), the partial is a function of its
+own, from slopes.py.
 """
 
 from __future__ import annotations

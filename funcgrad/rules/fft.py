@@ -1,9 +1,9 @@
 """Discrete Fourier transforms: np.fft. (fftfreq and rfftfreq take no arrays.)
 
-The one-dimensional transforms are linear, and come in pairs: fft and ifft are their own transposes (their matrices
-are symmetric, and no cotangent is conjugated); rfft and hfft are each other's, irfft and ihfft too, up to weights. A
-half spectrum stands for a whole one, in which all but the first entry (and the last of an even length) occur twice.
-What `n` cuts off gets a zero.
+The one-dimensional transforms are linear, and come in pairs: fft and ifft are their own transposes (their
+matrices are symmetric, and no cotangent is conjugated); rfft and hfft are each other's, irfft and ihfft too,
+up to weights. A half spectrum stands for a whole one, in which all but the first entry (and the last of an
+even length) occur twice. What `n` cuts off gets a zero.
 
 The transforms along several axes are chains of one-dimensional ones, as in NumPy.
 """
@@ -27,7 +27,9 @@ fft = np.fft
 
 
 def _fitted(x: Any, size: int, axis: int) -> Any:
-    """`x` cut, or filled up with zeros, to this size along `axis`: the transpose of what `n` does to an operand."""
+    """`x` cut, or filled up with zeros, to this size along `axis`: the transpose of what `n` does to an
+    operand.
+    """
     missing = size - x.shape[axis]
     if missing <= 0:
         return x[along(axis, slice(size))] if missing else x
@@ -82,7 +84,9 @@ linear(fft.ihfft, _ihfft_pull, batch="axis")
 
 
 def _sizes(a: Any, s: Any, axes: Any, of_real: bool) -> tuple[list[int], list[int]]:
-    """The size to transform along each axis, and the axes, as NumPy finds them; `of_real` if the result is real."""
+    """The size to transform along each axis, and the axes, as NumPy finds them; `of_real` if the result is
+    real.
+    """
     if axes is None:
         axes = range(-(a.ndim if s is None else len(s)), 0)
     axes = list(axes)
@@ -102,7 +106,9 @@ def _chain(a: Any, steps: Sequence[tuple[Callable[..., Any], Any, int]], norm: A
     return a
 
 
-def _declare(function: Callable[..., Any], axes: Any, steps_of: Callable[[list[Any], list[int]], Any]) -> None:
+def _declare(
+    function: Callable[..., Any], axes: Any, steps_of: Callable[[list[Any], list[int]], Any]
+) -> None:
     """Declare a transform along several axes as the chain of these steps; `axes` is the default."""
 
     def body(a: Any, s: Any = None, axes: Any = axes, norm: Any = None, out: Any = None) -> Any:
@@ -123,12 +129,17 @@ def _real_first(s: list[Any], axes: list[int]) -> Any:
 
 @cache
 def _first_to_last() -> bool:
-    """Does rfftn go through the other axes forwards, as in NumPy 2.0? That shows where one axis is given twice."""
+    """Does rfftn go through the other axes forwards, as in NumPy 2.0? That shows where one axis is given
+    twice.
+    """
     return fft.rfftn(np.ones((1, 2)), s=(2, 3, 2), axes=(0, 0, 1)).shape[0] == 3
 
 
 def _real_last(s: list[Any], axes: list[int]) -> Any:
-    return [*((fft.ifft, n, axis) for n, axis in zip(s[:-1], axes[:-1], strict=True)), (fft.irfft, s[-1], axes[-1])]
+    return [
+        *((fft.ifft, n, axis) for n, axis in zip(s[:-1], axes[:-1], strict=True)),
+        (fft.irfft, s[-1], axes[-1]),
+    ]
 
 
 for _of_two, _of_many, _steps in (

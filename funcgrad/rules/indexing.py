@@ -1,6 +1,7 @@
 """Functions that read elements by position: all of them are x[index] in the end.
 
-x[index] itself is in core/memory/indexing.py, what writes in assignment.py, x with some elements changed in at.py.
+x[index] itself is in core/memory/indexing.py, what writes in assignment.py, x with some elements changed in
+at.py.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
 
 
 def as_positions(indices: Any) -> Any:
-    """`indices` as NumPy's functions read positions: booleans are 0 and 1, other numbers in lists are cut to integers."""
+    """`indices` as NumPy's functions read positions: booleans are 0 and 1, other numbers in lists are cut to
+    integers.
+    """
     if is_foreign(indices):
         return indices
     if not holds_tracer(indices):
@@ -55,12 +58,16 @@ def as_positions(indices: Any) -> Any:
         return np.asarray(indices, np.intp)
     indices = as_operand(indices)
     if not np.can_cast(indices.dtype, np.intp, "same_kind"):
-        raise TypeError(f"positions must be integers, and not of dtype {indices.dtype} (at {user_line()}); see x.astype(int)")
+        raise TypeError(
+            f"positions must be integers, and not of dtype {indices.dtype} (at {user_line()}); see x.astype(int)"
+        )
     return indices.astype(np.intp)
 
 
 def along_axis(arr: Any, indices: Any, axis: Any) -> tuple[Any, ...]:
-    """The index of np.take_along_axis: `indices` along `axis`, and each its own position along the other axes."""
+    """The index of np.take_along_axis: `indices` along `axis`, and each its own position along the other
+    axes.
+    """
     indices = as_operand(indices)
     if np.asarray(indices, like=indices).dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
@@ -96,7 +103,9 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         )
     live = np.argwhere(mask if is_foreign(mask) else np.asarray(mask))
     # Of nothing but zeros, NumPy keeps nothing.
-    first, last = (live.min(axis=0), live.max(axis=0) + 1) if live.size else (np.array(x.shape), np.zeros(x.ndim, int))
+    first, last = (
+        (live.min(axis=0), live.max(axis=0) + 1) if live.size else (np.array(x.shape), np.zeros(x.ndim, int))
+    )
     axes = range(x.ndim) if axis is None else normalize_axis_tuple(axis, x.ndim)
     front, back = "f" in trim.lower(), "b" in trim.lower()
     kept = [slice(first[k] if front else None, last[k] if back else None) for k in range(x.ndim)]
@@ -111,13 +120,19 @@ def _sliding_window_view(
             f"sliding_window_view(writeable=True) at {user_line()}: one element of x is in many windows. Write into x itself."
         )
     x = as_operand(x)
-    sizes = tuple(map(operator.index, window_shape)) if np.ndim(window_shape) else (operator.index(window_shape),)
+    sizes = (
+        tuple(map(operator.index, window_shape)) if np.ndim(window_shape) else (operator.index(window_shape),)
+    )
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
     if len(sizes) != len(axes):
-        raise ValueError(f"sliding_window_view at {user_line()}: {len(sizes)} window sizes for {len(axes)} axes; give one each")
+        raise ValueError(
+            f"sliding_window_view at {user_line()}: {len(sizes)} window sizes for {len(axes)} axes; give one each"
+        )
     for size, at in zip(sizes, axes):
         if size < 0 or x.shape[at] < size:
-            raise ValueError(f"sliding_window_view at {user_line()}: no window of {size} fits axis {at} of shape {x.shape}")
+            raise ValueError(
+                f"sliding_window_view at {user_line()}: no window of {size} fits axis {at} of shape {x.shape}"
+            )
         x = WINDOWS(x, size, at)
     return x
 
@@ -133,10 +148,14 @@ def _windows_back(ct: Any, x: Any, size: int, axis: int) -> Read:
     return make_read((slice(None),) * axis + (index,), np.moveaxis(ct, -1, axis + 1), x)
 
 
-WINDOWS = linear(_windows, {"x": _windows_back}, operands="x", axis="as is", moves=True, batch=shifted("axis"))
+WINDOWS = linear(
+    _windows, {"x": _windows_back}, operands="x", axis="as is", moves=True, batch=shifted("axis")
+)
 composite(np.take, _take, out=ANY_CAST)
 composite(np.lib.stride_tricks.sliding_window_view, _sliding_window_view)
-composite(np.take_along_axis, lambda arr, indices, axis=-1: GETITEM(as_operand(arr), along_axis(arr, indices, axis)))
+composite(
+    np.take_along_axis, lambda arr, indices, axis=-1: GETITEM(as_operand(arr), along_axis(arr, indices, axis))
+)
 composite(np.compress, _compress, out=ANY_CAST)
 composite(np.extract, _extract)
 composite(np.trim_zeros, _trim_zeros)
@@ -174,7 +193,9 @@ def _diag(v: Any, k: int = 0) -> Any:
     return np.copy(out, order="C") if is_batched(out) else out  # an array of its own in each example
 
 
-def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+def _trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
     if out is not None:
         raise out_refused("trace")
     return np.sum(np.diagonal(a, offset, axis1, axis2), -1, dtype=dtype)

@@ -1,6 +1,7 @@
 """Functions that join arrays, and that take them apart.
 
-np.concatenate and np.stack are primitives; the other joiners are written with them, the splitters with slices.
+np.concatenate and np.stack are primitives; the other joiners are written with them, the splitters with
+slices.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from funcgrad.core.memory.orders import contiguous_as, example, lying_as
 
 def _batched_all(operands: Sequence[Any], batched: Sequence[bool], size: int) -> list[Any]:
     """Operands that all have the batch in front."""
-    return [x if b else np.broadcast_to(x, (size, *np.shape(x))) for x, b in zip(operands, batched, strict=True)]
+    return [
+        x if b else np.broadcast_to(x, (size, *np.shape(x))) for x, b in zip(operands, batched, strict=True)
+    ]
 
 
 def batched_concatenate(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
@@ -36,7 +39,9 @@ def batched_concatenate(primitive: Primitive, call: Call, batched: Sequence[bool
     axis = call.params.get("axis", primitive.defaults["axis"])
     if axis is None:
         operands = [x.reshape(size, math.prod(x.shape[1:])) for x in operands]
-    return bind(primitive, Call(operands, call.layout, {**call.params, "axis": 1 if axis is None else axis + 1}))
+    return bind(
+        primitive, Call(operands, call.layout, {**call.params, "axis": 1 if axis is None else axis + 1})
+    )
 
 
 def _cut(ct: Any, arrays: Any, axis: Any = 0) -> list[Any]:
@@ -59,7 +64,9 @@ linear(
     np.concatenate, _cut, moves=True, batch=batched_concatenate,
     operands="arrays*", signature="arrays, /, axis=0, out=None, *, dtype=None, casting='same_kind'", out=_PARTS,
 )  # fmt: skip
-linear(np.stack, _unstacked, operands="arrays*", axis="out", moves=True, batch=batched_concatenate, out=_PARTS)
+linear(
+    np.stack, _unstacked, operands="arrays*", axis="out", moves=True, batch=batched_concatenate, out=_PARTS
+)
 
 
 def _joined(tup: Any, at_least: Any, axis: int, **options: Any) -> Any:
@@ -103,14 +110,18 @@ def _depth(item: Any) -> int:
 def _check_depths(item: Any) -> None:
     """Refuse what NumPy refuses: tuples, empty lists, lists of different depths."""
     if isinstance(item, tuple):
-        raise TypeError("np.block takes nested lists, not tuples: write lists, or join the arrays with np.concatenate")
+        raise TypeError(
+            "np.block takes nested lists, not tuples: write lists, or join the arrays with np.concatenate"
+        )
     if isinstance(item, list):
         if not item:
             raise ValueError("List at arrays cannot be empty")
         for x in item:
             _check_depths(x)
         if len({_depth(x) for x in item}) > 1:
-            raise ValueError(f"List depths are mismatched: {sorted({_depth(x) for x in item})} stand side by side")
+            raise ValueError(
+                f"List depths are mismatched: {sorted({_depth(x) for x in item})} stand side by side"
+            )
 
 
 def _append(arr: Any, values: Any, axis: Any = None) -> Any:
@@ -123,7 +134,9 @@ def _append(arr: Any, values: Any, axis: Any = None) -> Any:
 def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """NumPy says where each element goes, by inserting positions into positions."""
     arr = as_operand(arr)
-    values = as_operand(values) if holds_tracer(values) or is_foreign(values) else np.asarray(values, arr.dtype)
+    values = (
+        as_operand(values) if holds_tracer(values) or is_foreign(values) else np.asarray(values, arr.dtype)
+    )
     places = np.arange(np.size(arr)).reshape(np.shape(arr))
     new = np.size(arr) + np.arange(np.size(values)).reshape(np.shape(values))
     # NumPy casts what it inserts to the array's dtype.
@@ -204,7 +217,10 @@ def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str =
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     rank = len(xi)
     axes = [1, 0, *range(2, rank)] if indexing == "xy" and rank > 1 else list(range(rank))
-    grids = [np.reshape(x, [-1 if k == axis else 1 for k in range(rank)]) for x, axis in zip(map(as_operand, xi), axes)]
+    grids = [
+        np.reshape(x, [-1 if k == axis else 1 for k in range(rank)])
+        for x, axis in zip(map(as_operand, xi), axes)
+    ]
     if not sparse:
         grids = list(np.broadcast_arrays(*grids))
     return tuple(np.copy(x, order="C") for x in grids) if copy else tuple(grids)

@@ -1,4 +1,6 @@
-"""The chapters that a program may well do without. They are imported when a function is first met that has no rule yet."""
+"""The chapters that a program may well do without. They are imported when a function is first met that has no
+rule yet.
+"""
 
 from funcgrad.rules import (  # noqa: F401
     decompositions,

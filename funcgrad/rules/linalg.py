@@ -1,9 +1,10 @@
-"""Linear algebra: inverses, systems of equations, powers and condition numbers. (Determinants are in determinants.py,
-factors and eigenvalues in decompositions.py, norms in norms.py, products in contractions.py.)
+"""Linear algebra: inverses, systems of equations, powers and condition numbers. (Determinants are in
+determinants.py, factors and eigenvalues in decompositions.py, norms in norms.py, products in
+contractions.py.)
 
-All of them take stacks of matrices. `pinv` and `lstsq` are differentiated at constant rank: where a perturbation
-would raise the rank, they jump and have no derivative. With hermitian=True the matrix is taken as Hermitian, and the
-gradient is symmetrised.
+All of them take stacks of matrices. `pinv` and `lstsq` are differentiated at constant rank: where a
+perturbation would raise the rank, they jump and have no derivative. With hermitian=True the matrix is taken
+as Hermitian, and the gradient is symmetrised.
 """
 
 from __future__ import annotations
@@ -109,7 +110,8 @@ def _batched_solve(primitive: Primitive, call: Call, batched: Sequence[bool], si
     a, b = call.operands
     is_vector = b.ndim - batched[1] == 1
     b = _column(b, is_vector)
-    if not batched[0] and a.ndim == 2 and b.ndim == 3:  # one matrix: the right sides side by side, to factorise it once
+    # one matrix: the right sides side by side, to factorise it once
+    if not batched[0] and a.ndim == 2 and b.ndim == 3:
         columns = b.swapaxes(0, 1)
         out = np.linalg.solve(a, columns.reshape(b.shape[1], size * b.shape[2]))
         return _vector(out.reshape(columns.shape).swapaxes(0, 1), is_vector)
@@ -131,12 +133,21 @@ def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     return np.linalg.solve(a.reshape(n, n), b.reshape(n)).reshape(shape)
 
 
-custom(np.linalg.solve, {"b": _solve_b}, joint=_solve_joint, push=_solve_push, operands="a b", batch=_batched_solve)
+custom(
+    np.linalg.solve,
+    {"b": _solve_b},
+    joint=_solve_joint,
+    push=_solve_push,
+    operands="a b",
+    batch=_batched_solve,
+)
 composite(np.linalg.tensorsolve, _tensorsolve)
 
 
 def _lstsq_joint(ct, a, b, out, wanted, rcond=None):
-    """By P = pinv(a) and the residual r = b - a x, which is orthogonal to the columns of a. In terms of conj(ct)."""
+    """By P = pinv(a) and the residual r = b - a x, which is orthogonal to the columns of a. In terms of
+    conj(ct).
+    """
     ct_x, ct_r, _, ct_s = ct
     is_vector = b.ndim == 1
     x, b = _column(out[0], is_vector), _column(b, is_vector)
@@ -176,7 +187,9 @@ def _matrix_power(a: Any, n: int) -> Any:
     except TypeError as error:
         raise TypeError("exponent must be an integer") from error
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise np.linalg.LinAlgError(f"np.linalg.matrix_power takes square matrices, not an array of shape {a.shape}")
+        raise np.linalg.LinAlgError(
+            f"np.linalg.matrix_power takes square matrices, not an array of shape {a.shape}"
+        )
     if n == 0:
         return lying_as_copy_of(np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy(), a)
     power, result = np.linalg.inv(a) if n < 0 else a, None

@@ -1,4 +1,6 @@
-"""Reductions that ignore NaN: as with a mask `where=~isnan(a)`, what they ignore contributes zeros by structure."""
+"""Reductions that ignore NaN: as with a mask `where=~isnan(a)`, what they ignore contributes zeros by
+structure.
+"""
 
 from __future__ import annotations
 
@@ -49,4 +51,6 @@ def _ignoring_nan(formula: Any) -> Any:
 
 declare_extreme(np.nanmax, _ignoring_nan)
 declare_extreme(np.nanmin, _ignoring_nan)
-declare_square(declare_spread(np.nanstd, std_slope, _ignoring_nan), declare_spread(np.nanvar, var_slope, _ignoring_nan))
+declare_square(
+    declare_spread(np.nanstd, std_slope, _ignoring_nan), declare_spread(np.nanvar, var_slope, _ignoring_nan)
+)

@@ -1,9 +1,10 @@
 """Norms: np.linalg.norm, vector_norm, matrix_norm.
 
-A norm has a kink at 0. The first derivative there is 0 (a subgradient), so that other rows, and uses that don't care,
-survive; the second one is NaN: any number would be silently wrong for some use. (norm(x)**2 is a function of its own, see
-core/engine/roots.py.) The norms of matrices that are made of singular values treat a singular value of 0 in the same way. Ties
-for a maximum or minimum (ord=inf, -inf; equal singular values for ord=2, -2) share evenly.
+A norm has a kink at 0. The first derivative there is 0 (a subgradient), so that other rows, and uses that
+don't care, survive; the second one is NaN: any number would be silently wrong for some use. (norm(x)**2 is a
+function of its own, see core/engine/roots.py.) The norms of matrices that are made of singular values treat a
+singular value of 0 in the same way. Ties for a maximum or minimum (ord=inf, -inf; equal singular values for
+ord=2, -2) share evenly.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def _root(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any
 
 
 def _slope(x: Any, out: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
-    """The derivative of the norm in each element of x: x* / out for ord=2, else (|x| / out)**(ord - 1) x* / |x|."""
+    """The derivative of the norm in each element of x: x* / out for ord=2, else (|x| / out)**(ord - 1) x* /
+    |x|.
+    """
     x, out = _in_range(x, expanded(out, x.shape, axis, keepdims), ord, axis)
     if ord == 2:
         return ratio(conj(x), out)
@@ -43,7 +46,9 @@ def _slope(x: Any, out: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _in_range(x: Any, out: Any, ord: Any, axis: Axis) -> tuple[Any, Any]:
-    """`x` and its norm, both scaled if a power over- or underflowed: the slope depends only on the direction of x."""
+    """`x` and its norm, both scaled if a power over- or underflowed: the slope depends only on the direction
+    of x.
+    """
     if isinstance(x, Tracer) or isinstance(out, Tracer) or is_foreign(x):
         return x, out
     lost = np.logical_or(out == np.inf, out < np.finfo(out.dtype).tiny ** 0.25)
@@ -51,7 +56,8 @@ def _in_range(x: Any, out: Any, ord: Any, axis: Axis) -> tuple[Any, Any]:
         return x, out
     largest = np.max(abs(x), axis=axis, keepdims=True, initial=0)
     scale = np.where(np.logical_and(largest > 0, largest < np.inf), largest, 1)
-    x = x / scale if x.dtype.kind == "f" else x.real / scale + x.imag / scale * 1j  # complex division fails for subnormals
+    # complex division fails for subnormals
+    x = x / scale if x.dtype.kind == "f" else x.real / scale + x.imag / scale * 1j
     return x, _root(x, ord, axis, True)
 
 
@@ -94,7 +100,14 @@ _of_order_two = custom(
 )
 declare_square(
     _of_order_two,
-    custom(_square_of_euclidean, _square_pull, push=_square_push, reach=_reach, batch="axis", name="linalg.norm(x) ** 2"),
+    custom(
+        _square_of_euclidean,
+        _square_pull,
+        push=_square_push,
+        reach=_reach,
+        batch="axis",
+        name="linalg.norm(x) ** 2",
+    ),
 )
 
 
@@ -184,7 +197,9 @@ def _of_singular_values(x: Any, ord: Any) -> Any:
 
 def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
     x = _inexact(x)
-    return _of_vectors(x, 2 if ord is None else ord, None if axis is None else normalize_axis_tuple(axis, x.ndim), keepdims)
+    return _of_vectors(
+        x, 2 if ord is None else ord, None if axis is None else normalize_axis_tuple(axis, x.ndim), keepdims
+    )
 
 
 def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:

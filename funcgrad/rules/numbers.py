@@ -1,5 +1,6 @@
-"""Functions of single numbers, as those of math and cmath are, made primitives: the value is theirs to the last bit, the rule is
-that of NumPy's function of the same meaning."""
+"""Functions of single numbers, as those of math and cmath are, made primitives: the value is theirs to the
+last bit, the rule is that of NumPy's function of the same meaning.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +47,21 @@ def number(x: Any, dtype: np.dtype[Any] = REAL) -> Any:
     return x.astype(dtype, copy=False)[()]
 
 
-def of_numbers(function: Callable[..., Any], rule: str | tuple[Partial, ...], name: str, dtype: np.dtype[Any] = REAL) -> Any:
-    """`function` of numbers with the rule of NumPy's function that is called `rule`, or with these partial derivatives."""
+def of_numbers(
+    function: Callable[..., Any], rule: str | tuple[Partial, ...], name: str, dtype: np.dtype[Any] = REAL
+) -> Any:
+    """`function` of numbers with the rule of NumPy's function that is called `rule`, or with these partial
+    derivatives.
+    """
     made: Any = CATALOGUE[getattr(np, rule)].rule if isinstance(rule, str) else Elementwise(rule)  # type: ignore[attr-defined]
     operands = OPERANDS[: len(made.partials)]
     primitive = Primitive(
-        _of_arrays(function, dtype), made, operands=" ".join(operands), signature=", ".join(operands), batch="aligned", name=name
+        _of_arrays(function, dtype),
+        made,
+        operands=" ".join(operands),
+        signature=", ".join(operands),
+        batch="aligned",
+        name=name,
     )
 
     lane: Any = None
@@ -97,7 +107,9 @@ def traced_in(args: Any) -> bool:
 
 
 def knowing(home: str, function: Callable[..., Any], traced: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of a module of Python's, with `traced` in its place where there are tracers; `home` is where that lives."""
+    """`function` of a module of Python's, with `traced` in its place where there are tracers; `home` is where
+    that lives.
+    """
 
     @wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:

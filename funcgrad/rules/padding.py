@@ -27,12 +27,16 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> 
         raise ValueError(f"mode '{mode}' is not supported")
     extension, defaults = EXTENSIONS[mode]
     if not options.keys() <= defaults.keys():
-        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {options.keys() - defaults.keys()}")
+        raise ValueError(
+            f"unsupported keyword arguments for mode '{mode}': {options.keys() - defaults.keys()}"
+        )
     widths = _widths(pad_width, x.ndim)
     settings = {name: _setting(options.get(name, value), x.ndim) for name, value in defaults.items()}
     for axis, (before, behind) in enumerate(widths):
         if before or behind:
-            borders = extension(x, axis, before, behind, **{name: value[axis] for name, value in settings.items()})
+            borders = extension(
+                x, axis, before, behind, **{name: value[axis] for name, value in settings.items()}
+            )
             x = np.concatenate([borders[0], x, borders[1]], axis, dtype=x.dtype, casting="unsafe")
     return contiguous_as(x if np.any(widths) else np.copy(x), array)
 
@@ -94,7 +98,9 @@ def _statistic(function: Any) -> Extension:
         right = function(_part(x, axis, max(x.shape[axis] - far, 0), None), axis=axis, keepdims=True)
         if x.dtype.kind in "iu":
             left, right = np.round(left), np.round(right)
-        return np.broadcast_to(left, _border(x, axis, before)), np.broadcast_to(right, _border(x, axis, behind))
+        return np.broadcast_to(left, _border(x, axis, before)), np.broadcast_to(
+            right, _border(x, axis, behind)
+        )
 
     return extension
 
@@ -119,11 +125,14 @@ def _copies(mode: Any) -> Extension:
 def _odd(x: Any, axis: int, copies: Any, position: Any, edge: int) -> Any:
     """What stands at `position` >= 0 if x is mirrored again and again about its last and first element.
 
-    Mirroring about the last element gives 2 last - x; from one period to the next everything rises by 2 (last - first).
-    `copies` are the elements themselves; `edge` is 1 if an element that mirrors is not repeated (mode "reflect").
+    Mirroring about the last element gives 2 last - x; from one period to the next everything rises by 2 (last
+    - first). `copies` are the elements themselves; `edge` is 1 if an element that mirrors is not repeated
+    (mode "reflect").
     """
     size = x.shape[axis]
-    turns, phase = (t.reshape((-1,) + (1,) * (x.ndim - axis - 1)) for t in np.divmod(position, 2 * (size - edge)))
+    turns, phase = (
+        t.reshape((-1,) + (1,) * (x.ndim - axis - 1)) for t in np.divmod(position, 2 * (size - edge))
+    )
     first, last = _part(x, axis, 0, 1), _part(x, axis, -1, None)
     out = np.where(phase >= size, 2 * last - copies, copies)
     return out + 2 * turns * (last - first) if turns.any() else out

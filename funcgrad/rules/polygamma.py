@@ -10,7 +10,18 @@ import numpy as np
 from funcgrad.rules.slopes import own, repaired
 
 # Bernoulli's numbers B2, B4, ..., B20.
-BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
+BERNOULLI = (
+    1 / 6,
+    -1 / 30,
+    1 / 42,
+    -1 / 30,
+    5 / 66,
+    -691 / 2730,
+    7 / 6,
+    -3617 / 510,
+    43867 / 798,
+    -174611 / 330,
+)
 
 
 def sign(n: int) -> int:
@@ -19,14 +30,19 @@ def sign(n: int) -> int:
 
 
 def polygamma_series(x: Any, n: int) -> Any:
-    """The n-th derivative of digamma at an x with a positive real part: the recurrence to a large argument, and the
-    asymptotic series (DLMF 5.15; 5.11.2 for n = 0)."""
+    """The n-th derivative of digamma at an x with a positive real part: the recurrence to a large argument,
+    and the asymptotic series (DLMF 5.15; 5.11.2 for n = 0).
+    """
     out = np.zeros_like(x)
     for _ in range(14 + n):
         out = out + math.factorial(n) * (1 / x) ** (n + 1)
         x = x + 1
     inverse = 1 / x  # its powers don't overflow
-    out = out + (math.factorial(n - 1) * inverse**n if n else -np.log(x)) + 0.5 * math.factorial(n) * inverse ** (n + 1)
+    out = (
+        out
+        + (math.factorial(n - 1) * inverse**n if n else -np.log(x))
+        + 0.5 * math.factorial(n) * inverse ** (n + 1)
+    )
     for k, b in enumerate(BERNOULLI, 1):
         out = out + b * math.factorial(2 * k + n - 1) / math.factorial(2 * k) * inverse ** (2 * k + n)
     return -sign(n) * out
@@ -58,7 +74,9 @@ def cosecant2(x: Any) -> Any:
 
 
 def _log_gamma_derivative(x: Any, n: int) -> Any:
-    """The derivative of log(abs(gamma(x))) of order n + 1, for real x; by reflection (DLMF 5.15.6) where x is negative."""
+    """The derivative of log(abs(gamma(x))) of order n + 1, for real x; by reflection (DLMF 5.15.6) where x is
+    negative.
+    """
     with np.errstate(all="ignore"):
         return repaired(polygamma_series(x, n), x <= 0, lambda x: _reflected(x, n), x)
 

@@ -173,11 +173,15 @@ composite(np.poly, _poly)
 # ---- fits ------------------------------------------------------------------------------------------------------------
 
 
-def _polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
+def _polyfit(
+    x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
+) -> Any:
     x, y = as_array(x) + 0.0, as_array(y) + 0.0
     order = int(deg) + 1
     if order < 1 or x.ndim != 1 or y.ndim not in (1, 2) or x.shape[0] != y.shape[0] or x.size == 0:
-        raise TypeError(f"np.polyfit needs deg >= 0 (not {deg}) and as many x (shape {x.shape}) as y (shape {y.shape})")
+        raise TypeError(
+            f"np.polyfit needs deg >= 0 (not {deg}) and as many x (shape {x.shape}) as y (shape {y.shape})"
+        )
     rcond = x.shape[0] * np.finfo(x.dtype).eps if rcond is None else rcond
     powers = np.vander(x, order)
     if w is not None:

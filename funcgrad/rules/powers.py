@@ -31,8 +31,8 @@ def _power_derivative(x: Any, y: Any, n: int, k: int) -> Any:
 
         sum over j of binomial(k, j) * F[k-j](y) * x**(y-n) * log(x)**j,    F(y) = y (y-1) ... (y-n+1),
 
-    where F[m] is the m-th derivative of F. Where a product is 0 * inf, its limit is taken: F is 0 at whole exponents
-    below n.
+    where F[m] is the m-th derivative of F. Where a product is 0 * inf, its limit is taken: F is 0 at whole
+    exponents below n.
     """
     x, y = _inexact(x, y)
     coefficients = _falling(y, n, k)
@@ -79,7 +79,8 @@ def _sum(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
 
 
 def _limit(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
-    """The same sum with the limits of its terms: 0 where the coefficient is 0, or the power of 0 beats the logarithm.
+    """The same sum with the limits of its terms: 0 where the coefficient is 0, or the power of 0 beats the
+    logarithm.
 
     0**y jumps at y = 0; the slope in y there is 0 by convention.
     """
@@ -90,7 +91,9 @@ def _limit(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
     for j in range(k + 1):
         c = coefficients[k - j]
         gone = np.logical_or(c == 0, beaten) if j else c == 0
-        term = np.where(regular, _quotient(c, x, n) * whole, c * power)  # in which x**(y-n) alone can't overflow
+        term = np.where(
+            regular, _quotient(c, x, n) * whole, c * power
+        )  # in which x**(y-n) alone can't overflow
         out = out + np.where(gone, 0, math.comb(k, j) * term * log**j)
     return out
 

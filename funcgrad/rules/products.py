@@ -15,8 +15,9 @@ from funcgrad.rules.reductions import cumsum_pull, declare_cumulative, sum_pull
 
 
 def _divides(a: Any, out: Any) -> bool:
-    """May products be divided by their factors? Not if one is 0, or lost digits to overflow or underflow, nor to be
-    differentiated again: the quotient's own derivative cancels."""
+    """May products be divided by their factors? Not if one is 0, or lost digits to overflow or underflow, nor
+    to be differentiated again: the quotient's own derivative cancels.
+    """
     if isinstance(a, Tracer) or isinstance(out, Tracer) or out.dtype.kind not in "fc":
         return False
     size = abs(out)
@@ -26,7 +27,8 @@ def _divides(a: Any, out: Any) -> bool:
 def _others(x: Any) -> Any:
     """For each element along the last axis, the product of the others: by a tree, O(n), without a division.
 
-    Pairs are multiplied to one, the others of each pair found in the half as long array, and multiplied by the partner.
+    Pairs are multiplied to one, the others of each pair found in the half as long array, and multiplied by
+    the partner.
     """
     n = x.shape[-1]
     if n < 2:
@@ -76,15 +78,25 @@ def _prod_push(t, a, out, axis=None, keepdims=False, where=None, initial=None):
 
 
 _prod_pulls = {"a": _prod_pull, "initial": _prod_pull_initial}
-custom(np.prod, _prod_pulls, push=_prod_push, reach=sum_pull, operands="a where initial", batch="axis", out=ANY_CAST)
+custom(
+    np.prod,
+    _prod_pulls,
+    push=_prod_push,
+    reach=sum_pull,
+    operands="a where initial",
+    batch="axis",
+    out=ANY_CAST,
+)
 
 # ---- running products ------------------------------------------------------------------------------------------------
 
 
 def _recurrence(a: Any, b: Any) -> Any:
-    """h with h[k] = a[k] * h[k - 1] + b[k] (and h[0] = b[0]) along the last axis: O(n), by halving, without a division.
+    """h with h[k] = a[k] * h[k - 1] + b[k] (and h[0] = b[0]) along the last axis: O(n), by halving, without a
+    division.
 
-    Two steps make one step with the factor a[k] * a[k - 1]; so the odd positions are a recurrence half as long.
+    Two steps make one step with the factor a[k] * a[k - 1]; so the odd positions are a recurrence half as
+    long.
     """
     n = b.shape[-1]
     if n < 2:

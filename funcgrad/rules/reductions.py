@@ -64,7 +64,9 @@ linear(np.cumsum, cumsum_pull, flattens=True, **_SUMS)
 def declare_cumulative(name: str, accumulate: Any, initial: float) -> None:
     """Declare cumulative_sum or cumulative_prod, where NumPy has it: another form of cumsum or cumprod."""
 
-    def body(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Any:
+    def body(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any:
         x = np.atleast_1d(x)
         if axis is None and x.ndim > 1:
             raise ValueError(f"np.{name} needs axis= for an array with {x.ndim} dimensions")
@@ -82,7 +84,9 @@ def declare_cumulative(name: str, accumulate: Any, initial: float) -> None:
 declare_cumulative("cumulative_sum", np.cumsum, 0)
 
 
-def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+def _average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
     a = as_array(a)
     if weights is None:
         average = np.mean(a, axis=axis, keepdims=keepdims)
@@ -101,7 +105,9 @@ def laid_along(weights: Any, a: Any, axis: Any) -> Any:
     if weights.shape == a.shape:
         return weights
     if axis is None:
-        raise TypeError(f"np.average: weights of shape {weights.shape} for an array of shape {a.shape} need axis=")
+        raise TypeError(
+            f"np.average: weights of shape {weights.shape} for an array of shape {a.shape} need axis="
+        )
     axes = normalize_axis_tuple(axis, a.ndim)
     if weights.shape != tuple(a.shape[i] for i in axes):
         raise ValueError(
@@ -199,14 +205,18 @@ def _degrees(shape: tuple[int, ...], axis: Axis, where: Any, ddof: Any) -> Any:
 def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formula) -> Any:
     """Declare a variance or standard deviation; `slope` is its derivative in the deviations from the mean."""
 
-    def partial(a, out, axis=None, dtype=None, ddof=0, keepdims=False, where=None, mean=None, correction=None):
+    def partial(
+        a, out, axis=None, dtype=None, ddof=0, keepdims=False, where=None, mean=None, correction=None
+    ):
         degrees = _degrees(a.shape, axis, where, ddof if correction is None else correction)
         out = expanded(out, a.shape, axis, keepdims)
         return slope(_deviations(a, axis, dtype, where, mean), degrees, out, axis, where)
 
     @wraps(partial)
     def pull(ct, a, axis=None, keepdims=False, where=None, **rest):
-        ct = expanded(ct, a.shape, axis, keepdims) * partial(a, axis=axis, keepdims=keepdims, where=where, **rest)
+        ct = expanded(ct, a.shape, axis, keepdims) * partial(
+            a, axis=axis, keepdims=keepdims, where=where, **rest
+        )
         return ct if where is None else select(where, ct)
 
     @wraps(partial)
@@ -220,7 +230,9 @@ def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formu
         return terms.sum(axis=axis, keepdims=keepdims, **given(where=where))
 
     pulls = {"a": adapt(pull), "mean": adapt(pull_mean)}
-    return custom(function, pulls, push=adapt(push), reach=adapt(sum_pull), operands="a where mean", batch="axis")
+    return custom(
+        function, pulls, push=adapt(push), reach=adapt(sum_pull), operands="a where mean", batch="axis"
+    )
 
 
 def var_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
@@ -229,13 +241,19 @@ def var_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -
 
 
 def std_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
-    """d std / d deviation: 0 where there is no spread, as that is the minimum. One element alone has none, whatever it is."""
+    """d std / d deviation: 0 where there is no spread, as that is the minimum. One element alone has none,
+    whatever it is.
+    """
     if _squares_are_lost(concrete(out)):
         size = np.max(np.abs(deviations), axis=axis, keepdims=True, initial=0, **given(where=where))
         deviations = deviations / np.where((size > 0) & (size < np.inf), size, 1)
         squares = (deviations * deviations.conj()).real
         out = np.sqrt(squares.sum(axis=axis, keepdims=True, **given(where=where)) / degrees)
-    alone = count_along(deviations.shape, axis) == 1 if where is None else _taken(where, deviations.shape, axis) == 1
+    alone = (
+        count_along(deviations.shape, axis) == 1
+        if where is None
+        else _taken(where, deviations.shape, axis) == 1
+    )
     if alone is True:
         return deviations * 0 / degrees
     slope = ratio(deviations, out * degrees)

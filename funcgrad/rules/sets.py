@@ -25,7 +25,9 @@ def _first(source: Any, found: Any) -> Any:
 
 
 def _declare_unique(function: Callable[..., Any]) -> None:
-    """One of the Array API's functions: its values follow `x`, the positions and counts beside them are plain."""
+    """One of the Array API's functions: its values follow `x`, the positions and counts beside them are
+    plain.
+    """
 
     def body(x: Any) -> Any:
         x = as_array(x)
@@ -44,7 +46,9 @@ def _unique(
     **options: Any,
 ) -> Any:  # fmt: skip
     ar = as_array(ar)
-    found, index, *rest = np.unique(_plain("unique", ar), True, return_inverse, return_counts, axis, **options)
+    found, index, *rest = np.unique(
+        _plain("unique", ar), True, return_inverse, return_counts, axis, **options
+    )
     outs = [lying_as(np.take(ar, index, axis), found), *([index] if return_index else []), *rest]
     return outs[0] if len(outs) == 1 else tuple(outs)
 
@@ -72,7 +76,8 @@ _declare_chosen(np.setxor1d, both=True)
 _declare_chosen(np.intersect1d, both=False)
 _declare_chosen(np.setdiff1d, both=False)
 piecewise_constant(np.isin, operands="element test_elements")
-piecewise_constant(np.lexsort, operands="keys*", signature="keys, axis=-1", axis="as is")  # of keys that are numbers, too
+# of keys that are numbers, too
+piecewise_constant(np.lexsort, operands="keys*", signature="keys, axis=-1", axis="as is")
 _in1d = getattr(np, "in1d", None)  # until NumPy 2.3
 if _in1d is not None:
     piecewise_constant(_in1d, operands="ar1 ar2")

@@ -52,7 +52,8 @@ def shifted(*names: str) -> Strategy:
         rank = ndim_of(call.operands[0]) - batched[0]
         for name in names:
             axes: Any = params.get(name, primitive.defaults.get(name))
-            if np.min(axes, initial=0) < -rank:  # one that an example does not have, and which is not the batch
+            # one that an example does not have, and which is not the batch
+            if np.min(axes, initial=0) < -rank:
                 return one_by_one(primitive, call, batched, size)
             params[name] = tuple(map(_behind, axes)) if np.ndim(axes) else _behind(axes)
         return bind(primitive, Call(call.operands, call.layout, params))
@@ -143,7 +144,8 @@ def _ravel(a: Any, order: Any = "C") -> Any:
         axes = axes[::-1]
     if axes != tuple(range(a.ndim)):
         a, x = a.transpose(*axes), x.transpose(axes)
-    # Where this goes through memory in steps, or backwards, np.reshape still gives a view, and np.ravel a copy.
+    # Where this goes through memory in steps, or backwards, np.reshape still gives a view, and np.ravel a
+    # copy.
     return a.reshape(-1) if x.flags.c_contiguous else np.copy(a.reshape(-1))
 
 

@@ -73,7 +73,9 @@ multilinear(
 def _correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     a, v = as_array(a), as_array(v)
     if not a.ndim or not v.ndim:
-        raise ValueError(f"np.correlate at {user_line()}: a number is no signal; write np.atleast_1d(x), or multiply by it")
+        raise ValueError(
+            f"np.correlate at {user_line()}: a number is no signal; write np.atleast_1d(x), or multiply by it"
+        )
     turned = v[::-1].conj() if v.dtype.kind == "c" else v[::-1]
     if (
         _MODES.get(mode, mode) == "same" and a.shape[0] < v.shape[0]

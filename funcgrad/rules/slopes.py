@@ -1,7 +1,9 @@
-"""Derivatives that are functions of their own: the textbook formula loses digits, overflows or is 0/0 somewhere.
+"""Derivatives that are functions of their own: the textbook formula loses digits, overflows or is 0/0
+somewhere.
 
 Each is declared like any function, with a derivative in terms of itself: so it stays accurate at every order.
-A formula that is right almost everywhere runs on the whole array; `repaired` computes the few other places again.
+A formula that is right almost everywhere runs on the whole array; `repaired` computes the few other places
+again.
 """
 
 from __future__ import annotations
@@ -107,8 +109,8 @@ def _tanh_slope(x: Any, y: Any) -> Any:
 # Globals, which are found faster than attributes of a module.
 subtract, minimum, cosh, reciprocal = np.subtract, np.minimum, np.cosh, np.reciprocal
 _FEW = 3  # places, which take less time one by one than NumPy's calls for all of them
-# 1; the limit, at which the rounding of out*out is 2e-12 of the slope in double precision, 1e-4 in single; and where cosh does
-# not overflow yet, but the slope is 0. As arrays: Python's numbers take twice the time.
+# 1; the limit, at which the rounding of out*out is 2e-12 of the slope in double precision, 1e-4 in single;
+# and where cosh does not overflow yet, but the slope is 0. As arrays: Python's numbers take twice the time.
 _NUMBERS = {
     np.dtype(kind): (np.array(1, kind), np.array(limit, kind), np.array(far, kind))
     for kind, limit, far in (("e", 1e-3, 11), ("f", 1e-3, 88), ("d", 1e-4, 700))
@@ -320,8 +322,9 @@ sinc_derivative = own(_sinc_derivative, lambda x, n: sinc_derivative(x, n + 1), 
 def _i0_derivative(x: Any, n: int) -> Any:
     """The n-th derivative of i0: the mean over all angles of cos(angle)**n exp(x cos(angle)).
 
-    Opposite angles make a cosh or sinh, so all terms have one sign and nothing cancels. The trapezoidal rule with N
-    angles errs by about I_N(x)/I_0(x) < exp(-N**2 / (2 |x|)) (Trefethen and Weideman, SIAM Review 56, 2014).
+    Opposite angles make a cosh or sinh, so all terms have one sign and nothing cancels. The trapezoidal rule
+    with N angles errs by about I_N(x)/I_0(x) < exp(-N**2 / (2 |x|)) (Trefethen and Weideman, SIAM Review 56,
+    2014).
     """
     largest = int(np.fmin(np.max(abs(x), initial=0), 800)) + 1
     quarter = 8 + n // 4 + math.ceil(math.sqrt(80 * largest) / 4)

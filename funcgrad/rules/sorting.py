@@ -1,7 +1,8 @@
 """Sorting and order statistics: what is sorted is taken by a stable permutation, which is piecewise constant.
 
-A median or quantile mixes two neighbours of the sorted array. Which, and how, NumPy itself says if it is asked for the
-same statistic of the positions 0, 1, 2, ...: so every method is supported, and described nowhere twice.
+A median or quantile mixes two neighbours of the sorted array. Which, and how, NumPy itself says if it is
+asked for the same statistic of the positions 0, 1, 2, ...: so every method is supported, and described
+nowhere twice.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def _flat(a: Any, axis: Any) -> tuple[Any, int]:
 
 def _no_fields(name: str, order: Any) -> None:
     if order is not None:
-        raise ValueError(f"np.{name}(order=...) sorts by the fields of a structured array; arrays of numbers have none")
+        raise ValueError(
+            f"np.{name}(order=...) sorts by the fields of a structured array; arrays of numbers have none"
+        )
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
@@ -68,12 +71,14 @@ composite(np.sort_complex, _sort_complex)
 def _positions(
     grid: Any, q: Any = None, weights: Any = None, *, function: Callable[..., Any], method: Any = None
 ) -> Any:
-    """The positions that `function` mixes in sorted arrays; `grid` is arange(n), with NaN where the arrays have it."""
+    """The positions that `function` mixes in sorted arrays; `grid` is arange(n), with NaN where the arrays
+    have it.
+    """
     return function(grid, *([] if q is None else [q]), axis=-1, **given(method=method, weights=weights))
 
 
-# The methods whose positions move with q: (alpha, beta) of Hyndman and Fan, "Sample quantiles in statistical packages"
-# (The American Statistician 50, 1996). The other methods jump.
+# The methods whose positions move with q: (alpha, beta) of Hyndman and Fan, "Sample quantiles in statistical
+# packages" (The American Statistician 50, 1996). The other methods jump.
 _CONTINUOUS = {
     "linear": (1, 1),
     "interpolated_inverted_cdf": (0, 1),
@@ -150,7 +155,9 @@ def _order_statistic(
     return _lying_as_numpy_has_it(as_result(out.reshape(shape)), function, a, axis, keepdims, q)
 
 
-def _lying_as_numpy_has_it(out: Any, function: Callable[..., Any], a: Any, axis: Any, keepdims: bool, q: Any) -> Any:
+def _lying_as_numpy_has_it(
+    out: Any, function: Callable[..., Any], a: Any, axis: Any, keepdims: bool, q: Any
+) -> Any:
     """NumPy sorts a copy, moves its axes and mixes: ask it how what comes of a corner of `a` lies in memory."""
     if out.ndim < 2:
         return out
@@ -165,7 +172,8 @@ def _last(position: Any, rank: int) -> Any:
 
 
 def _neighbours(position: Any, count: Any, n: int) -> tuple[Any, Any, Any]:
-    """The indices of the two neighbours of each position among `count` numbers, and the share of the upper one.
+    """The indices of the two neighbours of each position among `count` numbers, and the share of the upper
+    one.
 
     Where the position is NaN, the statistic is: then it is the last element, where sorting puts NaN.
     """
@@ -190,7 +198,9 @@ def _reduced_shape(shape: tuple[int, ...], axis: Any, keepdims: bool) -> tuple[i
 
 
 def _declare_median(function: Callable[..., Any]) -> None:
-    def body(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    def body(
+        a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+    ) -> Any:
         if out is not None:
             raise out_refused(function.__name__)
         return _order_statistic(function, as_array(a), axis, keepdims)

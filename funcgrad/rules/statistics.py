@@ -46,7 +46,9 @@ def _observation_weights(fweights: Any, aweights: Any, count: int) -> Any:
         if np.any(concrete(given) < 0):
             raise ValueError(f"np.cov: {name} cannot be negative")
         if name == "fweights" and np.any(concrete(given) != np.around(concrete(given))):
-            raise TypeError("np.cov: fweights must be integers, as they count; give other weights as aweights")
+            raise TypeError(
+                "np.cov: fweights must be integers, as they count; give other weights as aweights"
+            )
         weights = given if weights is None else weights * given
     return weights
 
@@ -58,7 +60,8 @@ def _cov(
     x = _variables(m, rowvar, dtype)
     if y is not None:
         y = as_array(y)
-        x = np.concatenate([x, _variables(y, rowvar or y.ndim == 2 and y.shape[0] == 1, dtype)])  # a row is never turned
+        # a row is never turned
+        x = np.concatenate([x, _variables(y, rowvar or y.ndim == 2 and y.shape[0] == 1, dtype)])
     ddof = ddof if ddof is not None else 0 if bias else 1
     if ddof != int(ddof):
         raise ValueError(f"np.cov: ddof must be an integer, not {ddof}")
@@ -75,7 +78,9 @@ def _cov(
 
 
 def _within_unit(x: Any) -> Any:
-    """`x` clipped to [-1, 1], which it exceeds only by rounding: the derivative is that of an exact result, 1."""
+    """`x` clipped to [-1, 1], which it exceeds only by rounding: the derivative is that of an exact result,
+    1.
+    """
     if x.dtype.kind != "c":
         return np.clip(x, -1, 1)
     return np.clip(x.real, -1, 1) + 1j * np.clip(x.imag, -1, 1)
@@ -148,7 +153,8 @@ def _bin_count(a: Any, bins: Any, range: Any, weights: Any) -> int:
                 "Give the number of bins or their edges instead."
             )
         return bins.shape[0] - 1 if np.ndim(bins) else bins
-    if np.ndim(bins) == 1 and isinstance(concrete(bins), Tracer):  # of edges that jit records there is only the number
+    # of edges that jit records there is only the number
+    if np.ndim(bins) == 1 and isinstance(concrete(bins), Tracer):
         return bins.shape[0] - 1
     range = None if range is None else [concrete(x) for x in range]
     weights = concrete(weights) if isinstance(bins, str) else None
@@ -156,7 +162,9 @@ def _bin_count(a: Any, bins: Any, range: Any, weights: Any) -> int:
 
 
 def _bin_of(x: Any, edges: Any) -> Any:
-    """The number of the bin of each x; one too many for what lies outside. The last bin includes its upper edge."""
+    """The number of the bin of each x; one too many for what lies outside. The last bin includes its upper
+    edge.
+    """
     n = edges.shape[0] - 1
     index = np.searchsorted(edges, x, side="right") - 1
     index = np.where(x == edges[-1], n - 1, index)
@@ -186,7 +194,9 @@ def _histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, w
 _WHOLE = (int, np.integer)
 
 
-def _histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+def _histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
     sample = as_array(sample) if hasattr(sample, "shape") else np.atleast_2d(as_array(sample)).T
     sample = sample if sample.ndim == 2 else np.atleast_2d(sample).T
     width = sample.shape[1]
@@ -211,7 +221,9 @@ def _histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = 
     return counts, edges
 
 
-def _histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+def _histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
     if len(x) != len(y):
         raise ValueError(f"np.histogram2d: x has {len(x)} values and y has {len(y)}")
     if not isinstance(bins, _WHOLE) and len(bins) > 2:  # edges for both axes

@@ -29,7 +29,9 @@ def _batched_flat(function: Callable[[Any, Any], Any]) -> Strategy:
     def strategy(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
         if size == 0:
             return one_by_one(primitive, call, batched, size)
-        return function(*(x.reshape(size, -1) if b else _flat(x) for x, b in zip(call.operands, batched, strict=True)))
+        return function(
+            *(x.reshape(size, -1) if b else _flat(x) for x, b in zip(call.operands, batched, strict=True))
+        )
 
     return strategy
 
@@ -56,7 +58,9 @@ def _kron(a: Any, b: Any) -> Any:
     a, b = as_array(a), as_array(b)
     rank = max(a.ndim, b.ndim)
     shape_a, shape_b = ((1,) * (rank - x.ndim) + x.shape for x in (a, b))
-    product = a.reshape([n for size in shape_a for n in (size, 1)]) * b.reshape([n for size in shape_b for n in (1, size)])
+    product = a.reshape([n for size in shape_a for n in (size, 1)]) * b.reshape(
+        [n for size in shape_b for n in (1, size)]
+    )
     return product.reshape([m * n for m, n in zip(shape_a, shape_b)])
 
 
@@ -94,7 +98,9 @@ def _cross_b(ct, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 def _batched_cross(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """All axes are moved to the end, so that the batch can stay in front."""
     axis = call.params.get("axis")
-    of_a, of_b, of_out = (call.params.get(name, -1) if axis is None else axis for name in ("axisa", "axisb", "axisc"))
+    of_a, of_b, of_out = (
+        call.params.get(name, -1) if axis is None else axis for name in ("axisa", "axisb", "axisc")
+    )
     if any(i < b - ndim_of(x) for x, i, b in zip(call.operands, (of_a, of_b), batched, strict=True)):
         return one_by_one(primitive, call, batched, size)
     moved = [
@@ -102,7 +108,9 @@ def _batched_cross(primitive: Primitive, call: Call, batched: Sequence[bool], si
         for x, i, is_batched in zip(call.operands, (of_a, of_b), batched, strict=True)
     ]
     out = OverStacks(1, 1)(primitive, Call(moved, call.layout, {}), batched, size)
-    return out if moved[0].shape[-1] == moved[1].shape[-1] == 2 else np.moveaxis(out, -1, of_out + (of_out >= 0))
+    return (
+        out if moved[0].shape[-1] == moved[1].shape[-1] == 2 else np.moveaxis(out, -1, of_out + (of_out >= 0))
+    )
 
 
 multilinear(np.cross, _cross_a, _cross_b, operands="a b", axis="as is", batch=_batched_cross)

@@ -1,8 +1,9 @@
-"""SciPy for programs that are differentiated: `from funcgrad.scipy import linalg, optimize` in place of SciPy's own modules.
+"""SciPy for programs that are differentiated: `from funcgrad.scipy import linalg, optimize` in place of
+SciPy's own modules.
 
-Every public name of SciPy's module is there. On plain arrays a function is SciPy's own, so results are the same to the bit;
-where a tracer is among the arguments, the rule that funcgrad has for it is used, and a function without one says so by name.
-SciPy is optional and imported when a module of it is first asked for.
+Every public name of SciPy's module is there. On plain arrays a function is SciPy's own, so results are the
+same to the bit; where a tracer is among the arguments, the rule that funcgrad has for it is used, and a
+function without one says so by name. SciPy is optional and imported when a module of it is first asked for.
 
     mirror.py      how a module of SciPy's is mirrored
     declare.py     the verbs that rules are declared with

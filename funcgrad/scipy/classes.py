@@ -1,7 +1,7 @@
 """Classes of SciPy's, whose objects may be made of tracers, and whose methods may be called on them.
 
-Such a class is a subclass of SciPy's. A method of it is SciPy's own on plain arrays, and is rerun (`rerun.py`) as soon as there
-is a tracer among its arguments or in the object.
+Such a class is a subclass of SciPy's. A method of it is SciPy's own on plain arrays, and is rerun
+(`rerun.py`) as soon as there is a tracer among its arguments or in the object.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from funcgrad.scipy.rerun import CLASSES, NUMPY, rerun, stands_for, substitute
 
 def is_rerun(c: type) -> bool:
     """Is this a class of SciPy's that is written in Python, and of which objects hold arrays?"""
-    is_theirs = c.__module__.partition(".")[0] == "scipy" and bool(c.__flags__ & (1 << 9))  # made by a class statement
+    # made by a class statement
+    is_theirs = c.__module__.partition(".")[0] == "scipy" and bool(c.__flags__ & (1 << 9))
     if is_theirs and issubclass(c, tuple):  # a result, which may have methods beside its items
-        return any(isinstance(value, FunctionType) and not name.startswith("_") for name, value in vars(c).items())
+        return any(
+            isinstance(value, FunctionType) and not name.startswith("_") for name, value in vars(c).items()
+        )
     return is_theirs and not issubclass(c, (BaseException, dict, list, str, int, enum.Enum))
 
 
@@ -32,7 +35,8 @@ def rerun_class(c: type) -> type:
     bases = [substitute("", b) for b in c.__bases__ if b is not object]
     bases = [b for b in bases if isinstance(b, type) and not issubclass(c, b)]
     given = {"__doc__": c.__doc__, "__module__": c.__module__, "__qualname__": c.__qualname__}
-    made = type(c)(c.__name__, (c, *bases), given)  # so that super() in the code of `c` goes on to these bases
+    # so that super() in the code of `c` goes on to these bases
+    made = type(c)(c.__name__, (c, *bases), given)
     stands_for(c, made)
     ADOPTED[c] = lambda x: with_attributes(made, x, attributes(x))
     for name, value in vars(c).items():
@@ -40,7 +44,8 @@ def rerun_class(c: type) -> type:
         if member is not None:
             setattr(made, name, member)
     made.__carries_tracer__ = carries_tracer
-    if c.__module__.startswith("scipy.interpolate"):  # objects remember a function of the array library that they began with
+    # objects remember a function of the array library that they began with
+    if c.__module__.startswith("scipy.interpolate"):
         made._asarray = property(lambda self: NUMPY.asarray, lambda self, function: None)
     return made
 
@@ -62,12 +67,19 @@ _PARTS: dict[int, tuple[Any, Any]] = {}  # an object of SciPy's modules -> itsel
 
 
 def is_made_of_parts(x: Any) -> bool:
-    """Is `x` an object of one of SciPy's own classes, or a list or dict of such, as a class describes itself by?"""
+    """Is `x` an object of one of SciPy's own classes, or a list or dict of such, as a class describes itself
+    by?
+    """
     if isinstance(x, (list, tuple)):
         return any(map(is_made_of_parts, x))
     if isinstance(x, dict):
         return any(map(is_made_of_parts, x.values()))
-    return not isinstance(x, type) and is_rerun(type(x)) and hasattr(x, "__dict__") and not hasattr(x, "__carries_tracer__")
+    return (
+        not isinstance(x, type)
+        and is_rerun(type(x))
+        and hasattr(x, "__dict__")
+        and not hasattr(x, "__carries_tracer__")
+    )
 
 
 def rerun_object(x: Any) -> Any:
@@ -91,20 +103,29 @@ def _either(f: Any) -> Any:
 
 
 def either(f: Any) -> Any:
-    """`f` itself on plain arguments; rerun, if there is a tracer among them or in the object that it is a method of."""
+    """`f` itself on plain arguments; rerun, if there is a tracer among them or in the object that it is a
+    method of.
+    """
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or not any(carries_tracer(x) for x in (*args, *kwargs.values())):
             return adopted(f(*args, **kwargs))
         return by_examples(rerun(f), args, kwargs, f.__qualname__, f)
 
-    call.__name__, call.__qualname__, call.__module__, call.__doc__ = f.__name__, f.__qualname__, f.__module__, f.__doc__
+    call.__name__, call.__qualname__, call.__module__, call.__doc__ = (
+        f.__name__,
+        f.__qualname__,
+        f.__module__,
+        f.__doc__,
+    )
     call.__wrapped__ = f
     return call
 
 
 def instead(c: type, **methods: Any) -> None:
-    """Methods of a class that is rerun, which are called where there are tracers, in the place of SciPy's code."""
+    """Methods of a class that is rerun, which are called where there are tracers, in the place of SciPy's
+    code.
+    """
     for name, body in methods.items():
         setattr(c, name, _ours(c, name, body))
 

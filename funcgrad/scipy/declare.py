@@ -1,4 +1,5 @@
-"""The verbs by which rules for SciPy's functions are declared; docs/adding_a_scipy_function.md shows them at work.
+"""The verbs by which rules for SciPy's functions are declared; docs/adding_a_scipy_function.md shows them at
+work.
 
     linalg = Chapter("linalg")                      # of scipy.linalg
 
@@ -40,7 +41,8 @@ IGNORED = frozenset(_HOW.split())
 
 
 class Body(Composite):
-    """A function of SciPy's in terms of others. SciPy's signature binds the arguments; `body` names those that it uses.
+    """A function of SciPy's in terms of others. SciPy's signature binds the arguments; `body` names those
+    that it uses.
 
     A body that asks for values, which vmap can't answer, is run for each example.
     """
@@ -66,7 +68,9 @@ class Body(Composite):
 
     @cached_property
     def plain(self) -> Function | None:
-        """SciPy's function, if it can be called with the arguments of the body, and no function of the user's is among them."""
+        """SciPy's function, if it can be called with the arguments of the body, and no function of the user's
+        is among them.
+        """
         by_position = any(p.kind is p.POSITIONAL_ONLY for p in self.signature.parameters.values())
         return None if by_position or self.function in FUNCTIONALS else self.function
 
@@ -83,7 +87,9 @@ class Body(Composite):
                 named.update(value)
             elif name in names or takes_any:
                 named[name] = value
-            elif name not in IGNORED and not (value is parameter.default or _is_equal(value, parameter.default)):
+            elif name not in IGNORED and not (
+                value is parameter.default or _is_equal(value, parameter.default)
+            ):
                 raise UnsupportedFunctionError(
                     f"{self.name} with {name}={value!r} was called on a tracer at {user_line()}: it has no derivative "
                     f"with this argument. Leave {name} away, or call it on funcgrad.stop_gradient(x) if the derivative "
@@ -93,7 +99,11 @@ class Body(Composite):
 
 
 def _is_equal(value: Any, default: Any) -> bool:
-    return isinstance(value, (int, float, str, bool, tuple)) and type(value) is type(default) and value == default
+    return (
+        isinstance(value, (int, float, str, bool, tuple))
+        and type(value) is type(default)
+        and value == default
+    )
 
 
 class Chapter:
@@ -126,7 +136,9 @@ class Chapter:
         return self.composite(names, body)
 
     def rerun(self, names: str, **instead: Any) -> None:
-        """SciPy's own Python code, run with funcgrad.numpy in the place of numpy; `instead` replaces other names in it."""
+        """SciPy's own Python code, run with funcgrad.numpy in the place of numpy; `instead` replaces other
+        names in it.
+        """
         for name, function in self.found(names):
             register(function, Body(function, _late(function, instead), name))
             if not instead:
@@ -198,7 +210,9 @@ def _late(function: Function, instead: dict[str, Any]) -> Function:
 
 
 def constant(operands: str) -> Callable[[Function], Any]:
-    """A function whose result is kept as a constant: a factorisation that is made once, a permutation, SciPy's own value."""
+    """A function whose result is kept as a constant: a factorisation that is made once, a permutation,
+    SciPy's own value.
+    """
 
     def made(function: Function) -> Any:
         declare.piecewise_constant(function, operands=operands)
@@ -208,13 +222,17 @@ def constant(operands: str) -> Callable[[Function], Any]:
 
 
 def step(operands: str, pull: Any = None, **options: Any) -> Callable[[Function], Any]:
-    """As `declare.custom`, as a decorator: a step with a derivative of its own. An operand without a pull gets no derivative."""
+    """As `declare.custom`, as a decorator: a step with a derivative of its own. An operand without a pull
+    gets no derivative.
+    """
 
     def made(function: Function) -> Any:
         names = [name.removesuffix("*") for name in operands.split()]
         given = pull if isinstance(pull, dict) else {names[-1]: pull}
         if "joint" in options:
-            return declare.custom(function, {k: v for k, v in given.items() if v}, operands=operands, **options)
+            return declare.custom(
+                function, {k: v for k, v in given.items() if v}, operands=operands, **options
+            )
         pulls = {name: given.get(name) or _no_cotangent for name in names}
         return declare.custom(function, pulls, operands=operands, **options)
 

@@ -1,7 +1,9 @@
-"""Code that asks what an array's values are can't be run on a whole batch: it is run on the examples, one after the other.
+"""Code that asks what an array's values are can't be run on a whole batch: it is run on the examples, one
+after the other.
 
-`by_examples(f, args, kwargs)` is `f(*args, **kwargs)`. Where `f` asks for a value that differs between the examples of a vmap,
-its call becomes one step for the engine, whose derivative is that of the code, and which a batch runs for each example.
+`by_examples(f, args, kwargs)` is `f(*args, **kwargs)`. Where `f` asks for a value that differs between the
+examples of a vmap, its call becomes one step for the engine, whose derivative is that of the code, and which
+a batch runs for each example.
 """
 
 from __future__ import annotations
@@ -26,14 +28,21 @@ from funcgrad.transforms.opaque import OpaqueCall, Outputs, flat_call
 Flat = Callable[..., list[Any]]
 
 
-# Is code of SciPy's running already? Its inner calls may write into what outer ones have made, so only a whole call is one step.
+# Is code of SciPy's running already? Its inner calls may write into what outer ones have made, so only a
+# whole call is one step.
 INSIDE: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 def by_examples(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any] | None = None
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    name: str,
+    plain: Callable[..., Any] | None = None,
 ) -> Any:
-    """f(*args, **kwargs), example by example if it can't be run on a whole batch; `plain` serves where no tracer is left."""
+    """f(*args, **kwargs), example by example if it can't be run on a whole batch; `plain` serves where no
+    tracer is left.
+    """
     if INSIDE.get():
         return f(*args, **kwargs)
     token = INSIDE.set(True)
@@ -56,7 +65,9 @@ def _writes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     )
 
 
-def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any]) -> Any:
+def _run(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any]
+) -> Any:
     inputs, rebuilt = apart((args, kwargs))
 
     def run(leaves: list[Any]) -> Any:
@@ -67,7 +78,9 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], n
     return _as_step(name, run, inputs)
 
 
-def _made(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any]) -> None:
+def _made(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str, plain: Callable[..., Any]
+) -> None:
     """An object made example by example: its attributes are those of all examples."""
     inputs, rebuilt = apart((args[1:], kwargs))
 
@@ -82,7 +95,9 @@ def _made(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 
 def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> Any:
-    """The result of `run`, whose numbers are those of all examples; Python's numbers stay, where they are all the same."""
+    """The result of `run`, whose numbers are those of all examples; Python's numbers stay, where they are all
+    the same.
+    """
     rebuild: list[Any] = []
     numbers: list[list[Any]] = []
 
@@ -94,7 +109,10 @@ def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> A
         return [o if hasattr(o, "dtype") else np.asarray(o)[()] for o in outs]
 
     outs = bind(Step(name, flat), flat_call(inputs))
-    same = [column[0] if column[0] is not None and len(set(column)) == 1 else None for column in zip(*numbers, strict=True)]
+    same = [
+        column[0] if column[0] is not None and len(set(column)) == 1 else None
+        for column in zip(*numbers, strict=True)
+    ]
     return rebuild[0]([o if number is None else number for o, number in zip(outs, same, strict=True)])
 
 
@@ -105,14 +123,19 @@ def attributes(x: Any) -> dict[str, Any]:
 
 
 def _names(slots: Any) -> tuple[str, ...]:
-    return tuple(name for name in ((slots,) if isinstance(slots, str) else slots) if not name.startswith("__"))
+    return tuple(
+        name for name in ((slots,) if isinstance(slots, str) else slots) if not name.startswith("__")
+    )
 
 
 def _set(x: Any, named: dict[str, Any]) -> None:
     for name, value in named.items():
         if isinstance(value, MethodType) and type(value.__self__) is type(x):  # one of its own
             value = MethodType(value.__func__, x)
-        object.__setattr__(x, name, value)
+        try:
+            object.__setattr__(x, name, value)
+        except AttributeError:  # a property stands before it, as in tuples with named parts
+            vars(x)[name] = value
 
 
 def _is_tracer(x: Any) -> bool:
@@ -121,7 +144,9 @@ def _is_tracer(x: Any) -> bool:
 
 def _is_number(x: Any) -> bool:
     return (
-        isinstance(x, (int, float, complex)) or isinstance(x, (Tracer, np.ndarray, np.generic)) and spec(x).dtype.kind in "fcbiu"
+        isinstance(x, (int, float, complex))
+        or isinstance(x, (Tracer, np.ndarray, np.generic))
+        and spec(x).dtype.kind in "fcbiu"
     )
 
 
@@ -135,7 +160,8 @@ def _apart(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Callable[
         return [x], lambda leaves: leaves.pop(0)
     if isinstance(x, BlankTracer):
         return [], lambda leaves: plain_of(x)
-    if isinstance(x, tuple) and getattr(x, "__dict__", None):  # one of SciPy's results, which may have more than its items
+    # one of SciPy's results, which may have more than its items
+    if isinstance(x, tuple) and getattr(x, "__dict__", None):
         leaves, build = _apart((list(x), dict(vars(x))), is_leaf)
         return leaves, lambda leaves: _bunch(x, build(leaves))
     if isinstance(x, (list, tuple)):
@@ -143,11 +169,15 @@ def _apart(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Callable[
         make = getattr(x, "_make", None) or (
             lambda items: tuple.__new__(type(x), items) if isinstance(x, tuple) else type(x)(items)
         )
-        return [v for leaves, _ in parts for v in leaves], lambda leaves: make([build(leaves) for _, build in parts])
+        return [v for leaves, _ in parts for v in leaves], lambda leaves: make(
+            [build(leaves) for _, build in parts]
+        )
     if isinstance(x, dict):
         parts = [_apart(v, is_leaf) for v in x.values()]
         make = lambda values: _like(x, zip(list(x), values))
-        return [v for leaves, _ in parts for v in leaves], lambda leaves: make([build(leaves) for _, build in parts])
+        return [v for leaves, _ in parts for v in leaves], lambda leaves: make(
+            [build(leaves) for _, build in parts]
+        )
     if holds_arrays(x) and attributes(x):
         leaves, build = _apart(attributes(x), is_leaf)
         return leaves, lambda leaves: _with(x, build(leaves))
@@ -189,7 +219,9 @@ def with_attributes(c: type, x: Any, named: dict[str, Any]) -> Any:
 
 
 class Step(OpaqueCall):
-    """A function of flat arrays as one step; its derivative is that of its code, and a batch runs it for each example."""
+    """A function of flat arrays as one step; its derivative is that of its code, and a batch runs it for each
+    example.
+    """
 
     def __init__(self, name: str, function: Flat) -> None:
         super().__init__(name)
@@ -233,7 +265,9 @@ class Step(OpaqueCall):
             ts[k] = t
         return outs, ts
 
-    def _chosen(self, operands: Sequence[Any], slots: Sequence[int], places: Sequence[int]) -> Callable[..., Any]:
+    def _chosen(
+        self, operands: Sequence[Any], slots: Sequence[int], places: Sequence[int]
+    ) -> Callable[..., Any]:
         """The function of the operands at `slots` alone, with the outputs at `places` alone."""
 
         def call(*varied: Any) -> Any:
@@ -248,6 +282,8 @@ class Step(OpaqueCall):
     def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
         rows = []
         for k in range(trace.size):
-            operands = [x[k] if is_batched else x for x, is_batched in zip(call.operands, batched, strict=True)]
+            operands = [
+                x[k] if is_batched else x for x, is_batched in zip(call.operands, batched, strict=True)
+            ]
             rows.append(bind(self, call.with_operands(operands)))
         return [trace.wrap(stacked(list(parts)), None) for parts in zip(*rows, strict=True)]

@@ -1,7 +1,8 @@
 """Solutions that SciPy has found, differentiated by the implicit function theorem.
 
-`solved` takes a solution and the equation that it satisfies; the linear systems with the equation's derivative are solved by what
-belongs to the problem (Sylvester's equation for Riccati's, conjugate gradients for a large system).
+`solved` takes a solution and the equation that it satisfies; the linear systems with the equation's
+derivative are solved by what belongs to the problem (Sylvester's equation for Riccati's, conjugate gradients
+for a large system).
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from funcgrad.transforms.equations import Equation, Flat, Limits, solution
 from funcgrad.transforms.programs import write_down
 
 
-def written(function: Callable[..., Any], own: Sequence[Any], args: Any = ()) -> tuple[list[Any], Callable[..., Any]]:
+def written(
+    function: Callable[..., Any], own: Sequence[Any], args: Any = ()
+) -> tuple[list[Any], Callable[..., Any]]:
     """function(*own, *args) with all that it depends on among its operands: `args`, and what it closes over.
 
     Returns these, and the function `call(own, given)` of them. It is for operands of the same values only.
     """
     leaves, structure = tree.flatten(tuple(args))
     n = len(own)
-    recording = write_down(lambda flat: [function(*flat[:n], *tree.unflatten(structure, flat[n:]))], [*own, *leaves])
+    recording = write_down(
+        lambda flat: [function(*flat[:n], *tree.unflatten(structure, flat[n:]))], [*own, *leaves]
+    )
     program = recording.program
     places = [next((k for k in range(n) if own[k] is operand), None) for operand in recording.operands]
 
@@ -36,9 +41,13 @@ Linear = Callable[[Flat, Flat, Flat], Sequence[Any]]
 
 
 class Implicit(Equation):
-    """residual(x, operands) = 0, where `inverse(x, operands, rhs)` applies the inverse of its derivative in x."""
+    """residual(x, operands) = 0, where `inverse(x, operands, rhs)` applies the inverse of its derivative in
+    x.
+    """
 
-    def __init__(self, name: str, residual: Callable[[Flat, Flat], Any], inverse: Linear, transposed: Linear) -> None:
+    def __init__(
+        self, name: str, residual: Callable[[Flat, Flat], Any], inverse: Linear, transposed: Linear
+    ) -> None:
         super().__init__(lambda x, operands: list(residual(x, operands)), Limits(name, None, None, 1))
         self.inverse, self.transposed = inverse, transposed
 

@@ -1,8 +1,9 @@
 """How a module of SciPy's is mirrored: its names, lazily, each with the rule that funcgrad has for it.
 
-A function of SciPy's is wrapped: it looks for tracers among its arguments while a transform runs, and otherwise is SciPy's own.
-A function that calls functions of the user (quad, minimize) is handed to its rule whenever a transform runs: they may close
-over tracers. A chapter may put an object of its own in the place of a class (declare.Chapter.replaces).
+A function of SciPy's is wrapped: it looks for tracers among its arguments while a transform runs, and
+otherwise is SciPy's own. A function that calls functions of the user (quad, minimize) is handed to its rule
+whenever a transform runs: they may close over tracers. A chapter may put an object of its own in the place of
+a class (declare.Chapter.replaces).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ REPLACED: dict[str, Any] = {}
 BY_ORIGINAL: dict[Any, Any] = {}  # the same, by SciPy's object
 # The same, made when it is first asked for.
 MADE: dict[str, Callable[[], Any]] = {}
-# A class of SciPy's -> what makes one of our objects of one of SciPy's, so that what was made of plain arrays takes tracers.
+# A class of SciPy's -> what makes one of our objects of one of SciPy's, so that what was made of plain arrays
+# takes tracers.
 ADOPTED: dict[type, Callable[[Any], Any]] = {}
 # Functions of the user's functions: their rules are asked whenever a transform runs.
 FUNCTIONALS: set[Any] = set()
@@ -44,11 +46,15 @@ def scipy_module(name: str) -> ModuleType:
     except ImportError as error:
         if error.name not in ("scipy", None):
             raise
-        raise ImportError(f"funcgrad.scipy needs SciPy, which is optional: pip install 'funcgrad[scipy]' ({error})") from None
+        raise ImportError(
+            f"funcgrad.scipy needs SciPy, which is optional: pip install 'funcgrad[scipy]' ({error})"
+        ) from None
 
 
 def mirror(home: str, chapters: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for the module `home` = "funcgrad.scipy.linalg"; `chapters` are its files with rules."""
+    """`__getattr__` and `__dir__` for the module `home` = "funcgrad.scipy.linalg"; `chapters` are its files
+    with rules.
+    """
     part = home.removeprefix("funcgrad.scipy.")
     space = sys.modules[home].__dict__
 
@@ -106,7 +112,9 @@ def adopted(x: Any) -> Any:
 
 
 def looking(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """`function`, which hands tracers to the rule that funcgrad has for it, and refuses them if there is none."""
+    """`function`, which hands tracers to the rule that funcgrad has for it, and refuses them if there is
+    none.
+    """
     is_functional, is_always = function in FUNCTIONALS, function in ALWAYS
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -134,7 +142,9 @@ def no_rule(name: str) -> UnsupportedFunctionError:
 
 
 def carries_tracer(x: Any) -> bool:
-    """Is `x` a tracer, does it hold one in lists and dicts, or is it an object that says so by `__carries_tracer__`?"""
+    """Is `x` a tracer, does it hold one in lists and dicts, or is it an object that says so by
+    `__carries_tracer__`?
+    """
     if isinstance(x, Tracer):
         return True
     if isinstance(x, (list, tuple)):

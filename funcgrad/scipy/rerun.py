@@ -1,9 +1,11 @@
-"""SciPy's own Python code, run on tracers: a function of SciPy's whose globals are looked up with funcgrad in NumPy's place.
+"""SciPy's own Python code, run on tracers: a function of SciPy's whose globals are looked up with funcgrad in
+NumPy's place.
 
-Where a function of SciPy's is written in Python in terms of NumPy, its own code is the best rule: the value is SciPy's in every
-version and with every option. The code object is not changed. It is given other globals: `np` is funcgrad.numpy, a module of
-SciPy's is funcgrad.scipy's, an array namespace is funcgrad.numpy, and functions and classes of SciPy's in Python are rerun in
-their turn (`classes.py`). What is compiled has a rule (`stands_for`), or refuses tracers by name.
+Where a function of SciPy's is written in Python in terms of NumPy, its own code is the best rule: the value
+is SciPy's in every version and with every option. The code object is not changed. It is given other globals:
+`np` is funcgrad.numpy, a module of SciPy's is funcgrad.scipy's, an array namespace is funcgrad.numpy, and
+functions and classes of SciPy's in Python are rerun in their turn (`classes.py`). What is compiled has a rule
+(`stands_for`), or refuses tracers by name.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 _STANDING: dict[Any, Any] = {}
 
 
-# Objects of SciPy's modules (distributions) that have one of ours in their place, made when it is first asked for.
+# Objects of SciPy's modules (distributions) that have one of ours in their place, made when it is first asked
+# for.
 OBJECTS: dict[Any, Callable[[], Any]] = {}
-# Functions of which the rule is that they are rerun: code that is rerun calls them so, with whatever arguments.
+# Functions of which the rule is that they are rerun: code that is rerun calls them so, with whatever
+# arguments.
 RERUN: set[Any] = set()
 # What makes a class of SciPy's one that may hold tracers (`classes.py` puts it here).
 CLASSES: list[Callable[[type], type]] = []
@@ -61,7 +65,9 @@ def leaves(module: str, **rules: Any) -> None:
 
 
 def rerun(function: Callable[..., Any], instead: dict[str, Any] | None = None) -> Callable[..., Any]:
-    """`function`, with other globals; `instead` names those that are to be replaced in it and in what it calls."""
+    """`function`, with other globals; `instead` names those that are to be replaced in it and in what it
+    calls.
+    """
     if instead:
         return _rebound(function, Space(instead))
     if function not in EVERYWHERE.made:
@@ -114,7 +120,9 @@ def _rebound(function: Any, space: Space) -> Any:
     if not isinstance(function, FunctionType):
         return function
     cells = tuple(CellType() for _ in function.__closure__ or ())
-    made = FunctionType(function.__code__, space.globals(function.__globals__), function.__name__, None, cells)
+    made = FunctionType(
+        function.__code__, space.globals(function.__globals__), function.__name__, None, cells
+    )
     space.made[function] = made  # first, as it may be found in its own cells
     for name, cell, original in zip(function.__code__.co_freevars, cells, function.__closure__ or ()):
         try:  # `__class__` is what super() goes on from (classes.py)
@@ -123,7 +131,9 @@ def _rebound(function: Any, space: Space) -> Any:
         except ValueError:  # nothing is in it yet
             pass
     made.__defaults__ = function.__defaults__ and tuple(_default(x, space) for x in function.__defaults__)
-    made.__kwdefaults__ = function.__kwdefaults__ and {k: _default(x, space) for k, x in function.__kwdefaults__.items()}
+    made.__kwdefaults__ = function.__kwdefaults__ and {
+        k: _default(x, space) for k, x in function.__kwdefaults__.items()
+    }
     made.__qualname__, made.__module__ = function.__qualname__, function.__module__
     made.__dict__.update(function.__dict__)
     return made
@@ -154,7 +164,8 @@ def substitute(name: str, value: Any, space: Space = EVERYWHERE) -> Any:
 
 
 def _substituted(value: Any, space: Space) -> Any:
-    if type(value) is dict and any(isinstance(v, (FunctionType, tuple, list)) for v in value.values()):  # a table of functions
+    # a table of functions
+    if type(value) is dict and any(isinstance(v, (FunctionType, tuple, list)) for v in value.values()):
         return {k: _default(v, space) if callable(v) else _each(v, space) for k, v in value.items()}
     if isinstance(value, ModuleType):
         return _module(value, space)
@@ -163,7 +174,8 @@ def _substituted(value: Any, space: Space) -> Any:
             _load(value.__module__)
         if CATALOGUE.get(value) is not None and value not in RERUN and not _is_numpy(value):
             return _known(value)
-        if value.__module__.startswith("scipy.optimize"):  # the steps of a search have derivatives, but not the solution's
+        # the steps of a search have derivatives, but not the solution's
+        if value.__module__.startswith("scipy.optimize"):
             return _STANDING.setdefault(value, compiled(value))
         if _is_scipy(value.__globals__.get("__name__", "")):
             return rerun(value) if space is EVERYWHERE else _rebound(value, space)
@@ -173,11 +185,15 @@ def _substituted(value: Any, space: Space) -> Any:
     if isinstance(value, functools.partial):
         return functools.partial(substitute("", value.func, space), *value.args, **value.keywords)
     if type(value).__name__ in _COMPILED:
-        return _STANDING.setdefault(value, compiled(value)) if _is_scipy(_module_of(value)) else _of_numpy(value)
+        return (
+            _STANDING.setdefault(value, compiled(value)) if _is_scipy(_module_of(value)) else _of_numpy(value)
+        )
     return _of_numpy(value) if type(value).__module__.partition(".")[0] == "numpy" else value
 
 
-_COMPILED = frozenset(["builtin_function_or_method", "cython_function_or_method", "fused_cython_function", "fortran", "nb_func"])
+_COMPILED = frozenset(
+    ["builtin_function_or_method", "cython_function_or_method", "fused_cython_function", "fortran", "nb_func"]
+)
 
 
 def _is_scipy(module: str) -> bool:
@@ -246,14 +262,18 @@ def compiled(function: Any) -> Callable[..., Any]:
 
 
 def values(x: Any) -> Any:
-    """The plain values of `x`, for a question whose answer is piecewise constant; an error where a vmap's examples differ."""
+    """The plain values of `x`, for a question whose answer is piecewise constant; an error where a vmap's
+    examples differ.
+    """
     if isinstance(x, Tracer) and is_batched(x):
         x._question("its values")
     return np.asarray(concrete(x)) if isinstance(x, Tracer) else x
 
 
 def on_values(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose results are integers, booleans or constant wherever they are smooth: called on the plain values."""
+    """A function whose results are integers, booleans or constant wherever they are smooth: called on the
+    plain values.
+    """
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return function(*map(values, args), **{k: values(v) for k, v in kwargs.items()})
@@ -323,7 +343,9 @@ class _Names:
 
     def __getattr__(self, name: str) -> Any:
         original = getattr(self._module, name)
-        is_public = self._ours is not None and CATALOGUE.get(original if callable(original) else None) is not None
+        is_public = (
+            self._ours is not None and CATALOGUE.get(original if callable(original) else None) is not None
+        )
         made = getattr(self._ours, name) if is_public else substitute(name, original, self._space)
         self.__dict__[name] = made
         return made
@@ -376,7 +398,9 @@ def _known(function: Any) -> Callable[..., Any]:
 
 
 class _Flags:
-    """`x.flags` of a tracer, in SciPy's code: it asks them only to copy what compiled code would not take as it lies."""
+    """`x.flags` of a tracer, in SciPy's code: it asks them only to copy what compiled code would not take as
+    it lies.
+    """
 
     contiguous = c_contiguous = f_contiguous = writeable = True
     fortran = False
@@ -425,9 +449,18 @@ def _validated(a: Any, check_finite: bool = True, as_inexact: bool = False, **_:
 
 
 def _chosen(
-    condition: Any, arrays: Any, f: Any, f2: Any = None, *, fillvalue: Any = None, fill_value: Any = None, **_: Any
+    condition: Any,
+    arrays: Any,
+    f: Any,
+    f2: Any = None,
+    *,
+    fillvalue: Any = None,
+    fill_value: Any = None,
+    **_: Any,
 ) -> Any:
-    """`f(*arrays)` where the condition holds, and elsewhere `f2(*arrays)` or a number: both are computed, one is taken."""
+    """`f(*arrays)` where the condition holds, and elsewhere `f2(*arrays)` or a number: both are computed, one
+    is taken.
+    """
     arrays = arrays if isinstance(arrays, (tuple, list)) else (arrays,)
     value = np.asarray(concrete(condition))
     fill = fillvalue if f2 is None and fill_value is None else fill_value
@@ -442,7 +475,9 @@ def _chosen(
 
 
 class _At:
-    """`xpx.at(x)[index].set(v)` of SciPy's array library: a new array, with some elements replaced or updated."""
+    """`xpx.at(x)[index].set(v)` of SciPy's array library: a new array, with some elements replaced or
+    updated.
+    """
 
     def __init__(self, x: Any, *index: Any) -> None:
         self.x, self.index = x, index

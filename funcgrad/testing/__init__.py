@@ -1,10 +1,11 @@
-"""Checks of derivatives against finite differences, and of vmap against a loop: what funcgrad's own tests use.
+"""Checks of derivatives against finite differences, and of vmap against a loop: what funcgrad's own tests
+use.
 
-Directions are random and the same in every run. Each check returns None, or raises a `GradientCheckError` (which is an
-AssertionError) that names the argument, the mode, the order, what was expected and what came.
+Directions are random and the same in every run. Each check returns None, or raises a `GradientCheckError`
+(which is an AssertionError) that names the argument, the mode, the order, what was expected and what came.
 
-In reading order: `differences` (finite differences of any function of pytrees), `comparison` (of these with what a
-transform says), `checks` (the public functions).
+In reading order: `differences` (finite differences of any function of pytrees), `comparison` (of these with
+what a transform says), `checks` (the public functions).
 """
 
 from funcgrad.errors import GradientCheckError

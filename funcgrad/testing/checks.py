@@ -29,19 +29,21 @@ def check_grads(
     """Check the derivatives of `f` at `args` against central finite differences.
 
     Args:
-        f: the function; its arguments and output are pytrees of numbers and arrays, real or complex. Integers among the
+        f: the function; its arguments and output are pytrees of numbers and arrays, real or complex. Integers
+        among the
             arguments are held fixed, and outputs that are no floating numbers are left out.
-        args: a tuple of its arguments, where the derivatives are taken.
-        order: the highest order to check. Order 2 differentiates each derivative of order 1 in each mode, and so on.
-        modes: "fwd" (jvp), "rev" (vjp), or both.
-        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each (2e-3 in single
+        args: a tuple of its arguments, where the derivatives are taken. order: the highest order to check.
+        Order 2 differentiates each derivative of order 1 in each mode, and so on. modes: "fwd" (jvp), "rev"
+        (vjp), or both. atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6
+        each (2e-3 in single
             precision).
-        eps: the step of the differences, in units of max(1, abs(x)). By default it is found by comparing several.
+        eps: the step of the differences, in units of max(1, abs(x)). By default it is found by comparing
+        several.
 
     Raises:
-        GradientCheckError: a derivative is wrong, or has not the shape and dtype of the value that it belongs to.
-        ArgumentError: `args` is no tuple, it or the output holds no floating number, or `order` or `modes` is none of
-        those above.
+        GradientCheckError: a derivative is wrong, or has not the shape and dtype of the value that it belongs
+        to. ArgumentError: `args` is no tuple, it or the output holds no floating number, or `order` or
+        `modes` is none of those above.
 
     >>> import numpy as np
     >>> from funcgrad.testing import check_grads
@@ -104,10 +106,9 @@ def check_vmap(
     """Check that `vmap(f, in_axes)(*args)` is what a loop over the examples gives.
 
     Args:
-        f: the function of one example; its output is a pytree of arrays.
-        args: a tuple of its arguments, each with a batch axis where `in_axes` says.
-        in_axes: as in `vmap`.
-        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each (2e-3 in single
+        f: the function of one example; its output is a pytree of arrays. args: a tuple of its arguments, each
+        with a batch axis where `in_axes` says. in_axes: as in `vmap`. atol, rtol: the difference allowed is
+        atol + rtol * abs(expected); by default 1e-6 each (2e-3 in single
             precision).
 
     Raises:
@@ -139,8 +140,12 @@ def check_vmap(
             raise GradientCheckError(differs(where, "a loop over the examples", e, "vmap", c))
 
 
-def _check(program: Program, order: int, modes: Sequence[str], limits: Limits, history: tuple[str, ...]) -> None:
-    """Check `program` in these modes, and its derivatives to `order`; `history` holds the modes that led to it."""
+def _check(
+    program: Program, order: int, modes: Sequence[str], limits: Limits, history: tuple[str, ...]
+) -> None:
+    """Check `program` in these modes, and its derivatives to `order`; `history` holds the modes that led to
+    it.
+    """
     rng = np.random.default_rng(len(history))
     outs = program.run(*program.leaves)
     tangents = [direction(rng, x, np.maximum(1, abs(x))) for x in program.leaves]

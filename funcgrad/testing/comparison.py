@@ -8,7 +8,15 @@ from typing import Any, NoReturn
 import numpy as np
 
 from funcgrad.errors import GradientCheckError
-from funcgrad.testing.differences import LARGEST_STEPS, Limits, Program, Reference, basis, difference, precision
+from funcgrad.testing.differences import (
+    LARGEST_STEPS,
+    Limits,
+    Program,
+    Reference,
+    basis,
+    difference,
+    precision,
+)
 from funcgrad.transforms.derivatives import jvp, vjp
 
 
@@ -91,7 +99,9 @@ def _paired(terms: list[Any]) -> Any:
 
 
 def agree(expected: Any, came: Any, limit: Any) -> bool:
-    """Is every number within its limit? NaN agrees with nothing, an infinity with itself, integers must be equal."""
+    """Is every number within its limit? NaN agrees with nothing, an infinity with itself, integers must be
+    equal.
+    """
     if np.asarray(expected).dtype.kind not in "fc":
         return np.array_equal(expected, came)
     with np.errstate(invalid="ignore"):
@@ -108,7 +118,10 @@ def require_like(where: str, like: Any, came: Any, what: str) -> None:
 
 def differs(where: str, truth: str, expected: Any, way: str, came: Any) -> str:
     """The message for a wrong number."""
-    texts = [np.array2string(np.asarray(x), threshold=20, separator=", ", prefix=" " * 12) for x in (expected, came)]
+    texts = [
+        np.array2string(np.asarray(x), threshold=20, separator=", ", prefix=" " * 12)
+        for x in (expected, came)
+    ]
     return f"{where}\n  expected: {texts[0]} ({truth})\n  came: {texts[1]} ({way})"
 
 
@@ -117,6 +130,4 @@ def _doubt(references: list[Reference]) -> str:
     worst = max(r.uncertainty for r in references)
     if not 1e-4 < worst < np.inf:
         return ""
-    return (
-        f"\n  These differences are uncertain by {worst:.1g} (a kink nearby, or rounding): move the point, or give eps."
-    )
+    return f"\n  These differences are uncertain by {worst:.1g} (a kink nearby, or rounding): move the point, or give eps."

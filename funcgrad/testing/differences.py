@@ -15,7 +15,8 @@ from funcgrad.transforms.leaves import one_for_each
 from funcgrad.transforms.wrapping import name_of
 
 # By the bytes of the coarsest number involved: the tolerance (absolute and relative), and the largest step. A
-# difference is wrong by about step**4 + rounding / step; the tolerance leaves room for badly scaled functions.
+# difference is wrong by about step**4 + rounding / step; the tolerance leaves room for badly scaled
+# functions.
 TOLERANCES = {2: 1e-1, 4: 2e-3, 8: 1e-6}
 LARGEST_STEPS = {2: 2e-1, 4: 2e-2, 8: 1e-3}
 
@@ -31,7 +32,9 @@ class Limits:
     def allowed(self, values: Sequence[Any], size: Any) -> Any:
         """The difference allowed for numbers of this size that were computed from these values."""
         default = TOLERANCES[precision(values)]
-        return (default if self.atol is None else self.atol) + (default if self.rtol is None else self.rtol) * size
+        return (default if self.atol is None else self.atol) + (
+            default if self.rtol is None else self.rtol
+        ) * size
 
     def steps(self, values: Sequence[Any]) -> list[float]:
         """The steps to try, from the largest on; none so small that rounding is all that is left."""
@@ -42,13 +45,17 @@ class Limits:
 
 
 def precision(values: Sequence[Any]) -> int:
-    """The bytes of the coarsest floating number among these values (of one of its two parts, if complex), 8 at most."""
+    """The bytes of the coarsest floating number among these values (of one of its two parts, if complex), 8
+    at most.
+    """
     return min([8, *(np.finfo(x.dtype).dtype.itemsize for x in values if x.dtype.kind in "fc")])
 
 
 @dataclass(frozen=True)
 class Program:
-    """A function of the floating leaves of its arguments alone that gives a list of floating arrays; with names."""
+    """A function of the floating leaves of its arguments alone that gives a list of floating arrays; with
+    names.
+    """
 
     run: Callable[..., list[Any]]
     title: str
@@ -62,7 +69,9 @@ class Program:
         pairs, structure = tree.flatten_with_path(tuple(args))
         chosen = [i for i, (_, x) in enumerate(pairs) if as_value(x).dtype.kind in "fc"]
         if not chosen:
-            raise ArgumentError("check_grads: args holds no floating number, so there is nothing to differentiate in")
+            raise ArgumentError(
+                "check_grads: args holds no floating number, so there is nothing to differentiate in"
+            )
 
         def run(*leaves: Any) -> list[Any]:
             full = [x for _, x in pairs]
@@ -70,10 +79,14 @@ class Program:
                 full[i] = leaf
             return [o for _, o in floating(f(*tree.unflatten(structure, full)))]
 
-        names = [f"argument {tree.keystr(pairs[i][0][:1])[1:-1]}{tree.keystr(pairs[i][0][1:])}" for i in chosen]
+        names = [
+            f"argument {tree.keystr(pairs[i][0][:1])[1:-1]}{tree.keystr(pairs[i][0][1:])}" for i in chosen
+        ]
         outputs = [f"output{tree.keystr(path)}" for path, _ in floating(f(*args))]
         if not outputs:
-            raise ArgumentError(f"check_grads: {name_of(f)} returned no floating number, so there is nothing to check")
+            raise ArgumentError(
+                f"check_grads: {name_of(f)} returned no floating number, so there is nothing to check"
+            )
         return cls(run, name_of(f), [as_value(pairs[i][1]) for i in chosen], names, outputs)
 
     def pushed(self, tangents: list[Any]) -> Program:
@@ -82,7 +95,9 @@ class Program:
         def run(*leaves: Any) -> list[Any]:
             return jvp(self.run, leaves, tangents)[1]
 
-        return Program(run, self.title, self.leaves, self.names, [f"the tangent of {o}" for o in self.outputs])
+        return Program(
+            run, self.title, self.leaves, self.names, [f"the tangent of {o}" for o in self.outputs]
+        )
 
     def pulled(self, cts: list[Any]) -> Program:
         """The derivative with cotangents `cts`, by reverse mode."""
@@ -90,7 +105,9 @@ class Program:
         def run(*leaves: Any) -> list[Any]:
             return list(vjp(self.run, *leaves)[1](cts))
 
-        return Program(run, self.title, self.leaves, self.names, [f"the cotangent of {n}" for n in self.names])
+        return Program(
+            run, self.title, self.leaves, self.names, [f"the cotangent of {n}" for n in self.names]
+        )
 
 
 def as_value(x: Any) -> Any:

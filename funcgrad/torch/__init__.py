@@ -68,10 +68,24 @@ from funcgrad.torch.random import (
 from funcgrad.torch.random.generator import Generator
 from funcgrad.torch.serialization import load, save
 from funcgrad.torch.tensors import dtypes as _dtypes
-from funcgrad.torch.tensors.dtypes import dtype, finfo, get_default_dtype, iinfo, promote_types, set_default_dtype
+from funcgrad.torch.tensors.dtypes import (
+    dtype,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    promote_types,
+    set_default_dtype,
+)
 from funcgrad.torch.tensors.legacy import TYPES as _LEGACY_TYPES
 from funcgrad.torch.tensors.printing import get_printoptions, set_printoptions
-from funcgrad.torch.tensors.size import Size, channels_last, contiguous_format, device, preserve_format, strided
+from funcgrad.torch.tensors.size import (
+    Size,
+    channels_last,
+    contiguous_format,
+    device,
+    preserve_format,
+    strided,
+)
 from funcgrad.torch.tensors.tensor import Tensor
 
 for _numpy, _dtype in _dtypes.DTYPES.items():
@@ -107,10 +121,44 @@ __version__ = "2.13.0+funcgrad"  # the PyTorch whose behaviour this follows
 vmap = func.vmap
 # What torch has of torch.nn.functional, with the same arguments.
 _OF_FUNCTIONAL = {
-    *("adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "avg_pool1d", "bilinear", "celu", "channel_shuffle"),
-    *("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout"),
-    *("feature_alpha_dropout", "group_norm", "hardshrink", "layer_norm", "max_pool1d", "max_pool2d", "max_pool3d"),
-    *("pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm", "rrelu", "selu", "threshold"),
+    *(
+        "adaptive_avg_pool1d",
+        "adaptive_max_pool1d",
+        "alpha_dropout",
+        "avg_pool1d",
+        "bilinear",
+        "celu",
+        "channel_shuffle",
+    ),
+    *(
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+        "cosine_similarity",
+        "dropout",
+    ),
+    *(
+        "feature_alpha_dropout",
+        "group_norm",
+        "hardshrink",
+        "layer_norm",
+        "max_pool1d",
+        "max_pool2d",
+        "max_pool3d",
+    ),
+    *(
+        "pairwise_distance",
+        "pixel_shuffle",
+        "pixel_unshuffle",
+        "prelu",
+        "rms_norm",
+        "rrelu",
+        "selu",
+        "threshold",
+    ),
 }
 
 

@@ -1,7 +1,9 @@
-"""torch.amp: mixed precision, on a machine that has one precision to offer. Programs run; they compute in the dtypes they have.
+"""torch.amp: mixed precision, on a machine that has one precision to offer. Programs run; they compute in the
+dtypes they have.
 
-`autocast` changes no dtype: NumPy has no fast half precision, so what PyTorch computes in bfloat16 is computed in float32 here.
-`GradScaler` scales, unscales, and skips steps with infinite gradients, as PyTorch's does.
+`autocast` changes no dtype: NumPy has no fast half precision, so what PyTorch computes in bfloat16 is
+computed in float32 here. `GradScaler` scales, unscales, and skips steps with infinite gradients, as PyTorch's
+does.
 """
 
 from __future__ import annotations
@@ -30,7 +32,11 @@ class autocast:
     """
 
     def __init__(
-        self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None
+        self,
+        device_type: str = "cpu",
+        dtype: Any = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
@@ -75,11 +81,12 @@ def custom_bwd(bwd: Any = None, *, device_type: str = "cpu") -> Any:
 
 
 class GradScaler:
-    """Scales a loss so that small gradients do not vanish; the optimizer's gradients are unscaled before its step.
+    """Scales a loss so that small gradients do not vanish; the optimizer's gradients are unscaled before its
+    step.
 
-    A step with infinite or NaN gradients is left out, and the scale is multiplied by `backoff_factor`; after `growth_interval`
-    good steps it is multiplied by `growth_factor`. For a device that is not there (the default "cuda") it is disabled, as in
-    PyTorch: everything passes through.
+    A step with infinite or NaN gradients is left out, and the scale is multiplied by `backoff_factor`; after
+    `growth_interval` good steps it is multiplied by `growth_factor`. For a device that is not there (the
+    default "cuda") it is disabled, as in PyTorch: everything passes through.
 
     >>> import funcgrad.torch as torch
     >>> torch.amp.GradScaler("cpu", init_scale=8.0).scale(torch.tensor(2.0))
@@ -122,11 +129,15 @@ class GradScaler:
         return type(outputs)(map(self.scale, outputs))
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of the optimizer's parameters by the factor. Raises RuntimeError where that was done already."""
+        """Divide the gradients of the optimizer's parameters by the factor. Raises RuntimeError where that
+        was done already.
+        """
         if not self._enabled:
             return
         if id(optimizer) in self._found:
-            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+            raise RuntimeError(
+                "unscale_() has already been called on this optimizer since the last update()."
+            )
         infinite = False
         for parameter in (p for group in optimizer.param_groups for p in group["params"]):
             if parameter.grad is not None:
@@ -135,7 +146,9 @@ class GradScaler:
         self._found[id(optimizer)] = infinite
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Unscale the gradients, if that was not done; then the optimizer's step, unless a gradient is infinite."""
+        """Unscale the gradients, if that was not done; then the optimizer's step, unless a gradient is
+        infinite.
+        """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:
@@ -184,4 +197,11 @@ class GradScaler:
         self._good = state_dict["_growth_tracker"]
 
 
-__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available", "is_autocast_enabled"]
+__all__ = [
+    "GradScaler",
+    "autocast",
+    "custom_bwd",
+    "custom_fwd",
+    "is_autocast_available",
+    "is_autocast_enabled",
+]

@@ -31,7 +31,9 @@ def _at(args: tuple[Any, ...], where: tuple[int, ...], chosen: Any) -> list[Any]
 
 def _scalar(out: Any, who: str) -> Tensor:
     if not isinstance(out, Tensor):
-        raise RuntimeError(f"{who}(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}. {who} needs one number.")
+        raise RuntimeError(
+            f"{who}(f)(*args): Expected f(*args) to return a Tensor, got {type(out)}. {who} needs one number."
+        )
     if out.ndim:
         raise RuntimeError(
             f"{who}(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {out.ndim} dims. Maybe you "
@@ -76,7 +78,12 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 
 
 def _conjugated(x: Any) -> Any:
-    return tree.map(lambda leaf: leaf.conj() if getattr(leaf, "dtype", None) is not None and leaf.dtype.kind == "c" else leaf, x)
+    return tree.map(
+        lambda leaf: (
+            leaf.conj() if getattr(leaf, "dtype", None) is not None and leaf.dtype.kind == "c" else leaf
+        ),
+        x,
+    )
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -90,13 +97,16 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (value, vjp_fn, aux) if has_aux else (value, vjp_fn)
 
 
-def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:
     """(output, tangent), or with aux."""
     return derivatives.jvp(guarded(func), primals, tangents, has_aux=has_aux)
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """(output, jvp_fn): the function runs once, and jvp_fn(*tangents) pushes tangents through what was recorded.
+    """(output, jvp_fn): the function runs once, and jvp_fn(*tangents) pushes tangents through what was
+    recorded.
 
     >>> import funcgrad.torch as torch
     >>> y, push = torch.func.linearize(torch.square, torch.tensor(3.0))
@@ -117,7 +127,9 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """What a tensor of a transform stands for: with `recurse` beneath all transforms. For print and the debugger only."""
+    """What a tensor of a transform stands for: with `recurse` beneath all transforms. For print and the
+    debugger only.
+    """
     value = tensor.value
     while isinstance(value, Tracer):
         value = value._value
@@ -127,7 +139,9 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """Let all BatchNorm modules of `root` use the statistics of the batch alone, so that vmap can be used; returns `root`."""
+    """Let all BatchNorm modules of `root` use the statistics of the batch alone, so that vmap can be used;
+    returns `root`.
+    """
     for module in root.modules():
         if hasattr(module, "track_running_stats") and hasattr(module, "running_mean"):
             module.running_mean = module.running_var = module.num_batches_tracked = None
@@ -136,7 +150,9 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
 
 
 def _matrix(transform: Any) -> Any:
-    def made(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **_: Any) -> Callable[..., Any]:
+    def made(
+        func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **_: Any
+    ) -> Callable[..., Any]:
         return transform(guarded(func), argnums, has_aux=has_aux)
 
     made.__name__ = transform.__name__
@@ -148,19 +164,27 @@ jacrev, jacfwd, hessian = _matrix(matrices.jacrev), _matrix(matrices.jacfwd), _m
 
 
 def vmap(
-    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """A function of batches. `randomness` says what random functions give: "error", the "same", or "different" numbers.
+    """A function of batches. `randomness` says what random functions give: "error", the "same", or
+    "different" numbers.
 
-    With `chunk_size` so many examples run at once, which saves memory. Raises RuntimeError where the function asks for one value
-    of a batch, as `if x > 0` and x.item() do.
+    With `chunk_size` so many examples run at once, which saves memory. Raises RuntimeError where the function
+    asks for one value of a batch, as `if x > 0` and x.item() do.
 
     >>> import funcgrad.torch as torch
     >>> torch.func.vmap(torch.dot)(torch.ones(3, 2), torch.ones(3, 2))
     tensor([2., 2., 2.])
     """
     if randomness not in CHOICES:
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
 
     def on_batch(*args: Any, **kwargs: Any) -> Any:
         traces = [x._trace for x in tree.leaves((args, kwargs)) if isinstance(x, BatchTracer)]
@@ -176,7 +200,9 @@ def vmap(
     def transformed(*args: Any, **kwargs: Any) -> Any:
         try:
             return (
-                mapped(*args, **kwargs) if chunk_size is None else _in_chunks(mapped, in_dims, out_dims, chunk_size, args, kwargs)
+                mapped(*args, **kwargs)
+                if chunk_size is None
+                else _in_chunks(mapped, in_dims, out_dims, chunk_size, args, kwargs)
             )
         except BatchedControlFlowError as error:
             raise RuntimeError(_control_flow(str(error))) from error
@@ -186,13 +212,17 @@ def vmap(
 
 def _control_flow(error: str) -> str:
     asked = (
-        "calling .item() on a Tensor" if "x.item()" in error else "attempting to use a Tensor in some data-dependent control flow"
+        "calling .item() on a Tensor"
+        if "x.item()" in error
+        else "attempting to use a Tensor in some data-dependent control flow"
     )
     instead = error.replace("np.where", "torch.where").replace("np.take_along_axis", "torch.gather")
     return f"vmap: It looks like you're {asked}. {instead}"
 
 
-def _in_chunks(mapped: Any, in_dims: Any, out_dims: Any, size: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _in_chunks(
+    mapped: Any, in_dims: Any, out_dims: Any, size: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """`mapped`, on so many examples at a time."""
     leaves, structure = tree.flatten(args)
     dims = vectorize.broadcast_axes("in_axes", tuple(in_dims) if isinstance(in_dims, list) else in_dims, args)
@@ -206,7 +236,8 @@ def _in_chunks(mapped: Any, in_dims: Any, out_dims: Any, size: int, args: tuple[
     out_axes = vectorize.broadcast_axes("out_axes", out_dims, outs[0])
     flat = [tree.flatten(out)[0] for out in outs]
     joined = [
-        parts[0] if d is None else np.concatenate(parts, d) for parts, d in zip(zip(*flat, strict=True), out_axes, strict=True)
+        parts[0] if d is None else np.concatenate(parts, d)
+        for parts, d in zip(zip(*flat, strict=True), out_axes, strict=True)
     ]
     return tree.unflatten(tree.flatten(outs[0])[1], joined)
 
@@ -215,7 +246,9 @@ def _narrowed(x: Any, dim: int, start: int, size: int) -> Any:
     return x[(*[slice(None)] * (dim % x.ndim), slice(start, start + size))]
 
 
-def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **options: Any) -> Any:
+def functional_call(
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = None, kwargs: Any = None, **options: Any
+) -> Any:
     """Call a module with other parameters and buffers: see torch.nn.utils.stateless.functional_call."""
     from funcgrad.torch.nn.utils import stateless
 
@@ -229,7 +262,9 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
     def stacked(kind: str) -> dict[str, Tensor]:
         names = [name for name, _ in getattr(models[0], kind)()]
         return {
-            n: stack([dict(getattr(m, kind)())[n].detach() for m in models]).requires_grad_(kind == "named_parameters")
+            n: stack([dict(getattr(m, kind)())[n].detach() for m in models]).requires_grad_(
+                kind == "named_parameters"
+            )
             for n in names
         }
 

@@ -1,6 +1,7 @@
 # ruff: noqa: F401 (these are the public names)
 
-"""torch.multiprocessing: Python's, for queues and pools of plain data. Tensors are copied from process to process, not shared.
+"""torch.multiprocessing: Python's, for queues and pools of plain data. Tensors are copied from process to
+process, not shared.
 
 `spawn` and `Process` work as Python's do: each process has tensors of its own.
 """
@@ -44,7 +45,14 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """Accepted: tensors are copied."""
 
 
-def spawn(fn: Any, args: Any = (), nprocs: int = 1, join: bool = True, daemon: bool = False, start_method: str = "spawn") -> Any:
+def spawn(
+    fn: Any,
+    args: Any = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> Any:
     """Run fn(i, *args) in `nprocs` new processes. Raises RuntimeError where one of them ends with an error."""
     context: Any = _multiprocessing.get_context(start_method)
     processes = [context.Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs)]

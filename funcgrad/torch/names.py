@@ -1,5 +1,5 @@
-"""Names that are there to be imported: modules under PyTorch's other names, questions about machines that are not there, and
-what is refused. One table says for each module what its names are.
+"""Names that are there to be imported: modules under PyTorch's other names, questions about machines that are
+not there, and what is refused. One table says for each module what its names are.
 
     Same("nn")          the module has the names of another one
     Gives(False)        a function that gives this, whatever it is asked
@@ -46,9 +46,13 @@ class Refuses(NamedTuple):
 
 NO_GPU = "there is the CPU only: leave the call out, or ask torch.cuda.is_available() first"
 NO_GRAPH = "there is no exporter of graphs here: save the state_dict(), or draw the graph with funcgrad.draw"
-NO_PROCESSES = "there is one process only: write torch.nn.DataParallel(net), which runs net here, or use net itself"
+NO_PROCESSES = (
+    "there is one process only: write torch.nn.DataParallel(net), which runs net here, or use net itself"
+)
 NO_QUANTIZED = "NumPy has no quantized numbers: keep the module in float32"
-NO_DOWNLOADS = "nothing is downloaded: torch.load the file, and load its state_dict() into a module of your own"
+NO_DOWNLOADS = (
+    "nothing is downloaded: torch.load the file, and load its state_dict() into a module of your own"
+)
 KERNELS = "kernels are not compiled here: write the function with torch operations"
 
 TABLE: dict[str, dict[str, Any] | Same] = {
@@ -56,8 +60,28 @@ TABLE: dict[str, dict[str, Any] | Same] = {
     **{
         f"nn.modules{part}": Same("nn")
         for part in (
-            *("", ".activation", ".batchnorm", ".channelshuffle", ".container", ".conv", ".distance", ".dropout", ".flatten"),
-            *(".fold", ".instancenorm", ".linear", ".loss", ".normalization", ".padding", ".pixelshuffle", ".pooling", ".rnn"),
+            *(
+                "",
+                ".activation",
+                ".batchnorm",
+                ".channelshuffle",
+                ".container",
+                ".conv",
+                ".distance",
+                ".dropout",
+                ".flatten",
+            ),
+            *(
+                ".fold",
+                ".instancenorm",
+                ".linear",
+                ".loss",
+                ".normalization",
+                ".padding",
+                ".pixelshuffle",
+                ".pooling",
+                ".rnn",
+            ),
             *(".sparse", ".transformer", ".upsampling", ".module", ".lazy"),
         )
     },
@@ -115,14 +139,25 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         "device_count": Gives(0),
         "is_initialized": Gives(False),
         "is_bf16_supported": Gives(False),
-        **dict.fromkeys(("manual_seed", "manual_seed_all", "synchronize", "empty_cache", "ipc_collect"), Gives(None)),
-        **dict.fromkeys(("reset_peak_memory_stats", "reset_max_memory_allocated", "seed", "seed_all"), Gives(None)),
-        **dict.fromkeys(("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"), Gives(0)),
-        "memory_summary": Gives(""),
-        **dict.fromkeys(("current_device", "set_device", "get_device_name", "get_device_properties"), Refuses(NO_GPU)),
-        **dict.fromkeys(("get_device_capability", "mem_get_info", "device", "Stream", "Event", "stream"), Refuses(NO_GPU)),
         **dict.fromkeys(
-            ("current_stream", "default_stream", "CUDAGraph", "graph", "get_rng_state", "set_rng_state"), Refuses(NO_GPU)
+            ("manual_seed", "manual_seed_all", "synchronize", "empty_cache", "ipc_collect"), Gives(None)
+        ),
+        **dict.fromkeys(
+            ("reset_peak_memory_stats", "reset_max_memory_allocated", "seed", "seed_all"), Gives(None)
+        ),
+        **dict.fromkeys(
+            ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"), Gives(0)
+        ),
+        "memory_summary": Gives(""),
+        **dict.fromkeys(
+            ("current_device", "set_device", "get_device_name", "get_device_properties"), Refuses(NO_GPU)
+        ),
+        **dict.fromkeys(
+            ("get_device_capability", "mem_get_info", "device", "Stream", "Event", "stream"), Refuses(NO_GPU)
+        ),
+        **dict.fromkeys(
+            ("current_stream", "default_stream", "CUDAGraph", "graph", "get_rng_state", "set_rng_state"),
+            Refuses(NO_GPU),
         ),
     },
     "cuda.amp": {
@@ -139,8 +174,18 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         "empty_cache": Gives(None),
         "current_allocated_memory": Gives(0),
     },
-    "xpu": {"is_available": Gives(False), "device_count": Gives(0), "manual_seed": Gives(None), "empty_cache": Gives(None)},
-    "cpu": {"is_available": Gives(True), "device_count": Gives(1), "synchronize": Gives(None), "current_device": Gives("cpu")},
+    "xpu": {
+        "is_available": Gives(False),
+        "device_count": Gives(0),
+        "manual_seed": Gives(None),
+        "empty_cache": Gives(None),
+    },
+    "cpu": {
+        "is_available": Gives(True),
+        "device_count": Gives(1),
+        "synchronize": Gives(None),
+        "current_device": Gives("cpu"),
+    },
     "backends": {"quantized": Is(None)},
     "backends.cuda": {
         "is_built": Gives(False),
@@ -167,17 +212,25 @@ TABLE: dict[str, dict[str, Any] | Same] = {
     # ---- what there is none of
     "onnx": dict.fromkeys(("export", "dynamo_export", "ONNXProgram"), Refuses(NO_GRAPH)),
     "export": dict.fromkeys(("export", "save", "load", "Dim", "ExportedProgram"), Refuses(NO_GRAPH)),
-    "fx": dict.fromkeys(("symbolic_trace", "Tracer", "GraphModule", "Graph", "Interpreter"), Refuses(NO_GRAPH)),
+    "fx": dict.fromkeys(
+        ("symbolic_trace", "Tracer", "GraphModule", "Graph", "Interpreter"), Refuses(NO_GRAPH)
+    ),
     "package": dict.fromkeys(("PackageExporter", "PackageImporter"), Refuses(NO_GRAPH)),
-    "hub": dict.fromkeys(("load", "list", "help", "load_state_dict_from_url", "download_url_to_file"), Refuses(NO_DOWNLOADS)),
+    "hub": dict.fromkeys(
+        ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file"), Refuses(NO_DOWNLOADS)
+    ),
     "utils.model_zoo": {"load_url": Refuses(NO_DOWNLOADS)},
     "distributed": {
-        **dict.fromkeys(("is_available", "is_initialized", "is_nccl_available", "is_torchelastic_launched"), Gives(False)),
         **dict.fromkeys(
-            ("init_process_group", "destroy_process_group", "all_reduce", "broadcast", "barrier"), Refuses(NO_PROCESSES)
+            ("is_available", "is_initialized", "is_nccl_available", "is_torchelastic_launched"), Gives(False)
         ),
         **dict.fromkeys(
-            ("get_rank", "get_world_size", "all_gather", "reduce", "send", "recv", "new_group"), Refuses(NO_PROCESSES)
+            ("init_process_group", "destroy_process_group", "all_reduce", "broadcast", "barrier"),
+            Refuses(NO_PROCESSES),
+        ),
+        **dict.fromkeys(
+            ("get_rank", "get_world_size", "all_gather", "reduce", "send", "recv", "new_group"),
+            Refuses(NO_PROCESSES),
         ),
     },
     **{
@@ -187,9 +240,13 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         for name in ("", "ao.")
     },
     "ao": {},
-    "utils.cpp_extension": dict.fromkeys(("load", "load_inline", "CppExtension", "BuildExtension"), Refuses(KERNELS)),
+    "utils.cpp_extension": dict.fromkeys(
+        ("load", "load_inline", "CppExtension", "BuildExtension"), Refuses(KERNELS)
+    ),
     "utils.mobile_optimizer": {"optimize_for_mobile": Refuses(NO_GRAPH)},
-    "library": dict.fromkeys(("Library", "custom_op", "register_autograd"), Refuses("write a torch.autograd.Function")),
+    "library": dict.fromkeys(
+        ("Library", "custom_op", "register_autograd"), Refuses("write a torch.autograd.Function")
+    ),
     "_dynamo": {
         "reset": Gives(None),
         "config": Is(None),
@@ -242,7 +299,9 @@ class Named(ModuleType):
         if isinstance(names, Same) and not (name.startswith("__") and name.endswith("__")):
             return getattr(_module(names.module), name)
         if name not in names or isinstance(names, Same):
-            raise AttributeError(f"module 'torch.{self._short}' has no attribute '{name}': funcgrad.torch lacks it")
+            raise AttributeError(
+                f"module 'torch.{self._short}' has no attribute '{name}': funcgrad.torch lacks it"
+            )
         found = self.__dict__[name] = made(f"torch.{self._short}.{name}", names[name])
         return found
 
@@ -285,14 +344,18 @@ def _refusing(full: str, why: str) -> Any:
 
 
 def enter() -> None:
-    """Put the modules of the table among those that can be imported, each as an attribute of the one above it."""
+    """Put the modules of the table among those that can be imported, each as an attribute of the one above
+    it.
+    """
     for path in sorted(TABLE, key=lambda path: path.count(".")):
         full = f"{ROOT}.{path}"
         above, _, name = full.rpartition(".")
         names, there = TABLE[path], sys.modules.get(full)
         if there is not None:  # one of ours: it gets the names that it lacks
             if isinstance(names, dict):
-                there.__dict__.update({n: made(f"torch.{path}.{n}", e) for n, e in names.items() if n not in there.__dict__})
+                there.__dict__.update(
+                    {n: made(f"torch.{path}.{n}", e) for n, e in names.items() if n not in there.__dict__}
+                )
             continue
         sys.modules[full] = module = Named(path, names)
         setattr(sys.modules[above], name, module)

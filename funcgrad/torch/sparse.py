@@ -1,7 +1,8 @@
-"""Sparse matrices in coordinates: what torch.sparse_coo_tensor and x.to_sparse() give, for products with dense tensors.
+"""Sparse matrices in coordinates: what torch.sparse_coo_tensor and x.to_sparse() give, for products with
+dense tensors.
 
-A sparse tensor has indices and values, which may require grad; what is computed of it is dense, but for sums and products with
-numbers. SciPy's routines run beneath, where SciPy is installed.
+A sparse tensor has indices and values, which may require grad; what is computed of it is dense, but for sums
+and products with numbers. SciPy's routines run beneath, where SciPy is installed.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ class SparseTensor:
 
     is_sparse, layout = True, "torch.sparse_coo"
 
-    def __init__(self, indices: np.ndarray, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
+    def __init__(
+        self, indices: np.ndarray, values: Any, shape: tuple[int, ...], coalesced: bool = False
+    ) -> None:
         self._index, self._held, self.shape, self._coalesced = indices, values, Size(shape), coalesced
 
     dtype = property(lambda self: self._held.dtype)
@@ -140,7 +143,9 @@ class SparseTensor:
 
     def __add__(self, other: Any) -> Any:
         if isinstance(other, SparseTensor):
-            return SparseTensor(np.concatenate([self._index, other._index], 1), cat([self._held, other._held]), self.shape)
+            return SparseTensor(
+                np.concatenate([self._index, other._index], 1), cat([self._held, other._held]), self.shape
+            )
         return self.to_dense() + other
 
     __radd__ = add = __add__

@@ -1,10 +1,11 @@
-"""Stubs for editors and type checkers: the facade's methods are attached as it is loaded, where these cannot see them.
+"""Stubs for editors and type checkers: the facade's methods are attached as it is loaded, where these cannot
+see them.
 
     python -m funcgrad.torch.stubs          writes the .pyi files beside the modules that they describe
     python -m funcgrad.torch.stubs --check  says whether they are up to date
 
-What is in them comes from the loaded facade: its names and signatures. Bodies of functions say little of types, so that
-the names of parameters tell the rest: in PyTorch, `dim` means the same everywhere.
+What is in them comes from the loaded facade: its names and signatures. Bodies of functions say little of
+types, so that the names of parameters tell the rest: in PyTorch, `dim` means the same everywhere.
 """
 
 from __future__ import annotations
@@ -26,10 +27,38 @@ from funcgrad.torch.tensors import dtypes, tensor
 from funcgrad.torch.tensors.tensor import Tensor
 
 ROOT = Path(torch.__file__).parent
-HEAD = "# ruff: noqa\n# Written by `python -m funcgrad.torch.stubs`: edit that, or the functions themselves.\n"
+HEAD = (
+    "# ruff: noqa\n# Written by `python -m funcgrad.torch.stubs`: edit that, or the functions themselves.\n"
+)
 KNOWN = frozenset(
-    ("Any", "Callable", "Generator", "Iterator", "None", "Number", "Sequence", "Size", "Tensor", "bool", "bytes")
-    + ("complex", "device", "dict", "dtype", "float", "int", "list", "object", "set", "slice", "str", "tuple", "type")
+    (
+        "Any",
+        "Callable",
+        "Generator",
+        "Iterator",
+        "None",
+        "Number",
+        "Sequence",
+        "Size",
+        "Tensor",
+        "bool",
+        "bytes",
+    )
+    + (
+        "complex",
+        "device",
+        "dict",
+        "dtype",
+        "float",
+        "int",
+        "list",
+        "object",
+        "set",
+        "slice",
+        "str",
+        "tuple",
+        "type",
+    )
 )
 # The types of parameters that are not annotated, by their names.
 PARAMETERS = {
@@ -60,9 +89,34 @@ PARAMETERS = {
 RETURNS = {
     **dict.fromkeys(
         (
-            *("split", "chunk", "unbind", "tensor_split", "hsplit", "vsplit", "dsplit", "split_with_sizes", "gradient"),
-            *("unsafe_split", "unsafe_chunk", "unsafe_split_with_sizes", "split_copy", "unbind_copy", "broadcast_tensors"),
-            *("split_with_sizes_copy", "meshgrid", "aminmax", "frexp", "std_mean", "var_mean", "unravel_index"),
+            *(
+                "split",
+                "chunk",
+                "unbind",
+                "tensor_split",
+                "hsplit",
+                "vsplit",
+                "dsplit",
+                "split_with_sizes",
+                "gradient",
+            ),
+            *(
+                "unsafe_split",
+                "unsafe_chunk",
+                "unsafe_split_with_sizes",
+                "split_copy",
+                "unbind_copy",
+                "broadcast_tensors",
+            ),
+            *(
+                "split_with_sizes_copy",
+                "meshgrid",
+                "aminmax",
+                "frexp",
+                "std_mean",
+                "var_mean",
+                "unravel_index",
+            ),
         ),
         "tuple[Tensor, ...]",
     ),
@@ -93,7 +147,21 @@ def {name}(condition: Tensor, input: Any, other: Any, *, out: Any = None) -> Ten
 """
 FUNCTIONS = {"where": _WHERE, **dict.fromkeys(("max", "min", "median", "nanmedian"), _EXTREME_OF)}
 _BINARY = "def {name}(self, other: Any) -> Tensor: ..."
-_OPERATORS = ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv", "matmul", "and", "or", "xor", "lshift", "rshift")
+_OPERATORS = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "pow",
+    "mod",
+    "floordiv",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+)
 METHODS = {
     **dict.fromkeys(("max", "min", "median", "nanmedian"), _EXTREME),
     **{f"__{kind}{name}__": _BINARY for name in _OPERATORS for kind in ("", "r", "i")},
@@ -156,7 +224,11 @@ def written(lines: list[str]) -> str:
 def source_of(function: Any) -> Any:
     """What has the signature: the body of an Op, the Op of a lane, the function behind an in-place variant."""
     while True:
-        inner = getattr(function, "op", None) or getattr(function, "functional", None) or getattr(function, "__wrapped__", None)
+        inner = (
+            getattr(function, "op", None)
+            or getattr(function, "functional", None)
+            or getattr(function, "__wrapped__", None)
+        )
         inner = function.body if isinstance(function, Op) else inner
         if inner is None or isinstance(function, type):
             return function
@@ -249,9 +321,7 @@ def tensor_stub() -> str:
     imports = (
         "from collections.abc import Callable, Iterator, Sequence\n"
         "from typing import NamedTuple, overload\n\n"
-        "from funcgrad.torch.random.generator import Generator\n"
-        + ALIASES
-        + "\n"
+        "from funcgrad.torch.random.generator import Generator\n" + ALIASES + "\n"
         "Number = int | float | complex\n"
     )
     at = next(k for k, line in enumerate(body) if not line.startswith(("from ", "import ")))
@@ -282,13 +352,17 @@ def _class(node: ast.ClassDef, attached: list[str]) -> str:
             lines += [f"{ast.unparse(target)}: {kind}" for target in part.targets]
     lines = [line for line in lines if "def __getattr__" not in line]
     inner = "\n".join([*lines, *attached]) or "..."
-    return f"class {node.name}{f'({bases})' if bases else ''}:\n" + re.sub(r"^(?=.)", "    ", inner, flags=re.MULTILINE)
+    return f"class {node.name}{f'({bases})' if bases else ''}:\n" + re.sub(
+        r"^(?=.)", "    ", inner, flags=re.MULTILINE
+    )
 
 
 def _attached(node: ast.ClassDef) -> list[str]:
     """The members of Tensor that the file does not have."""
     own = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
-    own |= {ast.unparse(target) for part in node.body if isinstance(part, ast.Assign) for target in part.targets}
+    own |= {
+        ast.unparse(target) for part in node.body if isinstance(part, ast.Assign) for target in part.targets
+    }
     lines = ["def __init__(self, *args: Any) -> None: ..."]
     for name, member in sorted(vars(Tensor).items()):
         if name in own or name in _SLOTS or (name.startswith("_") and name not in METHODS):
@@ -298,7 +372,9 @@ def _attached(node: ast.ClassDef) -> list[str]:
         elif name in METHODS:
             lines.append(METHODS[name].strip().format(name=name))
         elif isinstance(member, property):
-            lines.append(f"@property\ndef {name}(self) -> {'bool' if name == 'retains_grad' else _property(name)}: ...")
+            lines.append(
+                f"@property\ndef {name}(self) -> {'bool' if name == 'retains_grad' else _property(name)}: ..."
+            )
         elif callable(member):
             lines.append(signature(name, member, "self"))
         else:
@@ -327,7 +403,11 @@ def namespace_stub(module: ModuleType) -> str:
     """The stub of a module whose functions come from the registry."""
     lines, last = [], []
     for name, thing in sorted(vars(module).items()):
-        if name.startswith("_") and name != "__version__" or re.search(rf"^from .* import {name} as {name}$", _NAMESPACE, re.M):
+        if (
+            name.startswith("_")
+            and name != "__version__"
+            or re.search(rf"^from .* import {name} as {name}$", _NAMESPACE, re.M)
+        ):
             continue
         if name in FUNCTIONS and module is torch:
             last.append(FUNCTIONS[name].strip().format(name=name))
@@ -338,13 +418,19 @@ def namespace_stub(module: ModuleType) -> str:
             if name == thing.__name__ and hasattr(sys.modules.get(thing.__module__), name):
                 lines.append(f"from {thing.__module__} import {name} as {name}")
             else:
-                last.append(_class_line(name, thing) if isinstance(thing, type) else signature(name, thing, None))
+                last.append(
+                    _class_line(name, thing) if isinstance(thing, type) else signature(name, thing, None)
+                )
         elif callable(thing) and not isinstance(thing, (dtypes.dtype, np.dtype)):
             last.append(signature(name, thing, None))
         else:
             kind = type(thing).__name__
             last.append(f"{name}: {kind if kind in ('float', 'str', 'dtype', 'Generator') else 'Any'}")
-    more = ["from funcgrad.torch.nn.functional import ("] + [f"    {n} as {n}," for n in _of_functional(module)] + [")"]
+    more = (
+        ["from funcgrad.torch.nn.functional import ("]
+        + [f"    {n} as {n}," for n in _of_functional(module)]
+        + [")"]
+    )
     lines += more if len(more) > 2 else []
     return written([_NAMESPACE + ALIASES, *lines, *sorted(last, key=_order)])
 
@@ -380,7 +466,11 @@ def stubs() -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     """Write the files, or check them."""
-    stale = [path for path, text in stubs().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    stale = [
+        path
+        for path, text in stubs().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
     for path in stale:
         if "--check" in arguments:
             print(f"{path} is not up to date: run python -m funcgrad.torch.stubs")  # noqa: T201 (a command)

@@ -38,9 +38,11 @@ def assert_close(
     check_stride: bool = False,
     msg: Any = None,
 ) -> None:
-    """Raise AssertionError unless |actual - expected| <= atol + rtol * |expected| everywhere; in sequences and mappings too.
+    """Raise AssertionError unless |actual - expected| <= atol + rtol * |expected| everywhere; in sequences
+    and mappings too.
 
-    Without tolerances those of the dtype count (float32: 1.3e-6 and 1e-5); `check_dtype` compares dtypes as well.
+    Without tolerances those of the dtype count (float32: 1.3e-6 and 1e-5); `check_dtype` compares dtypes as
+    well.
 
     >>> import funcgrad.torch as torch
     >>> torch.testing.assert_close(torch.ones(2), torch.tensor([1.0, 1.1]))
@@ -58,19 +60,25 @@ def assert_close(
         raise AssertionError(problem if msg is None else msg(problem) if callable(msg) else msg)
 
 
-def _difference(x: Any, y: Any, rtol: Any, atol: Any, equal_nan: bool, check_dtype: bool, where: str) -> str | None:
+def _difference(
+    x: Any, y: Any, rtol: Any, atol: Any, equal_nan: bool, check_dtype: bool, where: str
+) -> str | None:
     options = (rtol, atol, equal_nan, check_dtype)
     at = f"\n\nThe failure occurred for item {where}" if where else ""
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         if set(x) != set(y):
             missing = sorted(set(y) - set(x), key=str)
-            return f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {missing}{at}"
+            return (
+                f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {missing}{at}"
+            )
         found = (_difference(x[k], y[k], *options, f"{where}[{k!r}]") for k in x)
         return next((f for f in found if f is not None), None)
     if _is_sequence(x) and _is_sequence(y):
         if len(x) != len(y):
             return f"The length of the sequences mismatch: {len(x)} != {len(y)}{at}"
-        found = (_difference(a, b, *options, f"{where}[{k}]") for k, (a, b) in enumerate(zip(x, y, strict=True)))
+        found = (
+            _difference(a, b, *options, f"{where}[{k}]") for k, (a, b) in enumerate(zip(x, y, strict=True))
+        )
         return next((f for f in found if f is not None), None)
     if x is None or y is None or isinstance(x, str):
         return None if x is y or x == y else f"Object comparison failed: {x!r} != {y!r}{at}"
@@ -107,7 +115,11 @@ def _size(x: np.ndarray) -> str:
 def _report(a: np.ndarray, b: np.ndarray, close: np.ndarray, rtol: float, atol: float, scalars: bool) -> str:
     with np.errstate(all="ignore"):
         gap = np.where(
-            close, 0, np.abs(a.astype(complex) - b.astype(complex)) if a.dtype.kind == "c" else np.abs(a * 1.0 - b * 1.0)
+            close,
+            0,
+            np.abs(a.astype(complex) - b.astype(complex))
+            if a.dtype.kind == "c"
+            else np.abs(a * 1.0 - b * 1.0),
         )
         relative = gap / np.abs(b)
     if scalars or a.ndim == 0:
@@ -116,7 +128,10 @@ def _report(a: np.ndarray, b: np.ndarray, close: np.ndarray, rtol: float, atol: 
             f"{kind} are not close!\n\nExpected {b} but got {a}.\nAbsolute difference: {gap} (up to {atol} allowed)\n"
             f"Relative difference: {relative} (up to {rtol} allowed)"
         )
-    worst, most = (np.unravel_index(int(np.nanargmax(v)) if not np.isnan(v).all() else 0, v.shape) for v in (gap, relative))
+    worst, most = (
+        np.unravel_index(int(np.nanargmax(v)) if not np.isnan(v).all() else 0, v.shape)
+        for v in (gap, relative)
+    )
     wrong = int(np.count_nonzero(~close))
     return (
         f"Tensor-likes are not close!\n\nMismatched elements: {wrong} / {a.size} ({100 * wrong / a.size:.1f}%)\n"
@@ -154,5 +169,7 @@ def _drawn(count: int, wanted: np.dtype[Any], low: float, high: float) -> np.nda
     if wanted.kind in "biu":
         return default_generator.integers(count, math.ceil(low), math.ceil(high)).astype(wanted)
     real = np.dtype(np.float64 if wanted in (np.float64, np.complex128) else np.float32)
-    u = default_generator.uniform(count * (1 + (wanted.kind == "c")), real) * real.type(high - low) + real.type(low)
+    u = default_generator.uniform(count * (1 + (wanted.kind == "c")), real) * real.type(
+        high - low
+    ) + real.type(low)
     return u.view(wanted) if wanted.kind == "c" else u.astype(wanted)

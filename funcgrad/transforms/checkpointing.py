@@ -1,8 +1,10 @@
-"""checkpoint: forget what a function computed, and compute it again in the backward sweep: memory paid for with time.
+"""checkpoint: forget what a function computed, and compute it again in the backward sweep: memory paid for
+with time.
 
-The function runs once on values without derivatives, and what it calls is written down (programs.py). The tape gets one
-node for it, which keeps the inputs, and what the function closes over. The sweep runs the program again, on a tape that
-lives only until it is swept. So a chain of n layers, in segments of sqrt(n), needs memory for about 2 sqrt(n) layers.
+The function runs once on values without derivatives, and what it calls is written down (programs.py). The
+tape gets one node for it, which keeps the inputs, and what the function closes over. The sweep runs the
+program again, on a tape that lives only until it is swept. So a chain of n layers, in segments of sqrt(n),
+needs memory for about 2 sqrt(n) layers.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ Policy = Callable[[str], bool] | Iterable[str] | None
 class CheckpointCall(PullCall):
     """One call of a checkpointed function. Its outputs are `count` results, and then what the policy keeps."""
 
-    def __init__(self, name: str, program: Callable[..., list[Any]], count: int, values: Sequence[Any] | None) -> None:
+    def __init__(
+        self, name: str, program: Callable[..., list[Any]], count: int, values: Sequence[Any] | None
+    ) -> None:
         super().__init__(name)
         self.program, self.count, self.values = program, count, values
 
@@ -54,19 +58,26 @@ class CheckpointCall(PullCall):
                 given[i] = trace.leaf(given[i])
             nodes = [given[i]._node for i in slots]
             ends = [node_of(trace, o) for o in self.program(given, kept)]
-        leaves = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n and ct is not None], release=True)
+        leaves = sweep(
+            [(n, ct) for n, ct in zip(ends, cts, strict=True) if n and ct is not None], release=True
+        )
         return [leaves.get(n) for n in nodes]
 
-    def on_reverse(self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]) -> list[Any]:
+    def on_reverse(
+        self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]
+    ) -> list[Any]:
         if isinstance(trace, LinearTrace):  # which has to see every step
             return self._inlined(trace, call, dict(zip(slots, parents, strict=True)))
         return super().on_reverse(trace, call, slots, parents)
 
     def on_forward(self, trace: ForwardTrace, call: Call, tangents: dict[int, Any]) -> list[Any]:
-        return self._inlined(trace, call, tangents)  # which keeps nothing: there is nothing to save by a second run
+        # which keeps nothing: there is nothing to save by a second run
+        return self._inlined(trace, call, tangents)
 
     def _inlined(self, trace: Trace, call: Call, nodes: dict[int, Any]) -> list[Any]:
-        outs = self.program([trace.wrap(x, nodes[i]) if i in nodes else x for i, x in enumerate(call.operands)])
+        outs = self.program(
+            [trace.wrap(x, nodes[i]) if i in nodes else x for i, x in enumerate(call.operands)]
+        )
         return [o if isinstance(o, Tracer) and o._trace is trace else trace.constant(o) for o in outs]
 
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
@@ -115,9 +126,13 @@ class Checkpoint(Transformed):
 
 
 def _names(policy: Any) -> frozenset[str]:
-    names = (policy,) if isinstance(policy, str) else tuple(policy) if isinstance(policy, Iterable) else (policy,)
+    names = (
+        (policy,) if isinstance(policy, str) else tuple(policy) if isinstance(policy, Iterable) else (policy,)
+    )
     if not all(isinstance(name, str) for name in names):
-        raise ArgumentError(f"checkpoint: policy must be a function of a name, or names such as 'matmul', not {policy!r}")
+        raise ArgumentError(
+            f"checkpoint: policy must be a function of a name, or names such as 'matmul', not {policy!r}"
+        )
     return frozenset(names)
 
 
@@ -136,13 +151,15 @@ def checkpoint(fun: Any = None, *, policy: Policy = None) -> Any:
     """`fun`, computed again in the backward sweep instead of being kept on the tape.
 
     Args:
-        fun: the function; arguments and output are pytrees. It must not assign into its arguments.
-        policy: what is kept all the same: names of NumPy functions with one output ("matmul", "linalg.solve"), names
-            given with `checkpoint_name`, or a function that says of a name whether it is kept. Nothing by default.
+        fun: the function; arguments and output are pytrees. It must not assign into its arguments. policy:
+        what is kept all the same: names of NumPy functions with one output ("matmul", "linalg.solve"), names
+            given with `checkpoint_name`, or a function that says of a name whether it is kept. Nothing by
+            default.
 
     Returns:
-        The function. It may close over tracers, be nested, and be used under every transform, to any order; forward
-        mode, which keeps nothing, runs `fun` as it is. Branches and random numbers are those of the first run.
+        The function. It may close over tracers, be nested, and be used under every transform, to any order;
+        forward mode, which keeps nothing, runs `fun` as it is. Branches and random numbers are those of the
+        first run.
 
     Raises:
         RuleError: `fun` assigned into one of its arguments.
@@ -163,7 +180,9 @@ def _tagged(x: Any, name: str) -> Any:
     return x
 
 
-TAGGED = Primitive(_tagged, Linear({"x": lambda ct, x: ct}, moves=True), batch="aligned", name="checkpoint_name")
+TAGGED = Primitive(
+    _tagged, Linear({"x": lambda ct, x: ct}, moves=True), batch="aligned", name="checkpoint_name"
+)
 
 
 def checkpoint_name(x: Any, name: str) -> Any:

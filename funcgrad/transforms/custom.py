@@ -1,7 +1,7 @@
 """custom_vjp, custom_jvp, custom_gradient: functions with a derivative of one's own.
 
-A rule is run on plain arrays, or on tracers of outer transforms: so its own derivative, vmap and every order follow.
-A backward rule also serves forward mode and a forward rule also reverse mode, by transposition.
+A rule is run on plain arrays, or on tracers of outer transforms: so its own derivative, vmap and every order
+follow. A backward rule also serves forward mode and a forward rule also reverse mode, by transposition.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class CustomFunction(Transformed):
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
         super().__init__(fun)
-        numbers = all_of(nondiff_argnums, (int, np.integer), f"{self.title}: nondiff_argnums must be an int or ints")
+        numbers = all_of(
+            nondiff_argnums, (int, np.integer), f"{self.title}: nondiff_argnums must be an int or ints"
+        )
         names = all_of(nondiff_argnames, str, f"{self.title}: nondiff_argnames must be a name or names")
         self.nondiff_argnums = (*map(operator.index, numbers), *map(self._position, names))
         self.arity = arity_of(fun)
@@ -49,7 +51,9 @@ class CustomFunction(Transformed):
     def _position(self, name: str) -> int:
         names = list(inspect.signature(self.fun).parameters)
         if name not in names:
-            raise ArgumentError(f"{self.title}: nondiff_argnames has {name!r}, which is none of its parameters {tuple(names)}")
+            raise ArgumentError(
+                f"{self.title}: nondiff_argnames has {name!r}, which is none of its parameters {tuple(names)}"
+            )
         return names.index(name)
 
     def is_ready(self) -> bool:
@@ -72,14 +76,18 @@ class CustomFunction(Transformed):
         return self.fun(*args)
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, as the rules get them: keywords by the signature, and defaults filled in."""
+        """All arguments by position, as the rules get them: keywords by the signature, and defaults filled
+        in.
+        """
         if not kwargs and len(args) == self.arity:
             return args
         try:
             bound = inspect.signature(self.fun).bind(*args, **kwargs)
         except ValueError:  # a built-in function without a signature
             if kwargs:
-                raise ArgumentError(f"{self.title} has no signature: pass its arguments by position") from None
+                raise ArgumentError(
+                    f"{self.title} has no signature: pass its arguments by position"
+                ) from None
             return args
         except TypeError as error:
             raise TypeError(f"{name_of(self.fun)}(): {error}") from None
@@ -96,7 +104,9 @@ class CustomFunction(Transformed):
     def _nondiff(self, count: int) -> tuple[int, ...]:
         found = tuple(n + count if n < 0 else n for n in self.nondiff_argnums)
         if any(not 0 <= n < count for n in found):
-            raise ArgumentError(f"{self.title}: nondiff_argnums={self.nondiff_argnums}, but it has {count} arguments")
+            raise ArgumentError(
+                f"{self.title}: nondiff_argnums={self.nondiff_argnums}, but it has {count} arguments"
+            )
         return tuple(sorted(set(found)))
 
 
@@ -137,9 +147,11 @@ class CustomVjp(CustomFunction):
         return self.fwd is not None and self.bwd is not None
 
     def defvjp(self, fwd: Rule, bwd: Rule) -> None:
-        """Give the rule: `fwd(*args)` returns (output, residuals), `bwd(residuals, ct)` one cotangent per argument.
+        """Give the rule: `fwd(*args)` returns (output, residuals), `bwd(residuals, ct)` one cotangent per
+        argument.
 
-        `bwd` gets the values at nondiff_argnums first, and returns nothing for them. It must be linear in `ct`.
+        `bwd` gets the values at nondiff_argnums first, and returns nothing for them. It must be linear in
+        `ct`.
         """
         self.fwd, self.bwd = checked_rule(self.title, "fwd", fwd), checked_rule(self.title, "bwd", bwd)
 
@@ -156,16 +168,19 @@ class CustomJvp(CustomFunction):
         return self.rule is not None
 
     def defjvp(self, rule: Rule) -> Rule:
-        """Give the rule: `rule(primals, tangents)` returns (output, tangent), linear in the tangents. Also a decorator.
+        """Give the rule: `rule(primals, tangents)` returns (output, tangent), linear in the tangents. Also a
+        decorator.
 
-        It gets the values at nondiff_argnums first. What outer transforms differentiate is the output that the rule
-        returns: to get it, call the function itself.
+        It gets the values at nondiff_argnums first. What outer transforms differentiate is the output that
+        the rule returns: to get it, call the function itself.
         """
         self.rule = checked_rule(self.title, "the rule", rule)
         return rule
 
     def defjvps(self, *rules: Rule | None) -> None:
-        """Give one for each argument: `rule(t, out, *primals)` returns its share of the tangent; None for a zero."""
+        """Give one for each argument: `rule(t, out, *primals)` returns its share of the tangent; None for a
+        zero.
+        """
         for rule in rules:
             if rule is not None:
                 checked_rule(self.title, "each rule", rule)
@@ -181,12 +196,16 @@ class _PerArgument:
     def __call__(self, *given: Any) -> tuple[Any, Any]:
         *nondiff, primals, tangents = given
         if len(self.rules) != len(primals):
-            raise RuleError(f"{self.function.title}: defjvps was given {len(self.rules)} rules for {len(primals)} arguments")
+            raise RuleError(
+                f"{self.function.title}: defjvps was given {len(self.rules)} rules for {len(primals)} arguments"
+            )
         args = list(primals)
         for position, value in zip(self.function._nondiff(len(primals) + len(nondiff)), nondiff, strict=True):
             args.insert(position, value)
         out = self.function(*args)
-        terms = [rule(t, out, *primals) for rule, t in zip(self.rules, tangents, strict=True) if rule is not None]
+        terms = [
+            rule(t, out, *primals) for rule, t in zip(self.rules, tangents, strict=True) if rule is not None
+        ]
         if not terms:
             return out, None
         return out, tree.map(lambda *parts: sum(parts[1:], parts[0]), *terms)
@@ -205,23 +224,26 @@ class CustomGradient(CustomFunction):
         return pair(self.fun(*args), self.title, "(output, vjp_fn)")[0]
 
 
-def custom_vjp(fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()) -> Any:
+def custom_vjp(
+    fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()
+) -> Any:
     """A function with a backward rule of one's own.
 
     Args:
-        fun: the function; arguments and output are pytrees of arrays. Its code is used where nothing is differentiated.
-        nondiff_argnums, nondiff_argnames: arguments without a derivative, of any kind (functions, strings, tracers).
-            `fwd` gets them in their places, `bwd` before all else; where one depends on a tracer, its derivative is
-            zero by declaration.
+        fun: the function; arguments and output are pytrees of arrays. Its code is used where nothing is
+        differentiated. nondiff_argnums, nondiff_argnames: arguments without a derivative, of any kind
+        (functions, strings, tracers).
+            `fwd` gets them in their places, `bwd` before all else; where one depends on a tracer, its
+            derivative is zero by declaration.
 
     Returns:
-        The function. `f.defvjp(fwd, bwd)` gives the rule: `fwd(*args)` returns (output, residuals), `bwd(residuals,
-        ct)` a tuple with one cotangent for each argument, with that argument's structure and shapes; None is a zero.
-        Keyword arguments are brought into their positions by the signature.
+        The function. `f.defvjp(fwd, bwd)` gives the rule: `fwd(*args)` returns (output, residuals),
+        `bwd(residuals, ct)` a tuple with one cotangent for each argument, with that argument's structure and
+        shapes; None is a zero. Keyword arguments are brought into their positions by the signature.
 
     Raises:
-        RuleError: there is no rule yet, or one returned the wrong number of results, structure, shape or dtype.
-        ArgumentError: keyword-only arguments, or nondiff_argnums that name no argument.
+        RuleError: there is no rule yet, or one returned the wrong number of results, structure, shape or
+        dtype. ArgumentError: keyword-only arguments, or nondiff_argnums that name no argument.
         EscapedTracerError: `bwd` closes over a tracer; make that value an argument.
 
     `bwd` must be linear in `ct`: forward mode is its transpose. Where `fwd` closes over a tracer, that is
@@ -239,13 +261,15 @@ def custom_vjp(fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondi
     return (lambda f: CustomVjp(f, **options)) if fun is None else CustomVjp(fun, **options)
 
 
-def custom_jvp(fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()) -> Any:
+def custom_jvp(
+    fun: Any = None, nondiff_argnums: int | Sequence[int] = (), nondiff_argnames: str | Sequence[str] = ()
+) -> Any:
     """A function with a forward rule of one's own. It serves reverse mode as well, by transposition.
 
     Arguments and errors are those of `custom_vjp`. `f.defjvp(rule)` gives the rule (it is also a decorator):
-    `rule(primals, tangents)` returns (output, tangent), where the tangent has the structure and shapes of the output,
-    and is linear in the tangents; it gets the values at nondiff_argnums before these two. `f.defjvps(*rules)` gives
-    one for each argument.
+    `rule(primals, tangents)` returns (output, tangent), where the tangent has the structure and shapes of the
+    output, and is linear in the tangents; it gets the values at nondiff_argnums before these two.
+    `f.defjvps(*rules)` gives one for each argument.
 
     >>> import numpy as np, funcgrad as fg
     >>> @fg.custom_jvp

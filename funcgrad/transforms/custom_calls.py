@@ -1,4 +1,6 @@
-"""The calls behind custom_vjp, custom_jvp and custom_gradient: a user's rules, from pytrees to flat lists, checked."""
+"""The calls behind custom_vjp, custom_jvp and custom_gradient: a user's rules, from pytrees to flat lists,
+checked.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,17 @@ class Fixed:
 class Arguments:
     """How a call's arguments lie in its flat operands. Holds no values, for it lives as long as the tape."""
 
-    def __init__(self, structures: Sequence[tree.Structure], specs: Sequence[Spec | None], nondiff: tuple[int, ...]) -> None:
+    def __init__(
+        self, structures: Sequence[tree.Structure], specs: Sequence[Spec | None], nondiff: tuple[int, ...]
+    ) -> None:
         self.structures, self.specs, self.nondiff = structures, specs, nondiff
         self.diff = [i for i in range(len(structures)) if i not in nondiff]
 
     @classmethod
     def of(cls, args: Sequence[Any], nondiff: tuple[int, ...]) -> tuple[Arguments, list[Any]]:
-        """The arguments, and their leaves. One that is not differentiated is taken apart only if a tracer is in it."""
+        """The arguments, and their leaves. One that is not differentiated is taken apart only if a tracer is
+        in it.
+        """
         structures, leaves = [], []
         for i, arg in enumerate(args):
             found, structure = tree.flatten(arg)
@@ -57,7 +63,9 @@ class Arguments:
     def rebuilt(self, leaves: Sequence[Any]) -> list[Any]:
         """The arguments, from their leaves."""
         parts = self.split([x.value if type(x) is Fixed else x for x in leaves])
-        return [tree.unflatten(structure, part) for structure, part in zip(self.structures, parts, strict=True)]
+        return [
+            tree.unflatten(structure, part) for structure, part in zip(self.structures, parts, strict=True)
+        ]
 
     def sorted_out(self, leaves: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The arguments that are not differentiated, and those that are."""
@@ -67,11 +75,15 @@ class Arguments:
 
 def is_number(x: Any) -> bool:
     """Is `x` a number or an array of numbers?"""
-    return isinstance(x, (bool, int, float, complex)) or getattr(getattr(x, "dtype", None), "kind", "") in tuple("fciub")
+    return isinstance(x, (bool, int, float, complex)) or getattr(
+        getattr(x, "dtype", None), "kind", ""
+    ) in tuple("fciub")
 
 
 class CustomCall(OpaqueCall):
-    """What the calls below share: the function, its arguments and its output (a pytree, known once it was run)."""
+    """What the calls below share: the function, its arguments and its output (a pytree, known once it was
+    run).
+    """
 
     structure: tree.Structure
     outs: list[Spec]
@@ -99,7 +111,9 @@ class CustomCall(OpaqueCall):
 
     def filled(self, cts: Sequence[Any]) -> Any:
         """The cotangent of the output as users get it: zeros where nothing came."""
-        return tree.unflatten(self.structure, [zeros(to) if ct is None else ct for ct, to in zip(cts, self.outs, strict=True)])
+        return tree.unflatten(
+            self.structure, [zeros(to) if ct is None else ct for ct, to in zip(cts, self.outs, strict=True)]
+        )
 
     def parts(self, result: Any, slots: Sequence[int], rule: str) -> list[Any]:
         """The cotangents that a rule returned, checked: one for each operand in `slots`."""
@@ -113,7 +127,9 @@ class CustomCall(OpaqueCall):
         found: list[Any] = []
         at = dict(zip(arguments.diff, result, strict=True))
         for i, structure in enumerate(arguments.structures):
-            found += leaves_like(structure, at.get(i), f"{title}: the cotangent that {rule} returned for argument {i}")
+            found += leaves_like(
+                structure, at.get(i), f"{title}: the cotangent that {rule} returned for argument {i}"
+            )
         return [self._part(found[i], i, rule) for i in slots]
 
     def _part(self, part: Any, slot: int, rule: str) -> Any:
@@ -139,7 +155,9 @@ class VjpCall(CustomCall, PullCall):
 
 
 class GradientCall(CustomCall, PullCall):
-    """One call of a custom_gradient function; its residuals: the function that pulls back, and what that wants more."""
+    """One call of a custom_gradient function; its residuals: the function that pulls back, and what that
+    wants more.
+    """
 
     is_linear = False
 
@@ -147,7 +165,9 @@ class GradientCall(CustomCall, PullCall):
         result = self.function.fun(*self.arguments.rebuilt(operands))
         out, vjp_fn = pair(result, self.function.title, "(output, vjp_fn)")
         if not callable(vjp_fn):
-            raise RuleError(f"{self.function.title} must return a pair (output, vjp_fn), but its vjp_fn is {described(vjp_fn)}")
+            raise RuleError(
+                f"{self.function.title} must return a pair (output, vjp_fn), but its vjp_fn is {described(vjp_fn)}"
+            )
         return self.flat(out), [vjp_fn]
 
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
@@ -155,7 +175,11 @@ class GradientCall(CustomCall, PullCall):
         result = vjp_fn(self.filled(cts), *more)
         structures = self.arguments.structures
         if len(structures) == 1:  # the cotangent of a single argument may come bare
-            is_wrapped = isinstance(result, (tuple, list)) and len(result) == 1 and tree.structure(result) != structures[0]
+            is_wrapped = (
+                isinstance(result, (tuple, list))
+                and len(result) == 1
+                and tree.structure(result) != structures[0]
+            )
             result = result if is_wrapped else (result,)
         return self.parts(result, slots, "vjp_fn")
 
@@ -196,8 +220,13 @@ class JvpCall(CustomCall, PushCall):
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         title, arguments = self.function.title, self.arguments
         nondiff, primals = arguments.sorted_out(operands)
-        directions = [tangents[i] if i in tangents else to and zeros(to) for i, to in enumerate(arguments.specs)]
-        by_argument = [tree.unflatten(s, part) for s, part in zip(arguments.structures, arguments.split(directions), strict=True)]
+        directions = [
+            tangents[i] if i in tangents else to and zeros(to) for i, to in enumerate(arguments.specs)
+        ]
+        by_argument = [
+            tree.unflatten(s, part)
+            for s, part in zip(arguments.structures, arguments.split(directions), strict=True)
+        ]
         result = self.function.rule(*nondiff, tuple(primals), tuple(by_argument[i] for i in arguments.diff))
         out, t = pair(result, f"{title}: the rule", "(output, tangent of the output)")
         outs = self.flat(out)
@@ -240,7 +269,9 @@ def leaves_like(structure: tree.Structure, given: Any, what: str) -> list[Any]:
     try:
         return direction_leaves(structure, given, what)
     except ValueError as error:
-        raise RuleError(f"{error}. It needs the structure of what it belongs to, with None for zeros.") from None
+        raise RuleError(
+            f"{error}. It needs the structure of what it belongs to, with None for zeros."
+        ) from None
 
 
 def checked(given: Any, to: Spec, what: str, whose: str) -> Any:
@@ -251,7 +282,9 @@ def checked(given: Any, to: Spec, what: str, whose: str) -> Any:
     if dtype == float0 or not is_inexact(to):
         return None
     if dtype is None or dtype.kind not in "fciub":
-        raise RuleError(f"{what} is {described(given) if dtype is None else f'an array of {dtype}'}, not an array of numbers")
+        raise RuleError(
+            f"{what} is {described(given) if dtype is None else f'an array of {dtype}'}, not an array of numbers"
+        )
     if given.shape != to.shape:
         raise RuleError(
             f"{what} has shape {given.shape}, but {whose} has shape {to.shape}. Give exactly that shape: where the "

@@ -74,12 +74,19 @@ class ValueAndGrad(Differentiated):
             if self.has_aux:
                 out, aux = aux_split(out, self.transform, name_of(self.fun))
                 aux = lowered(trace, aux, self.transform)
-            if type(out) is ReverseTracer and out._trace is trace and type(out._value) in SCALARS and not self.holomorphic:
+            if (
+                type(out) is ReverseTracer
+                and out._trace is trace
+                and type(out._value) in SCALARS
+                and not self.holomorphic
+            ):
                 node, out = out._node, out._value  # the common case
             else:
                 node, out = self._end(trace, out)
         # The sweep gets the only reference to the tape, whose nodes then go as it passes.
-        seeds = iter([] if node is None else [(node, np.ones_like(out) if is_foreign(out) else out.dtype.type(1))])
+        seeds = iter(
+            [] if node is None else [(node, np.ones_like(out) if is_foreign(out) else out.dtype.type(1))]
+        )
         del node
         cts = sweep(seeds)
         found = argument_gradients(cts, arguments)
@@ -122,7 +129,9 @@ class ValueAndGrad(Differentiated):
                 "holomorphic=True if the function is holomorphic."
             )
         if out.dtype.kind != "c" and self.holomorphic:
-            raise OutputError(f"{self.transform} with holomorphic=True: {name} must return a complex number, not {out.dtype}")
+            raise OutputError(
+                f"{self.transform} with holomorphic=True: {name} must return a complex number, not {out.dtype}"
+            )
         if out.dtype.kind not in "fc":
             raise OutputError(
                 f"{self.transform}: {name} must return a floating-point scalar, but its output has dtype {out.dtype}, "
@@ -147,7 +156,11 @@ def decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> Any
 
 @overload
 def grad(
-    fun: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0, *, has_aux: Literal[False] = False, **options: Unpack[Options]
+    fun: Callable[Concatenate[X, P], Any],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def grad(
@@ -159,7 +172,11 @@ def grad(
 ) -> Callable[Concatenate[X, P], tuple[X, Aux]]: ...
 @overload
 def grad(
-    fun: Callable[Concatenate[X, Y, P], Any], argnums: Literal[1], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+    fun: Callable[Concatenate[X, Y, P], Any],
+    argnums: Literal[1],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, Y, P], Y]: ...
 @overload
 def grad(
@@ -171,7 +188,11 @@ def grad(
 ) -> Callable[Concatenate[X, Y, P], tuple[X, Y]]: ...
 @overload
 def grad(
-    fun: Callable[P, Any], argnums: tuple[int, ...], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+    fun: Callable[P, Any],
+    argnums: tuple[int, ...],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
 ) -> Callable[P, tuple[Any, ...]]: ...
 @overload
 def grad(
@@ -202,20 +223,22 @@ def grad(
     """The gradient of a function that returns one number.
 
     Args:
-        fun: the function; its output has shape () and a floating dtype.
-        argnums: the positional argument(s) to differentiate in: an int (negative counts from the end), or a tuple of ints for a
-            tuple of gradients. Each is a number, an array or a pytree of them, of floating (or complex) dtype.
-        argnames: their names, in place of argnums: a name, or a tuple of names. Arguments may be passed by keyword.
-        has_aux: `fun` returns (output, aux); the result is then (gradient, aux).
-        holomorphic: inputs and output are complex, and `fun` is holomorphic.
-        allow_int: integer leaves are allowed; their gradient is an empty placeholder of dtype float0.
+        fun: the function; its output has shape () and a floating dtype. argnums: the positional argument(s)
+        to differentiate in: an int (negative counts from the end), or a tuple of ints for a
+            tuple of gradients. Each is a number, an array or a pytree of them, of floating (or complex)
+            dtype.
+        argnames: their names, in place of argnums: a name, or a tuple of names. Arguments may be passed by
+        keyword. has_aux: `fun` returns (output, aux); the result is then (gradient, aux). holomorphic: inputs
+        and output are complex, and `fun` is holomorphic. allow_int: integer leaves are allowed; their
+        gradient is an empty placeholder of dtype float0.
 
     Returns:
-        A function with the arguments of `fun`, that returns the gradient: structure, shape and dtype of the argument.
+        A function with the arguments of `fun`, that returns the gradient: structure, shape and dtype of the
+        argument.
 
     Raises:
-        ArgumentError: `argnums` or `argnames` is not usable. NonDifferentiableError: an integer (or other) input. OutputError:
-        the output is not one floating-point number.
+        ArgumentError: `argnums` or `argnames` is not usable. NonDifferentiableError: an integer (or other)
+        input. OutputError: the output is not one floating-point number.
 
     Also a decorator: `@grad`, `@grad(argnums=1)`. It may be nested to any order.
 
@@ -228,12 +251,18 @@ def grad(
     (np.float64(9.0), np.float64(12.0))
     """
     places = {"argnums": argnums, "argnames": argnames}
-    return decorating(Grad, fun, {**places, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
+    return decorating(
+        Grad, fun, {**places, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int}
+    )
 
 
 @overload
 def value_and_grad(
-    fun: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0, *, has_aux: Literal[False] = False, **options: Unpack[Options]
+    fun: Callable[Concatenate[X, P], Any],
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, P], tuple[Any, X]]: ...
 @overload
 def value_and_grad(
@@ -245,7 +274,11 @@ def value_and_grad(
 ) -> Callable[Concatenate[X, P], tuple[tuple[Any, Aux], X]]: ...
 @overload
 def value_and_grad(
-    fun: Callable[Concatenate[X, Y, P], Any], argnums: Literal[1], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+    fun: Callable[Concatenate[X, Y, P], Any],
+    argnums: Literal[1],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
 ) -> Callable[Concatenate[X, Y, P], tuple[Any, Y]]: ...
 @overload
 def value_and_grad(
@@ -257,7 +290,11 @@ def value_and_grad(
 ) -> Callable[Concatenate[X, Y, P], tuple[Any, tuple[X, Y]]]: ...
 @overload
 def value_and_grad(
-    fun: Callable[P, Any], argnums: tuple[int, ...], *, has_aux: Literal[False] = False, **options: Unpack[Options]
+    fun: Callable[P, Any],
+    argnums: tuple[int, ...],
+    *,
+    has_aux: Literal[False] = False,
+    **options: Unpack[Options],
 ) -> Callable[P, tuple[Any, tuple[Any, ...]]]: ...
 @overload
 def value_and_grad(
@@ -296,7 +333,9 @@ def value_and_grad(
     (5.0, array([2., 4.]))
     """
     places = {"argnums": argnums, "argnames": argnames}
-    return decorating(ValueAndGrad, fun, {**places, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int})
+    return decorating(
+        ValueAndGrad, fun, {**places, "has_aux": has_aux, "holomorphic": holomorphic, "allow_int": allow_int}
+    )
 
 
 @overload
@@ -326,8 +365,9 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         has_aux: `fun` returns (output, aux).
 
     Returns:
-        (output, vjp_fn) or (output, vjp_fn, aux). `vjp_fn(ct)` takes one cotangent with the structure of the output (None for
-        zeros, in any place) and returns a tuple, one entry for each primal. It may be called many times.
+        (output, vjp_fn) or (output, vjp_fn, aux). `vjp_fn(ct)` takes one cotangent with the structure of the
+        output (None for zeros, in any place) and returns a tuple, one entry for each primal. It may be called
+        many times.
 
     Raises:
         CotangentError (from `vjp_fn`): structure, shape or dtype of the cotangent is not the output's.
@@ -343,29 +383,41 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 @overload
 def jvp(
-    fun: Callable[..., Out], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: Literal[False] = False
+    fun: Callable[..., Out],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[False] = False,
 ) -> tuple[Out, Out]: ...
 @overload
 def jvp(
-    fun: Callable[..., tuple[Out, Aux]], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: Literal[True]
+    fun: Callable[..., tuple[Out, Aux]],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: Literal[True],
 ) -> tuple[Out, Out, Aux]: ...
 @overload
-def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool) -> Any: ...
-def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False) -> Any:
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool
+) -> Any: ...
+def jvp(
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
+) -> Any:
     """The output of a function, and its derivative along a direction, by forward mode.
 
     Args:
-        fun: the function; inputs and output are pytrees of arrays.
-        primals: a tuple of its arguments.
-        tangents: a tuple of directions with the structure and shapes of the primals (None for zeros, in any place).
-        has_aux: `fun` returns (output, aux).
+        fun: the function; inputs and output are pytrees of arrays. primals: a tuple of its arguments.
+        tangents: a tuple of directions with the structure and shapes of the primals (None for zeros, in any
+        place). has_aux: `fun` returns (output, aux).
 
     Returns:
-        (output, tangent) or (output, tangent, aux); the tangent has the structure, shapes and dtypes of the output.
+        (output, tangent) or (output, tangent, aux); the tangent has the structure, shapes and dtypes of the
+        output.
 
     Raises:
-        ArgumentError: primals or tangents is no tuple or list, or their lengths differ. CotangentError: a tangent does not match.
-        NonDifferentiableError: an integer has a tangent that is not zero.
+        ArgumentError: primals or tangents is no tuple or list, or their lengths differ. CotangentError: a
+        tangent does not match. NonDifferentiableError: an integer has a tangent that is not zero.
 
     >>> import numpy as np, funcgrad as fg
     >>> out, t = fg.jvp(np.sin, (0.0,), (2.0,))
@@ -377,7 +429,12 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def pushed(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False, transform: str = "jvp"
+    fun: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+    transform: str = "jvp",
 ) -> tuple[Any, Any, Any]:
     """The output of `fun`, its tangent, and aux: what jvp and its kin return."""
     check_function(fun, transform)
@@ -411,7 +468,9 @@ def _paired(trace: ForwardTrace, transform: str, number: int, primal: Any, tange
     try:
         directions = direction_leaves(structure, tangent, what)
     except ValueError as error:
-        raise CotangentError(f"{error}. A tangent has the structure of its primal (None for zeros).") from None
+        raise CotangentError(
+            f"{error}. A tangent has the structure of its primal (None for zeros)."
+        ) from None
     leaves = []
     for v, t in zip(values, directions, strict=True):
         check_tangent(t, v, what)

@@ -32,13 +32,17 @@ class ElementwiseGrad(Differentiated):
         out, pullback, _ = record(fun, [args[i] for i in where], {}, transform=self.transform)
         for leaf in tree.leaves(out):
             if leaf.dtype.kind == "c":
-                raise OutputError(f"elementwise_grad: {name_of(self.fun)} returned complex numbers; use vjp or jacrev")
+                raise OutputError(
+                    f"elementwise_grad: {name_of(self.fun)} returned complex numbers; use vjp or jacrev"
+                )
         cts = pullback(tree.map(lambda o: np.ones(o.shape, o.dtype)[()], out))
         return cts if self.in_several else cts[0]
 
 
 @overload
-def elementwise_grad(fun: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0) -> Callable[Concatenate[X, P], X]: ...
+def elementwise_grad(
+    fun: Callable[Concatenate[X, P], Any], argnums: Literal[0] = 0
+) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def elementwise_grad(fun: Callable[P, Any], argnums: int | Sequence[int]) -> Callable[P, Any]: ...
 @overload

@@ -1,13 +1,14 @@
-"""Solutions of equations as opaque calls: their derivatives follow from the equation, not from how it was solved.
+"""Solutions of equations as opaque calls: their derivatives follow from the equation, not from how it was
+solved.
 
 An equation holds a function `apply(x, operands)` between flat lists, and what its solution x satisfies:
 
     FixedPoint    x = apply(x, operands)        Root    apply(x, operands) = 0
 
-With A and B the derivatives of `apply` in x and in the operands, the derivative of the solution in the operands is
-(I - A)^-1 B for a fixed point, and -A^-1 B for a root (the implicit function theorem). For a fixed point the inverse is
-found by iteration too: it is the solution of another, linear, equation, and so has derivatives of its own, to any
-order. For a root a dense system is solved.
+With A and B the derivatives of `apply` in x and in the operands, the derivative of the solution in the
+operands is (I - A)^-1 B for a fixed point, and -A^-1 B for a root (the implicit function theorem). For a
+fixed point the inverse is found by iteration too: it is the solution of another, linear, equation, and so has
+derivatives of its own, to any order. For a root a dense system is solved.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ Map = Callable[[Flat], list[Any]]
 
 
 class Limits(NamedTuple):
-    """When an iteration has converged, and when it is given up. Without tolerances: the precision to the power 3/4."""
+    """When an iteration has converged, and when it is given up. Without tolerances: the precision to the
+    power 3/4.
+    """
 
     name: str
     rtol: float | None
@@ -53,7 +56,9 @@ class Limits(NamedTuple):
             raise ArgumentError(f"{self.name}: max_steps must be an int of at least 1, not {steps!r}")
         for name, tol in (("rtol", self.rtol), ("atol", self.atol)):
             if tol is not None and not tol >= 0:
-                raise ArgumentError(f"{self.name}: {name} must be at least 0, or None for the default, not {tol!r}")
+                raise ArgumentError(
+                    f"{self.name}: {name} must be at least 0, or None for the default, not {tol!r}"
+                )
 
     def steps(self) -> Iterable[int]:
         """The steps that may be made, with a bar if one was asked for."""
@@ -105,7 +110,9 @@ def pullback(fun: Map, values: Flat) -> Map:
 
     def pull(cts: Flat) -> list[Any]:
         found = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n is not None])
-        return [found[leaf._node] if leaf._node in found else np.zeros(leaf.shape, leaf.dtype) for leaf in leaves]
+        return [
+            found[leaf._node] if leaf._node in found else np.zeros(leaf.shape, leaf.dtype) for leaf in leaves
+        ]
 
     return pull
 
@@ -221,7 +228,9 @@ class BatchedEquation(Equation):
     def backward(self, x: Flat, operands: Flat, rhs: Flat) -> Flat:
         return self._run(self.inner.backward, x, operands, rhs)
 
-    def _run(self, method: Callable[[Flat, Flat, Flat], Flat], x: Flat, operands: Flat, rhs: Flat) -> list[Any]:
+    def _run(
+        self, method: Callable[[Flat, Flat, Flat], Flat], x: Flat, operands: Flat, rhs: Flat
+    ) -> list[Any]:
         with StandIn(self.trace) as batch:
             x, rhs = (batch.given(values, [True] * len(values)) for values in (x, rhs))
             return batch.taken(method(x, batch.given(operands, self.flags), rhs))
@@ -264,11 +273,16 @@ class SolutionCall(PullCall):
     def jvp(self, operands: Flat, tangents: dict[int, Any], trace: Trace) -> Outputs:
         x, given = bind(self, flat_call(operands)), operands[self.count :]
         push = pushforward(lambda given: self.equation.apply(x, given), given)
-        return x, self.equation.forward(x, given, push([tangents.get(i + self.count) for i in range(len(given))]))
+        return x, self.equation.forward(
+            x, given, push([tangents.get(i + self.count) for i in range(len(given))])
+        )
 
     def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
         x, given = call.operands[: self.count], call.operands[self.count :]
-        x = [v if b else np.broadcast_to(v, (trace.size, *np.shape(v))) for v, b in zip(x, batched, strict=False)]
+        x = [
+            v if b else np.broadcast_to(v, (trace.size, *np.shape(v)))
+            for v, b in zip(x, batched, strict=False)
+        ]
         made = SolutionCall(BatchedEquation(self.equation, trace, batched[self.count :]), self.count)
         return [trace.wrap(v, None) for v in bind(made, flat_call([*x, *given]))]
 

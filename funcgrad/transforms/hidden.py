@@ -1,7 +1,9 @@
-"""Tracers that hide in outputs: in objects of other libraries, in instances of one's own classes, in what is yet to be computed.
+"""Tracers that hide in outputs: in objects of other libraries, in instances of one's own classes, in what is
+yet to be computed.
 
-An output that holds a tracer inside would be taken for a constant: its derivative would be zeros. Where it is plain which array
-is meant (a DataArray of xarray, a quantity of pint), that array takes its place; anything else is refused.
+An output that holds a tracer inside would be taken for a constant: its derivative would be zeros. Where it is
+plain which array is meant (a DataArray of xarray, a quantity of pint), that array takes its place; anything
+else is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +22,22 @@ from funcgrad.core.arrays.foreign import HOLDERS, called, library_of
 from funcgrad.core.engine.trace import Trace, Tracer
 from funcgrad.errors import OutputError
 
-_PLAIN = frozenset([np.ndarray, float, int, bool, complex, str, bytes, type(None), np.float64, np.float32, np.int64, np.bool_])
+_PLAIN = frozenset(
+    [
+        np.ndarray,
+        float,
+        int,
+        bool,
+        complex,
+        str,
+        bytes,
+        type(None),
+        np.float64,
+        np.float32,
+        np.int64,
+        np.bool_,
+    ]
+)
 _NO_HOLDERS = (str, bytes, int, float, complex, np.generic, np.dtype, type, ModuleType, BuiltinFunctionType)
 _MANY = 10_000  # objects; what is still hidden behind so many is not found
 
@@ -57,12 +74,16 @@ def checked(x: Tracer) -> Tracer:
 def _of_pint(x: Any, held: Any, transform: str) -> Any:
     """The numbers of a quantity of pint. Percent and the like could be meant either way."""
     if x.dimensionless and not x.unitless:
-        raise OutputError(f"{transform}: an output is in {x.units}. Write x.m_as('') or x.magnitude, whichever is meant.")
+        raise OutputError(
+            f"{transform}: an output is in {x.units}. Write x.m_as('') or x.magnitude, whichever is meant."
+        )
     return held
 
 
 def path_to_tracer(x: Any, trace: Trace) -> str | None:
-    """Where inside `x` there is a tracer of `trace`, or of a transform that has returned; None, if there is none."""
+    """Where inside `x` there is a tracer of `trace`, or of a transform that has returned; None, if there is
+    none.
+    """
     seen, queue = {id(x)}, deque([("", x)])
     alive = [x]  # what is made on the way must not give its id to another
     while queue and len(seen) < _MANY:
@@ -107,13 +128,17 @@ def _content(cell: CellType) -> Iterator[Any]:
 
 
 def _attributes(x: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes of an object, and the graph of what is yet to be computed; of compiled objects what they refer to."""
+    """The attributes of an object, and the graph of what is yet to be computed; of compiled objects what they
+    refer to.
+    """
     graph = getattr(type(x), "__dask_graph__", None)
     if graph is not None:
         yield ".__dask_graph__()", dict(graph(x) or {})
     for name, value in list(getattr(x, "__dict__", {}).items()):
         yield f".{name}", value
-    slots = [name for cls in type(x).__mro__ for name in _slots(cls) if name not in ("__dict__", "__weakref__")]
+    slots = [
+        name for cls in type(x).__mro__ for name in _slots(cls) if name not in ("__dict__", "__weakref__")
+    ]
     for name in slots:
         value = getattr(x, name, None)
         if value is not None:

@@ -1,7 +1,7 @@
 """fixed_point and root: solutions of equations, differentiated by the implicit function theorem.
 
-The derivative does not run through the iteration, so it costs the same however many steps that took, keeps nothing of
-them, and is there for a solver that funcgrad can't see into.
+The derivative does not run through the iteration, so it costs the same however many steps that took, keeps
+nothing of them, and is there for a solver that funcgrad can't see into.
 """
 
 from __future__ import annotations
@@ -14,7 +14,18 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.errors import ArgumentError
-from funcgrad.transforms.equations import Equation, FixedPoint, Flat, Limits, Map, Root, flattened, largest, like, solution
+from funcgrad.transforms.equations import (
+    Equation,
+    FixedPoint,
+    Flat,
+    Limits,
+    Map,
+    Root,
+    flattened,
+    largest,
+    like,
+    solution,
+)
 from funcgrad.transforms.matrices import jacrev
 from funcgrad.transforms.programs import without_derivatives, write_down
 from funcgrad.transforms.wrapping import check_function, name_of
@@ -32,23 +43,25 @@ def fixed_point(
     solver: Solver | None = None,
     progress: bool = False,
 ) -> Any:
-    """The x with `x = f(x, *params)`, by iteration from x0, with its derivatives in `params` and in what `f` closes over.
+    """The x with `x = f(x, *params)`, by iteration from x0, with its derivatives in `params` and in what `f`
+    closes over.
 
     Args:
-        f: the function; it returns a pytree like x. It must contract near the solution (the derivative's eigenvalues
+        f: the function; it returns a pytree like x. It must contract near the solution (the derivative's
+        eigenvalues
             are below 1 in size): the derivatives are found by iteration as well.
-        x0: where to start: a pytree of floating arrays. The solution does not depend on it, so it gets no derivative.
-        params: further arguments of `f`: pytrees of anything.
-        rtol, atol: iteration ends when no element of x changes by more than atol + rtol * (the largest in x). By
+        x0: where to start: a pytree of floating arrays. The solution does not depend on it, so it gets no
+        derivative. params: further arguments of `f`: pytrees of anything. rtol, atol: iteration ends when no
+        element of x changes by more than atol + rtol * (the largest in x). By
             default both are the precision of the dtype to the power 3/4 (2e-12 for float64).
-        max_steps: how many iterations to try.
-        solver: does the work instead of plain iteration: `solver(g, x0)` returns the solution of x = g(x), where g is
+        max_steps: how many iterations to try. solver: does the work instead of plain iteration: `solver(g,
+        x0)` returns the solution of x = g(x), where g is
             `f` with plain params. It may be anything; nothing in it is differentiated.
         progress: show a bar that counts the steps (it needs tqdm).
 
     Returns:
-        The solution, with the structure of x0, to any order in forward and reverse mode, and under vmap (where
-        iteration goes on until all examples have converged).
+        The solution, with the structure of x0, to any order in forward and reverse mode, and under vmap
+        (where iteration goes on until all examples have converged).
 
     Raises:
         ConvergenceError: no solution within max_steps, or NaN. ArgumentError: f(x) does not look like x.
@@ -72,20 +85,23 @@ def root(
     solver: Solver | None = None,
     progress: bool = False,
 ) -> Any:
-    """The x with `f(x, *params) = 0`, by Newton's method from x0, with its derivatives in `params` and in what `f` closes over.
+    """The x with `f(x, *params) = 0`, by Newton's method from x0, with its derivatives in `params` and in
+    what `f` closes over.
 
     Args:
-        f: the function; it returns a pytree with as many real numbers as x has. Its derivative in x must not be
+        f: the function; it returns a pytree with as many real numbers as x has. Its derivative in x must not
+        be
             singular at the solution. (Jacobians are dense: for up to some thousand unknowns.)
-        x0, params, rtol, atol, max_steps, solver, progress: as for `fixed_point`; the solver finds x with g(x) = 0, and may be
+        x0, params, rtol, atol, max_steps, solver, progress: as for `fixed_point`; the solver finds x with
+        g(x) = 0, and may be
             one of scipy.optimize's. Steps of Newton's method are halved while they make things worse.
 
     Returns:
         The solution, with the structure of x0, as for `fixed_point`.
 
     Raises:
-        ConvergenceError: no solution within max_steps, or NaN. ArgumentError: f(x) has another number of elements, or
-        x is complex. LinAlgError: the Jacobian is singular.
+        ConvergenceError: no solution within max_steps, or NaN. ArgumentError: f(x) has another number of
+        elements, or x is complex. LinAlgError: the Jacobian is singular.
 
     >>> import numpy as np, funcgrad as fg
     >>> cube_root = lambda a: fg.root(lambda x: x ** 3 - a, 1.0)
@@ -119,7 +135,9 @@ def _solved(
     if solver is None:
         x = solve(lambda x: check.outputs(f(tree.unflatten(structure, x), *values), x), start)
     else:
-        x = check.solution(solver(lambda x: tree.map(without_derivatives, f(x, *values)), tree.unflatten(structure, start)))
+        x = check.solution(
+            solver(lambda x: tree.map(without_derivatives, f(x, *values)), tree.unflatten(structure, start))
+        )
     x = [leaf if isinstance(leaf, Tracer) else np.asarray(leaf) for leaf in x]
     equation, operands = _equation(kind, f, x, params, check, limits)
     found = [o[()] if type(o) is np.ndarray and o.shape == () else o for o in solution(equation, x, operands)]
@@ -139,7 +157,9 @@ def _equation(
 
     recording = write_down(flat, [*x, *leaves])
     program = recording.program
-    places = [next((k for k, leaf in enumerate(x) if leaf is operand), None) for operand in recording.operands]
+    places = [
+        next((k for k, leaf in enumerate(x) if leaf is operand), None) for operand in recording.operands
+    ]
 
     def apply(x: Flat, operands: Flat) -> list[Any]:
         rest: Iterator[Any] = iter(operands)
@@ -221,7 +241,9 @@ def newton(f: Map, x: Flat, limits: Limits) -> Flat:
     raise limits.failure(f"after {limits.max_steps} steps it still changed by {change:.3g}")
 
 
-def descended(residual: Callable[[Any], Any], v: Any, step: Any, before: float, limits: Limits) -> tuple[Any, float, bool]:
+def descended(
+    residual: Callable[[Any], Any], v: Any, step: Any, before: float, limits: Limits
+) -> tuple[Any, float, bool]:
     """v + step, or as much of the step as makes the residual smaller.
 
     How far that was, and whether it was all of it.

@@ -26,7 +26,9 @@ _PROMOTED: dict[type, Callable[[Any], Any]] = {float: np.float64, int: np.float6
 
 
 def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> Any:
-    """An input leaf as a NumPy scalar, array or tracer of a floating dtype; integers stay where they are allowed."""
+    """An input leaf as a NumPy scalar, array or tracer of a floating dtype; integers stay where they are
+    allowed.
+    """
     kind = type(x)
     if kind is np.ndarray:
         if x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub":
@@ -49,7 +51,11 @@ def _not_differentiable(x: Any, where: str) -> NonDifferentiableError:
         return NonDifferentiableError(f"{where} is {instead}.")
     dtype = getattr(x, "dtype", None)
     if isinstance(x, (bool, np.bool_)) or dtype is not None and dtype.kind in "iub":
-        found = f"of integer dtype {dtype}" if dtype is not None and dtype.kind in "iu" else "boolean (an integer type)"
+        found = (
+            f"of integer dtype {dtype}"
+            if dtype is not None and dtype.kind in "iu"
+            else "boolean (an integer type)"
+        )
         return NonDifferentiableError(
             f"{where} is {found}, and has no derivative. Write 1.0 for 1, or x.astype(float), or pass allow_int=True to grad "
             "(the derivative is then an empty placeholder of dtype float0)."
@@ -62,14 +68,18 @@ def _not_differentiable(x: Any, where: str) -> NonDifferentiableError:
     )
 
 
-def argument_leaves(arg: Any, transform: str, number: int, *, allow_int: bool = False) -> tuple[list[Any], tree.Structure]:
+def argument_leaves(
+    arg: Any, transform: str, number: int, *, allow_int: bool = False
+) -> tuple[list[Any], tree.Structure]:
     """The leaves of one argument, ready to be traced, and its structure."""
     if type(arg) is np.ndarray or type(arg) is float:  # the common case, without a walk
         return [as_value(arg, lambda: f"{transform}: argument {number}", allow_int=allow_int)], tree.LEAF
     values, structure = tree.flatten(arg)
     for position, leaf in enumerate(values):
         if type(leaf) is not np.ndarray or leaf.dtype.kind != "f":
-            values[position] = as_value(leaf, lambda p=position: _place(arg, transform, number, p), allow_int=allow_int)
+            values[position] = as_value(
+                leaf, lambda p=position: _place(arg, transform, number, p), allow_int=allow_int
+            )
     return values, structure
 
 
@@ -79,7 +89,9 @@ def _place(arg: Any, transform: str, number: int, position: int) -> str:
 
 
 def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[Node | None]]:
-    """The leaves of a trace, and their nodes (the function may assign into its arguments); integers go in as they are."""
+    """The leaves of a trace, and their nodes (the function may assign into its arguments); integers go in as
+    they are.
+    """
     leaves: list[Any] = []
     nodes: list[Node | None] = []
     for value in values:
@@ -94,13 +106,22 @@ Argument = tuple[Sequence[Any], Sequence[Node | None], tree.Structure]
 
 
 def trace_arguments(
-    trace: ReverseTrace, args: Sequence[Any], where: Sequence[int], transform: str, *, allow_int: bool, holomorphic: bool
+    trace: ReverseTrace,
+    args: Sequence[Any],
+    where: Sequence[int],
+    transform: str,
+    *,
+    allow_int: bool,
+    holomorphic: bool,
 ) -> tuple[list[Any], list[Node | Argument]]:
-    """The arguments with tracers for the leaves of those in `where`, and what it takes to find their gradients."""
+    """The arguments with tracers for the leaves of those in `where`, and what it takes to find their
+    gradients.
+    """
     traced_args, arguments = list(args), []
     for i in where:
         arg = args[i]
-        if type(arg) is ndarray and arg.dtype.kind == "f" and not holomorphic:  # the common case, without a walk
+        # the common case, without a walk
+        if type(arg) is ndarray and arg.dtype.kind == "f" and not holomorphic:
             traced_args[i] = leaf = trace.leaf(arg)
             arguments.append(leaf._node)
             continue
@@ -128,7 +149,9 @@ def argument_gradients(cts: dict[Node, Any], arguments: Sequence[Node | Argument
     for argument in arguments:
         if type(argument) is not Node:
             values, nodes, structure = argument  # pyright: ignore[reportGeneralTypeIssues]
-            found.append(tree.unflatten(structure, [gradient(cts, node, value) for node, value in zip(nodes, values)]))
+            found.append(
+                tree.unflatten(structure, [gradient(cts, node, value) for node, value in zip(nodes, values)])
+            )
             continue
         ct = cts.pop(argument, None)
         if type(ct) is ndarray and ct.base is None and getrefcount(ct) <= _ALONE:
@@ -149,7 +172,9 @@ _OBJECT = np.dtype(object)
 
 
 def lower_leaf(trace: Trace, x: Any) -> Any:
-    """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an error."""
+    """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an
+    error.
+    """
     if isinstance(x, Tracer):
         if x._trace is trace:
             return snapshot(x._value) if isinstance(x._value, Tracer) else x._value
@@ -163,7 +188,9 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
 
 
 def handed_out(trace: Trace, x: Any) -> Any:
-    """One output leaf of a tape that outlives its trace, as an array of the caller's: the tape may hold the value itself."""
+    """One output leaf of a tape that outlives its trace, as an array of the caller's: the tape may hold the
+    value itself.
+    """
     value = lower_leaf(trace, x)
     return value.copy("K") if value is not x and type(value) is np.ndarray else value
 
@@ -197,12 +224,18 @@ def _described(x: Any) -> str:
 
 
 def gradient(cts: dict[Node, Any], node: Node | None, value: Any) -> Any:
-    """The gradient for one input leaf: zeros where nothing came, else an array that belongs to the caller alone."""
+    """The gradient for one input leaf: zeros where nothing came, else an array that belongs to the caller
+    alone.
+    """
     if node is None:
         return np.zeros(value.shape, float0)
     ct = cts.pop(node, None)
     if ct is None:
-        return np.zeros(value.shape, value.dtype)[()] if value.shape == () else np.zeros(value.shape, value.dtype)
+        return (
+            np.zeros(value.shape, value.dtype)[()]
+            if value.shape == ()
+            else np.zeros(value.shape, value.dtype)
+        )
     return own(ct)
 
 
@@ -235,13 +268,17 @@ def fitted_direction(given: Any, value: Any, what: str) -> Any:
     if not isinstance(given, Tracer) and not hasattr(given, "dtype"):
         given = np.asarray(given)
     if given.dtype == float0 or given.dtype.kind not in "fciub":
-        raise CotangentError(f"{what} has dtype {given.dtype}, but its value has dtype {value.dtype}; give numbers of that dtype")
+        raise CotangentError(
+            f"{what} has dtype {given.dtype}, but its value has dtype {value.dtype}; give numbers of that dtype"
+        )
     if given.shape != value.shape:
         raise CotangentError(
             f"{what} has shape {given.shape}, but its value has shape {value.shape}; give an array of exactly that shape"
         )
     if given.dtype.kind == "c" and value.dtype.kind != "c":
-        raise CotangentError(f"{what} has dtype {given.dtype}, but its value is real ({value.dtype}); give its real part")
+        raise CotangentError(
+            f"{what} has dtype {given.dtype}, but its value is real ({value.dtype}); give its real part"
+        )
     return given if given.dtype == value.dtype else given.astype(value.dtype)
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 class Template(NamedTuple):
-    """What a tangent or cotangent has to look like: the structure of a tree, the shape and dtype of each leaf."""
+    """What a tangent or cotangent has to look like: the structure of a tree, the shape and dtype of each
+    leaf.
+    """
 
     structure: tree.Structure
     specs: Sequence[Spec]
@@ -33,7 +35,9 @@ class Template(NamedTuple):
         try:
             found = direction_leaves(self.structure, given, what)
         except ValueError as error:
-            raise CotangentError(f"{error}. It needs the structure of what it belongs to (None for zeros).") from None
+            raise CotangentError(
+                f"{error}. It needs the structure of what it belongs to (None for zeros)."
+            ) from None
         return [fitted_direction(x, to, what) for x, to in zip(found, self.specs, strict=True)]
 
     def filled(self, found: Iterable[Any]) -> Any:
@@ -75,10 +79,11 @@ def linearize(
 @overload
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The output of a function, and its derivative there: a linear function of tangents that does not run `fun` again.
+    """The output of a function, and its derivative there: a linear function of tangents that does not run
+    `fun` again.
 
-    One run of `fun`, and one sweep, are recorded; each tangent then costs about one sweep. For a single tangent,
-    `jvp` is cheaper.
+    One run of `fun`, and one sweep, are recorded; each tangent then costs about one sweep. For a single
+    tangent, `jvp` is cheaper.
 
     Args:
         fun: the function; inputs and output are pytrees of arrays.
@@ -87,10 +92,12 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 
     Returns:
         (output, f_jvp) or (output, f_jvp, aux). `f_jvp(*tangents)` takes a tangent for each primal, with its
-        structure and shapes, and returns the tangent of the output, with the structure, shapes and dtypes of that.
+        structure and shapes, and returns the tangent of the output, with the structure, shapes and dtypes of
+        that.
 
     Raises:
-        ArgumentError, CotangentError (from `f_jvp`): wrong number of tangents; wrong structure, shape or dtype.
+        ArgumentError, CotangentError (from `f_jvp`): wrong number of tangents; wrong structure, shape or
+        dtype.
 
     >>> import numpy as np, funcgrad as fg
     >>> out, f_jvp = fg.linearize(np.sin, np.array([0.0, np.pi]))
@@ -109,8 +116,12 @@ def transposed(pullback: Pullback) -> LinearTape:
     with LinearTrace(None) as trace:
         cts = [None if node is None else input_like(trace, value) for node, value in pullback.ends]
         ends = zip(pullback.ends, cts, strict=True)
-        leaves = sweep([(node, ct) for (node, _), ct in ends if ct is not None and node is not None], release=True)
-        parts = [None if node is None else leaves.get(node) for _, nodes, _ in pullback.arguments for node in nodes]
+        leaves = sweep(
+            [(node, ct) for (node, _), ct in ends if ct is not None and node is not None], release=True
+        )
+        parts = [
+            None if node is None else leaves.get(node) for _, nodes, _ in pullback.arguments for node in nodes
+        ]
     return LinearTape(trace, cts, parts)
 
 
@@ -127,16 +138,18 @@ class Transpose:
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
-    """The transpose of a linear function: x -> A x becomes ct -> A^T ct. (No conjugation, for complex numbers.)
+    """The transpose of a linear function: x -> A x becomes ct -> A^T ct. (No conjugation, for complex
+    numbers.)
 
     Args:
-        fun: the function, linear in all its arguments together; inputs and output are pytrees of arrays. Of an affine
+        fun: the function, linear in all its arguments together; inputs and output are pytrees of arrays. Of
+        an affine
             function the linear part is transposed.
         primals: arrays like its arguments, or anything with a shape and a dtype; the values don't matter.
 
     Returns:
-        A function that takes one cotangent, with the structure of the output, and returns a tuple, one entry for each
-        primal.
+        A function that takes one cotangent, with the structure of the output, and returns a tuple, one entry
+        for each primal.
 
     Raises:
         ArgumentError: `fun` is not linear (the operation is named), or a primal is no floating array.
@@ -160,7 +173,9 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
         outs, structure = tree.flatten(fun(*args))
         outs = [revealed(trace, o, "linear_transpose") for o in outs]
         values = [output_value(lower_leaf(trace, o), fun, "linear_transpose") for o in outs]
-    return Transpose(LinearTape(trace, inputs, outs), templates, Template(structure, [spec(v) for v in values]))
+    return Transpose(
+        LinearTape(trace, inputs, outs), templates, Template(structure, [spec(v) for v in values])
+    )
 
 
 def has_shape(x: Any) -> bool:

@@ -1,4 +1,6 @@
-"""Jacobians, Hessians and products with them. All rows (or columns) are computed in one batched sweep (or push)."""
+"""Jacobians, Hessians and products with them. All rows (or columns) are computed in one batched sweep (or
+push).
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ class Jacobian(Differentiated):
         result = tree.unflatten(out_structure, [pick(parts) for parts in blocks])
         return (result, aux) if self.has_aux else result
 
-    def _blocks(self, fun: Callable[..., Any], chosen: Sequence[Any]) -> tuple[list[Any], tree.Structure, Any]:
+    def _blocks(
+        self, fun: Callable[..., Any], chosen: Sequence[Any]
+    ) -> tuple[list[Any], tree.Structure, Any]:
         raise NotImplementedError
 
     def _check_input(self, value: Any) -> None:
@@ -94,15 +98,18 @@ class JacRev(Jacobian):
 
     transform = "jacrev"
 
-    def _blocks(self, fun: Callable[..., Any], chosen: Sequence[Any]) -> tuple[list[Any], tree.Structure, Any]:
+    def _blocks(
+        self, fun: Callable[..., Any], chosen: Sequence[Any]
+    ) -> tuple[list[Any], tree.Structure, Any]:
         out, pullback, aux = record(fun, chosen, {}, has_aux=self.has_aux, transform=self.transform)
         for value in tree.leaves(out):
             self._check_output(value)
         return [self._rows(pullback, node, value) for node, value in pullback.ends], pullback.structure, aux
 
     def _rows(self, pullback: Pullback, node: Any, value: Any) -> list[Any]:
-        """All rows for one output leaf. If a number in them is not finite, once more with masks: a zero of the identity
-        times an infinite derivative must not spoil the other rows."""
+        """All rows for one output leaf. If a number in them is not finite, once more with masks: a zero of
+        the identity times an infinite derivative must not spoil the other rows.
+        """
         rows = self._swept(pullback, node, value, masked=False)
         if node is not None and value.shape != () and not is_finite(rows):
             rows = self._swept(pullback, node, value, masked=True)
@@ -126,10 +133,16 @@ class JacRev(Jacobian):
             return self._gathered(pullback, lambda ct: ct.reshape(1, *ct.shape), cts, n)
         with BatchTrace(n) as trace:
             identity = identity_rows(value.size, rows)
-            cts = sweep([(node, seed(trace, identity, value.shape, value.dtype, masked=masked))]) if node is not None else {}
+            cts = (
+                sweep([(node, seed(trace, identity, value.shape, value.dtype, masked=masked))])
+                if node is not None
+                else {}
+            )
             return self._gathered(pullback, lambda ct: unbatched(trace, ct), cts, n)
 
-    def _gathered(self, pullback: Pullback, take: Callable[[Any], Any], cts: dict[Any, Any], n: int) -> list[Any]:
+    def _gathered(
+        self, pullback: Pullback, take: Callable[[Any], Any], cts: dict[Any, Any], n: int
+    ) -> list[Any]:
         results = []
         for values, nodes, structure in pullback.arguments:
             found = []
@@ -167,13 +180,17 @@ class JacFwd(Jacobian):
                 "jacfwd of a complex input needs holomorphic=True; or write the function of two real arrays"
             )
 
-    def _blocks(self, fun: Callable[..., Any], chosen: Sequence[Any]) -> tuple[list[Any], tree.Structure, Any]:
+    def _blocks(
+        self, fun: Callable[..., Any], chosen: Sequence[Any]
+    ) -> tuple[list[Any], tree.Structure, Any]:
         columns, structure, aux = self._columns(fun, chosen, masked=False)
         if not is_finite([c for c in columns if c is not None]):
             columns, structure, aux = self._columns(fun, chosen, masked=True)
         return columns, structure, aux
 
-    def _columns(self, fun: Callable[..., Any], chosen: Sequence[Any], *, masked: bool) -> tuple[list[Any], tree.Structure, Any]:
+    def _columns(
+        self, fun: Callable[..., Any], chosen: Sequence[Any], *, masked: bool
+    ) -> tuple[list[Any], tree.Structure, Any]:
         flat = [argument_leaves(x, self.transform, i, allow_int=self.allow_int) for i, x in enumerate(chosen)]
         sizes = [v.size if v.dtype.kind in "fc" else 0 for values, _ in flat for v in values]
         total = sum(sizes)
@@ -191,7 +208,9 @@ class JacFwd(Jacobian):
     def _pushed(
         self, fun: Any, flat: Any, sizes: list[int], rows: slice, *, masked: bool
     ) -> tuple[list[Any], list[Any], Any, Any]:
-        """The tangents of all output leaves, batched along axis 0, for some rows of the identity over all inputs."""
+        """The tangents of all output leaves, batched along axis 0, for some rows of the identity over all
+        inputs.
+        """
         identity = identity_rows(sum(sizes), rows)
         with BatchTrace(rows.stop - rows.start) as batch, ForwardTrace() as trace:
             args, start = [], 0
@@ -220,7 +239,9 @@ class JacFwd(Jacobian):
     def _tangent(self, trace: ForwardTrace, batch: BatchTrace, o: Any, value: Any) -> Any:
         t = dense(o._node) if isinstance(o, ForwardTracer) and o._trace is trace else None
         if t is None:
-            return np.zeros((batch.size, *value.shape), value.dtype if value.dtype.kind in "fc" else np.float64)
+            return np.zeros(
+                (batch.size, *value.shape), value.dtype if value.dtype.kind in "fc" else np.float64
+            )
         return unbatched(batch, t)
 
     def _split(self, collected: Collected, out: Any, flat: Any, sizes: list[int]) -> list[Any]:
@@ -230,7 +251,8 @@ class JacFwd(Jacobian):
             found = []
             for v in values:
                 if v.dtype.kind in "fc":
-                    is_all = type(whole) is np.ndarray and sizes[k] == whole.shape[-1]  # and nobody else has it
+                    # and nobody else has it
+                    is_all = type(whole) is np.ndarray and sizes[k] == whole.shape[-1]
                     block = shaped(whole if is_all else whole[..., at : at + sizes[k]], out.shape + v.shape)
                     block = block if block.dtype == v.dtype else block.astype(v.dtype)
                     found.append(block if is_all else own(block))
@@ -273,8 +295,9 @@ def jacrev(
         progress: show a bar that counts the chunks (it needs tqdm).
 
     Returns:
-        A function that returns the Jacobian: the structure of the output, in each leaf the structure of the argument (a tuple of
-        them for several argnums), in each of those an array of shape out.shape + in.shape and the input's dtype.
+        A function that returns the Jacobian: the structure of the output, in each leaf the structure of the
+        argument (a tuple of them for several argnums), in each of those an array of shape out.shape +
+        in.shape and the input's dtype.
 
     Raises:
         as `grad`; OutputError for complex outputs without `holomorphic`.
@@ -376,8 +399,8 @@ def hessian(
     Arguments (but for `allow_int`) and errors are those of `jacrev`.
 
     Returns:
-        A function that returns the Hessian: for a scalar output and an array of shape s, an array of shape s + s; for pytrees
-        the structure of the argument, in each leaf the structure of the argument again.
+        A function that returns the Hessian: for a scalar output and an array of shape s, an array of shape s
+        + s; for pytrees the structure of the argument, in each leaf the structure of the argument again.
 
     >>> import numpy as np, funcgrad as fg
     >>> fg.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
@@ -402,7 +425,8 @@ def hvp(fun: Callable[..., Any], primals: tuple[X, Y], tangents: Sequence[Any]) 
 @overload
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any: ...
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The Hessian of a scalar function times a vector, forward over reverse: the cost of a few gradients, and no matrix.
+    """The Hessian of a scalar function times a vector, forward over reverse: the cost of a few gradients, and
+    no matrix.
 
     Args:
         fun: the function, with one number as output.
@@ -410,7 +434,8 @@ def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         tangents: a tuple of directions with the structure of the primals.
 
     Returns:
-        With one primal, the product with the structure of that argument; with several, a tuple of products with respect to all.
+        With one primal, the product with the structure of that argument; with several, a tuple of products
+        with respect to all.
 
     >>> import numpy as np, funcgrad as fg
     >>> fg.hvp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), (np.array([1.0, -1.0]),))
@@ -421,7 +446,9 @@ def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def slope_of(fun: Callable[..., Any], primals: Sequence[Any], transform: str) -> Grad:
-    """The gradient of `fun` in all of its arguments (in the one, bare, if that is all), for a transform of that name."""
+    """The gradient of `fun` in all of its arguments (in the one, bare, if that is all), for a transform of
+    that name.
+    """
     check_function(fun, transform)
     slope = Grad(fun, 0 if len(primals) == 1 else tuple(range(len(primals))))
     slope.transform = transform  # in messages

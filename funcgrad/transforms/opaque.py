@@ -1,13 +1,14 @@
-"""Calls that are one step for the engine, with a derivative supplied by their maker: custom rules, checkpoints, ...
+"""Calls that are one step for the engine, with a derivative supplied by their maker: custom rules,
+checkpoints, ...
 
     PullCall    its derivative runs backwards (fwd, bwd); forwards it is bwd transposed
     PushCall    its derivative runs forwards (jvp); backwards it is jvp transposed
     batched()   either of them for a whole batch of vmap
 
-A call is made anew each time a function is called, so it may remember what belongs to that call. Operands and outputs
-are flat. What the functions behind it close over is not among the operands: where they compute with a tracer of the
-trace that is just taking the call, their output is itself such a tracer, and its own node joins the parents of the
-call's node.
+A call is made anew each time a function is called, so it may remember what belongs to that call. Operands and
+outputs are flat. What the functions behind it close over is not among the operands: where they compute with a
+tracer of the trace that is just taking the call, their output is itself such a tracer, and its own node joins
+the parents of the call's node.
 """
 
 from __future__ import annotations
@@ -100,8 +101,13 @@ class OpaqueCall(Opaque):
         """`residuals` as a pytree that hides no tracer: they are about to be carried out of a vmap."""
         return residuals
 
-    def on_reverse(self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]) -> list[Any]:
-        operands = [trace.guard.keep(x) if type(x) is np.ndarray and i not in slots else x for i, x in enumerate(call.operands)]
+    def on_reverse(
+        self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]
+    ) -> list[Any]:
+        operands = [
+            trace.guard.keep(x) if type(x) is np.ndarray and i not in slots else x
+            for i, x in enumerate(call.operands)
+        ]
         outs, residuals = self.fwd(operands, slots, trace) if slots else (bind(self, call), None)
         captured = [k for k, o in enumerate(outs) if node_of(trace, o) is not None]
         if not slots:
@@ -136,7 +142,9 @@ class PullCall(OpaqueCall):
     """A call with fwd and bwd."""
 
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
-        """By transposition: `bwd` is linear in the cotangents, so to pull tangents through it is to push them."""
+        """By transposition: `bwd` is linear in the cotangents, so to pull tangents through it is to push
+        them.
+        """
         slots = tuple(tangents)
         outs, residuals = self.fwd(operands, slots, trace)
         with LinearTrace(f"{self.name} in forward mode: its backward rule") as backward:
@@ -157,9 +165,13 @@ class PushCall(OpaqueCall):
             tangents = {i: input_like(forward, operands[i]) for i in slots}
             outs, ts = self.jvp(operands, tangents, trace)
         if any(node_of(forward, o) is not None for o in outs):
-            raise RuleError(f"{self.name}: the output that its rule returns depends on the tangents; it must not")
+            raise RuleError(
+                f"{self.name}: the output that its rule returns depends on the tangents; it must not"
+            )
         if any(t is not None and node_of(forward, t) is None and np.any(concrete(t) != 0) for t in ts):
-            raise RuleError(f"{self.name}: the tangent that its rule returns is a constant, not linear in the tangents")
+            raise RuleError(
+                f"{self.name}: the tangent that its rule returns is a constant, not linear in the tangents"
+            )
         return outs, LinearTape(forward, list(tangents.values()), ts)
 
     def bwd(self, residuals: LinearTape, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
@@ -176,10 +188,13 @@ class StandIn(BatchTrace):
 
     def __init__(self, of: BatchTrace) -> None:
         super().__init__(of.size)
-        self.family: tuple[BatchTrace, ...] = (of, *getattr(of, "family", ()))  # without itself, which would be a cycle
+        # without itself, which would be a cycle
+        self.family: tuple[BatchTrace, ...] = (of, *getattr(of, "family", ()))
 
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
-        mine = [self.wrap(x._value, None) if self.holds(x) and x._trace is not self else x for x in call.operands]
+        mine = [
+            self.wrap(x._value, None) if self.holds(x) and x._trace is not self else x for x in call.operands
+        ]
         return super().apply(primitive, call.with_operands(mine))
 
     def holds(self, x: Any) -> bool:
@@ -188,11 +203,17 @@ class StandIn(BatchTrace):
 
     def given(self, operands: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
         """Values as tracers, where they are batched."""
-        return [self.wrap(x, None) if is_batched and x is not None else x for x, is_batched in zip(operands, flags, strict=True)]
+        return [
+            self.wrap(x, None) if is_batched and x is not None else x
+            for x, is_batched in zip(operands, flags, strict=True)
+        ]
 
     def taken(self, outs: Sequence[Any]) -> list[Any]:
         """Results as values with the batch at axis 0."""
-        return [o if o is None else o._value if self.holds(o) else np.broadcast_to(o, (self.size, *np.shape(o))) for o in outs]
+        return [
+            o if o is None else o._value if self.holds(o) else np.broadcast_to(o, (self.size, *np.shape(o)))
+            for o in outs
+        ]
 
     def summed(self, part: Any) -> Any:
         """The cotangent of something that all examples share."""
@@ -214,7 +235,9 @@ class _Batched(OpaqueCall):
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         with StandIn(self.trace) as batch:
             given = batch.given(list(tangents.values()), [self.flags[i] for i in tangents])
-            outs, ts = self.inner.jvp(batch.given(operands, self.flags), dict(zip(tangents, given, strict=True)), trace)
+            outs, ts = self.inner.jvp(
+                batch.given(operands, self.flags), dict(zip(tangents, given, strict=True)), trace
+            )
             return batch.taken(outs), batch.taken(ts)
 
 

@@ -1,4 +1,6 @@
-"""Products with matrices of second derivatives that are never formed: vhp, gnvp. And the diagonal of a Hessian."""
+"""Products with matrices of second derivatives that are never formed: vhp, gnvp. And the diagonal of a
+Hessian.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[An
         cotangents: a tuple of vectors with the structure of the primals.
 
     Returns:
-        With one primal, the product with the structure of that argument; with several, a tuple of products with
-        respect to all.
+        With one primal, the product with the structure of that argument; with several, a tuple of products
+        with respect to all.
 
     >>> import numpy as np, funcgrad as fg
     >>> fg.vhp(lambda x: np.sum(x ** 3), (np.array([1.0, 2.0]),), (np.array([1.0, -1.0]),))
@@ -43,12 +45,15 @@ def vhp(fun: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[An
     return pullback(cotangents[0])[0] if len(primals) == 1 else pullback(tuple(cotangents))
 
 
-def gnvp(model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+def gnvp(
+    model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
+) -> Any:
     """The Gauss-Newton matrix of loss(model(x)) times a vector: J^T H J v.
 
     J is the Jacobian of the model, H the Hessian of the loss at the model's output.
 
-    It leaves out the model's own second derivatives, so it has no negative eigenvalues where the loss is convex.
+    It leaves out the model's own second derivatives, so it has no negative eigenvalues where the loss is
+    convex.
 
     Args:
         model: a function of the primals; its output is a pytree.
@@ -57,8 +62,8 @@ def gnvp(model: Callable[..., Any], loss: Callable[..., Any], primals: Sequence[
         tangents: a tuple of directions with the structure of the primals.
 
     Returns:
-        With one primal, the product with the structure of that argument; with several, a tuple of products with
-        respect to all.
+        With one primal, the product with the structure of that argument; with several, a tuple of products
+        with respect to all.
 
     >>> import numpy as np, funcgrad as fg
     >>> a = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -109,7 +114,8 @@ class HessianDiagonal(Differentiated):
         diagonal = Collected(x.size)
         for rows in shown(chunks(x.size, self.chunk_size), self.transform, progress=self.progress):
             directions = identity_rows(x.size, rows, x.dtype)
-            # The gradient may be a plain array, which no index of each example can be asked for: so a choice, not an index.
+            # The gradient may be a plain array, which no index of each example can be asked for: so a choice,
+            # not an index.
             entry = vmap(lambda t: np.sum(np.where(t != 0, jvp(slope, (x,), (t,))[1], 0)))
             diagonal.add(entry(directions))
         found = unravel(diagonal.result())
@@ -139,10 +145,10 @@ def hessian_diagonal(
     One batched push through the gradient for all elements; only the diagonal is kept of each product.
 
     Args:
-        fun: the function, with one number as output.
-        argnums, argnames: the argument(s) to differentiate in, as in `grad`: real numbers and arrays, or pytrees of them.
-        chunk_size: how many elements to compute at a time, to bound memory; all of them by default.
-        progress: show a bar that counts the chunks (it needs tqdm).
+        fun: the function, with one number as output. argnums, argnames: the argument(s) to differentiate in,
+        as in `grad`: real numbers and arrays, or pytrees of them. chunk_size: how many elements to compute at
+        a time, to bound memory; all of them by default. progress: show a bar that counts the chunks (it needs
+        tqdm).
 
     Returns:
         A function that returns the diagonal, with the structure, shapes and dtypes of the argument.

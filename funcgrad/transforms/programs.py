@@ -1,8 +1,10 @@
-"""What a function called, written down as it ran: a program that can be run again, on operands of the same values.
+"""What a function called, written down as it ran: a program that can be run again, on operands of the same
+values.
 
-`write_down` runs a function on values without derivatives. Tracers that the function closes over (of any trace that
-was there before) are found as they meet the program, and become operands of it, beside the inputs. What was decided
-by values (branches, masks, random numbers) is part of the program, so it must not be run at other values.
+`write_down` runs a function on values without derivatives. Tracers that the function closes over (of any
+trace that was there before) are found as they meet the program, and become operands of it, beside the inputs.
+What was decided by values (branches, masks, random numbers) is part of the program, so it must not be run at
+other values.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ class Ref(int):
 
 
 class ProgramStep:
-    """One call of a program; operands are Refs or constants, `outs` has a Ref for each output that depends on them."""
+    """One call of a program; operands are Refs or constants, `outs` has a Ref for each output that depends on
+    them.
+    """
 
     __slots__ = ("call", "dead", "outs", "primitive")
 
@@ -63,12 +67,19 @@ class ProgramWrite(ProgramStep):
 
 
 class Program:
-    """The steps that the results need, and what the function returned: a Ref for each result, constants for the rest.
+    """The steps that the results need, and what the function returned: a Ref for each result, constants for
+    the rest.
 
     Its outputs are the results (each once), and then what is kept.
     """
 
-    def __init__(self, steps: Sequence[ProgramStep], inputs: Sequence[Ref], returned: Sequence[Any], kept: Iterable[Ref]) -> None:
+    def __init__(
+        self,
+        steps: Sequence[ProgramStep],
+        inputs: Sequence[Ref],
+        returned: Sequence[Any],
+        kept: Iterable[Ref],
+    ) -> None:
         self.returned = returned
         self.results = list(dict.fromkeys(ref for ref in returned if type(ref) is Ref))
         needed = set(self.results)
@@ -91,7 +102,9 @@ class Program:
             alive.update(refs)
 
     def __call__(self, operands: Iterable[Any], kept: Sequence[Any] = ()) -> list[Any]:
-        """The outputs for these operands, one for each input. `kept` are results that need not be computed again."""
+        """The outputs for these operands, one for each input. `kept` are results that need not be computed
+        again.
+        """
         values = dict(zip(self.inputs, operands, strict=True))
         known = dict(zip(self.kept, kept, strict=False))
         for step in self.steps:
@@ -159,7 +172,9 @@ class ProgramTrace(Trace):
         return self.wrap(without_derivatives(x), ref)
 
     def ref_of(self, x: Any) -> Any:
-        """What stands for `x` in a step; a tracer of another trace, which the function closes over, is a new input."""
+        """What stands for `x` in a step; a tracer of another trace, which the function closes over, is a new
+        input.
+        """
         if not isinstance(x, Tracer):
             return self.guard.keep(x) if type(x) is np.ndarray else x
         if x._trace is self:
@@ -187,11 +202,15 @@ class ProgramTrace(Trace):
         self.steps.append(ProgramStep(primitive, call.with_operands(refs), names))
         if self.keep is not None and not isinstance(out, (tuple, list)):
             self.note_kept(primitive, call, names[0], out)
-        tracers = [self.constant(o) if ref is None else self.wrap(o, ref) for o, ref in zip(outs, names, strict=True)]
+        tracers = [
+            self.constant(o) if ref is None else self.wrap(o, ref) for o, ref in zip(outs, names, strict=True)
+        ]
         return rebuilt(out, tracers) if isinstance(out, (tuple, list)) else tracers[0]
 
     def note_kept(self, primitive: Any, call: Call, ref: Any, out: Any) -> None:
-        """Keep `out`, if the policy wants what this function returns; a tagged value is kept where it was computed."""
+        """Keep `out`, if the policy wants what this function returns; a tagged value is kept where it was
+        computed.
+        """
         assert self.keep is not None
         if self.keep(primitive.name) and not isinstance(primitive, Opaque):
             self.kept[ref] = out
@@ -244,12 +263,16 @@ class Recording:
         self.program = Program(trace.steps, [ref for ref, _ in trace.inputs], returned, trace.kept)
         operands = dict(trace.inputs)
         self.operands = [operands[ref] for ref in self.program.inputs]
-        values = {r: without_derivatives(o, trace) for r, o in zip(returned, outs, strict=True) if type(r) is Ref}
+        values = {
+            r: without_derivatives(o, trace) for r, o in zip(returned, outs, strict=True) if type(r) is Ref
+        }
         values.update(trace.kept)
         self.values = [values[ref] for ref in self.program.outs]
 
 
-def write_down(fun: Callable[[list[Any]], Sequence[Any]], leaves: Sequence[Any], keep: Keep | None = None) -> Recording:
+def write_down(
+    fun: Callable[[list[Any]], Sequence[Any]], leaves: Sequence[Any], keep: Keep | None = None
+) -> Recording:
     """Run `fun`, a function from a flat list to a flat list, and write down what it calls.
 
     Tracers and floating arrays among `leaves` become inputs of the program.

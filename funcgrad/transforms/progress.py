@@ -1,4 +1,6 @@
-"""Long work in pieces (`chunk_size=`), which bounds memory; with a bar by tqdm for those who ask for it (`progress=True`)."""
+"""Long work in pieces (`chunk_size=`), which bounds memory; with a bar by tqdm for those who ask for it
+(`progress=True`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Run a function on a tape that outlives the call, and pull cotangents back through it: what vjp, jacrev and others stand on."""
+"""Run a function on a tape that outlives the call, and pull cotangents back through it: what vjp, jacrev and
+others stand on.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ class Pullback:
     """
 
     def __init__(
-        self, arguments: list[Any], ends: list[tuple[Node | None, Spec]], structure: tree.Structure, transform: str
+        self,
+        arguments: list[Any],
+        ends: list[tuple[Node | None, Spec]],
+        structure: tree.Structure,
+        transform: str,
     ) -> None:
         self.arguments, self.ends, self.structure, self.transform = arguments, ends, structure, transform
 
@@ -69,7 +75,12 @@ class Pullback:
 
 
 def record(
-    fun: Callable[..., Any], primals: Sequence[Any], kwargs: dict[str, Any], *, has_aux: bool = False, transform: str = "vjp"
+    fun: Callable[..., Any],
+    primals: Sequence[Any],
+    kwargs: dict[str, Any],
+    *,
+    has_aux: bool = False,
+    transform: str = "vjp",
 ) -> tuple[Any, Pullback, Any]:
     """Run `fun` on a tape: (output, its pullback, aux)."""
     check_function(fun, transform)
@@ -91,7 +102,9 @@ def record(
         outs = [revealed(trace, o, transform) for o in outs]
         nodes = [o._node if isinstance(o, Tracer) and o._trace is trace else None for o in outs]
         outs = [output_value(handed_out(trace, o), fun, transform) for o in outs]
-    pullback = Pullback(arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure, transform)
+    pullback = Pullback(
+        arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure, transform
+    )
     return tree.unflatten(structure, [returned(o) for o in outs]), pullback, aux
 
 

@@ -1,7 +1,8 @@
 """The type variables of public signatures, and the options that several transforms share.
 
-A gradient has the type of its argument, so `grad` of `(float) -> float` is `(float) -> float`. The type variables are
-bound to Any, not to object: of a lambda's argument nothing is known, and anything may be done with it.
+A gradient has the type of its argument, so `grad` of `(float) -> float` is `(float) -> float`. The type
+variables are bound to Any, not to object: of a lambda's argument nothing is known, and anything may be done
+with it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Linear functions on a tape of their own: recorded once, pulled back through often, and refused if not linear."""
+"""Linear functions on a tape of their own: recorded once, pulled back through often, and refused if not
+linear.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ class LinearTracer(ReverseTracer):
 class LinearTrace(PullTrace):
     """A tape that takes linear operations only; `role` says, for the message, what has to be linear.
 
-    Without a role it takes all. It may be given one for a while: for the rules of users, which are not known to be linear.
+    Without a role it takes all. It may be given one for a while: for the rules of users, which are not known
+    to be linear.
     """
 
     __slots__ = ("error", "role")
@@ -55,7 +58,9 @@ class LinearTrace(PullTrace):
             raise self.refusal(primitive.title)
         return super().apply(primitive, call)
 
-    def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
+    def record(
+        self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
+    ) -> Any:
         if self.role is not None and keeps_traced(plan_of(primitive, slots, call), call):
             raise self.refusal(primitive.title)
         return super().record(primitive, call, out, slots, parents)
@@ -92,7 +97,9 @@ def keeps_traced(plan: Plan, call: Call) -> bool:
 
 
 class LinearTape:
-    """A linear map from inputs to outputs (flat lists), as it was recorded on `trace`. It may be pulled back often."""
+    """A linear map from inputs to outputs (flat lists), as it was recorded on `trace`. It may be pulled back
+    often.
+    """
 
     def __init__(self, trace: ReverseTrace, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
         self.inputs = [node_of(trace, x) for x in inputs]
@@ -100,7 +107,13 @@ class LinearTape:
 
     def pull(self, cts: Sequence[Any]) -> list[Any]:
         """One cotangent for each input, from one for each output; None is zero."""
-        leaves = sweep([(n, fit(ct, n)) for n, ct in zip(self.ends, cts, strict=True) if n is not None and ct is not None])
+        leaves = sweep(
+            [
+                (n, fit(ct, n))
+                for n, ct in zip(self.ends, cts, strict=True)
+                if n is not None and ct is not None
+            ]
+        )
         return [None if n is None else leaves.get(n) for n in self.inputs]
 
 

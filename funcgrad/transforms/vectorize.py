@@ -46,7 +46,11 @@ class Vmap(Transformed):
         self.on_branch = on_branch
         if isinstance(in_axes, list):
             in_axes = tuple(in_axes)
-        self.in_axes, self.out_axes, self.axis_size = Axes("in_axes", in_axes), Axes("out_axes", out_axes), axis_size
+        self.in_axes, self.out_axes, self.axis_size = (
+            Axes("in_axes", in_axes),
+            Axes("out_axes", out_axes),
+            axis_size,
+        )
         self.arity = len(in_axes) if isinstance(in_axes, tuple) else None
         if axis_size is not None and (not isinstance(axis_size, (int, np.integer)) or axis_size < 0):
             raise ArgumentError(f"vmap: axis_size must be an int, the number of examples, not {axis_size!r}")
@@ -65,16 +69,25 @@ class Vmap(Transformed):
         return self._one_by_one(leaves, structure, axes, size)
 
     def _at_once(
-        self, leaves: Sequence[Any], structure: tree.Structure, axes: Sequence[int | None], size: int, kwargs: dict[str, Any]
+        self,
+        leaves: Sequence[Any],
+        structure: tree.Structure,
+        axes: Sequence[int | None],
+        size: int,
+        kwargs: dict[str, Any],
     ) -> Any:
         with BatchTrace(size) as trace:
-            batched = [x if axis is None else trace.wrap(to_front(x, axis), None) for x, axis in zip(leaves, axes)]
+            batched = [
+                x if axis is None else trace.wrap(to_front(x, axis), None) for x, axis in zip(leaves, axes)
+            ]
             traced_args, *traced_kwargs = tree.unflatten(structure, batched)
             del batched
             out = self.fun(*traced_args, **traced_kwargs[0]) if kwargs else self.fun(*traced_args)
             outs, out_structure = tree.flatten(out)
             out_axes = self.out_axes.of_leaves(out, out_structure)
-            return tree.unflatten(out_structure, [self._returned(trace, x, axis) for x, axis in zip(outs, out_axes)])
+            return tree.unflatten(
+                out_structure, [self._returned(trace, x, axis) for x, axis in zip(outs, out_axes)]
+            )
 
     def _one_by_one(
         self, leaves: Sequence[Any], structure: tree.Structure, axes: Sequence[int | None], size: int
@@ -93,7 +106,9 @@ class Vmap(Transformed):
                 f"stacked: {structures[0]} and {next(s for s in structures if s != structures[0])}"
             )
         out_axes = self.out_axes.of_leaves(out, structures[0])
-        return tree.unflatten(structures[0], [self._stacked(xs, axis) for xs, axis in zip(zip(*outs), out_axes)])
+        return tree.unflatten(
+            structures[0], [self._stacked(xs, axis) for xs, axis in zip(zip(*outs), out_axes)]
+        )
 
     def _stacked(self, examples: Sequence[Any], axis: int | None) -> Any:
         if axis is None:
@@ -102,8 +117,12 @@ class Vmap(Transformed):
             raise _unstacked(name_of(self.fun), np.shape(examples[0]))
         return moved_back(array_of([plain(x) for x in examples]), axis, "vmap")
 
-    def _placed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], tree.Structure, list[int | None]]:
-        """The leaves of (args, kwargs), or of (args,) if there are no others, their structure, and the axis of each leaf."""
+    def _placed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], tree.Structure, list[int | None]]:
+        """The leaves of (args, kwargs), or of (args,) if there are no others, their structure, and the axis
+        of each leaf.
+        """
         if self.arity is not None and self.arity != len(args):
             raise ArgumentError(
                 f"vmap: in_axes has {self.arity} entries, but {name_of(self.fun)} was called with {len(args)} positional "
@@ -120,7 +139,9 @@ class Vmap(Transformed):
             if axis is not None:
                 shape = x.shape if type(x) is np.ndarray else np.shape(x)
                 if not -len(shape) <= axis < len(shape):
-                    place = next(place for place, leaf, _ in _batched_leaves(leaves, structure, axes) if leaf is x)
+                    place = next(
+                        place for place, leaf, _ in _batched_leaves(leaves, structure, axes) if leaf is x
+                    )
                     raise ArgumentError(
                         f"vmap: in_axes asks for axis {axis} of {place}, which has {len(shape)} axes (shape {shape}). "
                         "Use in_axes=None for an argument that all examples share."
@@ -138,7 +159,9 @@ class Vmap(Transformed):
         ]
         if self.axis_size is not None:
             lines.append(f"  axis_size={self.axis_size}")
-        raise ArgumentError("vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines))
+        raise ArgumentError(
+            "vmap: the batched axes must all have one size, but they differ:\n" + "\n".join(lines)
+        )
 
     def _returned(self, trace: BatchTrace, x: Any, axis: int | None) -> Any:
         x = revealed(trace, x, "vmap")
@@ -181,7 +204,9 @@ def _why_looped(error: TracerError, name: str, size: int) -> str:
 
 
 def to_front(given: Any, axis: int) -> Any:
-    """`given` with its batch axis first, also in memory: examples that are scattered there are copied together."""
+    """`given` with its batch axis first, also in memory: examples that are scattered there are copied
+    together.
+    """
     x: Any = given
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
@@ -200,19 +225,27 @@ def moved_back(value: Any, axis: int, transform: str) -> Any:
     if axis == 0:
         return returned(value)
     if not -value.ndim <= axis < value.ndim:
-        raise ArgumentError(f"{transform}: out_axes={axis} for an output with {value.ndim} axes (the batch included)")
+        raise ArgumentError(
+            f"{transform}: out_axes={axis} for an output with {value.ndim} axes (the batch included)"
+        )
     return returned(np.moveaxis(value, 0, axis))
 
 
 class Axes:
-    """in_axes or out_axes: ints and None (the entries), in a tree that what they are for refines (the upper structure)."""
+    """in_axes or out_axes: ints and None (the entries), in a tree that what they are for refines (the upper
+    structure).
+    """
 
     def __init__(self, name: str, axes: Any) -> None:
         self.name = name
         self.entries, self.upper = tree.flatten(axes, is_leaf=lambda node: node is None)
         for entry in self.entries:
-            if entry is not None and (isinstance(entry, (bool, np.bool_)) or not isinstance(entry, (int, np.integer))):
-                raise ArgumentError(f"vmap: {name} must hold ints and None, not {entry!r} ({type(entry).__name__})")
+            if entry is not None and (
+                isinstance(entry, (bool, np.bool_)) or not isinstance(entry, (int, np.integer))
+            ):
+                raise ArgumentError(
+                    f"vmap: {name} must hold ints and None, not {entry!r} ({type(entry).__name__})"
+                )
 
     def of_leaves(self, full: Any, structure: tree.Structure) -> list[int | None]:
         """The axis of each leaf of `full`, which has this structure."""
@@ -230,7 +263,9 @@ class Axes:
 
 
 def broadcast_axes(name: str, axes: Any, full: Any) -> list[int | None]:
-    """One axis for each leaf of `full`; `axes` may be a prefix of its structure, and None means that nothing is batched."""
+    """One axis for each leaf of `full`; `axes` may be a prefix of its structure, and None means that nothing
+    is batched.
+    """
     return Axes(name, axes).of_leaves(full, tree.structure(full))
 
 
@@ -247,27 +282,44 @@ def _batched_leaves(
 
 @overload
 def vmap(
-    fun: Callable[P, Out], in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None, *, on_branch: OnBranch = "raise"
+    fun: Callable[P, Out],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_size: int | None = None,
+    *,
+    on_branch: OnBranch = "raise",
 ) -> Callable[P, Out]: ...
 @overload
 def vmap(
-    fun: None = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None, *, on_branch: OnBranch = "raise"
+    fun: None = None,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_size: int | None = None,
+    *,
+    on_branch: OnBranch = "raise",
 ) -> Decorator: ...
 def vmap(
-    fun: Any = None, in_axes: Any = 0, out_axes: Any = 0, axis_size: int | None = None, *, on_branch: OnBranch = "raise"
+    fun: Any = None,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_size: int | None = None,
+    *,
+    on_branch: OnBranch = "raise",
 ) -> Any:
     """Vectorise a function of one example over a batch axis of its arguments.
 
     Args:
-        fun: a function of one example; arguments and output are pytrees of arrays.
-        in_axes: the batch axis of each argument: an int for all (negative counts from the end), a tuple with one entry for each
-            positional argument, or a pytree that is a prefix of the arguments; None means shared by all examples. Keyword
-            arguments are batched along axis 0.
-        out_axes: where the batch axis goes in the output; a prefix of its structure. Outputs that don't depend on the batch are
+        fun: a function of one example; arguments and output are pytrees of arrays. in_axes: the batch axis of
+        each argument: an int for all (negative counts from the end), a tuple with one entry for each
+            positional argument, or a pytree that is a prefix of the arguments; None means shared by all
+            examples. Keyword arguments are batched along axis 0.
+        out_axes: where the batch axis goes in the output; a prefix of its structure. Outputs that don't
+        depend on the batch are
             repeated (or given as they are, with None).
-        axis_size: the size of the batch, needed only where no argument is batched.
-        on_branch: what to do where `fun` asks for one value of a batched array (`if x > 0`, `int(x)`, a mask): "raise", or
-            "loop": call it for each example, with a warning (LoopWarning). What it had done until then, it does again.
+        axis_size: the size of the batch, needed only where no argument is batched. on_branch: what to do
+        where `fun` asks for one value of a batched array (`if x > 0`, `int(x)`, a mask): "raise", or
+            "loop": call it for each example, with a warning (LoopWarning). What it had done until then, it
+            does again.
 
     Returns:
         A function of whole batches. Every NumPy call inside `fun` runs once for all examples.

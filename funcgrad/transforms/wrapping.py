@@ -16,7 +16,9 @@ from funcgrad.errors import ArgumentError
 
 
 class Transformed:
-    """A transformed function: called like the original, with its name, docstring, signature; picklable if that is."""
+    """A transformed function: called like the original, with its name, docstring, signature; picklable if
+    that is.
+    """
 
     transform = "transform"
 
@@ -36,25 +38,35 @@ class Transformed:
 
     def __reduce__(self) -> Any:
         name = getattr(self, "__qualname__", "")
-        if _found_by_name(self.__module__, name) is self:  # a decorated function has taken the name of the original
+        # a decorated function has taken the name of the original
+        if _found_by_name(self.__module__, name) is self:
             return name
         return _rebuild, (type(self), {k: v for k, v in self.__dict__.items() if k != "__wrapped__"})
 
 
 class Differentiated(Transformed):
-    """A transform that differentiates in some arguments: in those at the positions `argnums`, or in those named `argnames`."""
+    """A transform that differentiates in some arguments: in those at the positions `argnums`, or in those
+    named `argnames`.
+    """
 
     def __init__(self, fun: Callable[..., Any], argnums: Any = 0, argnames: Any = None) -> None:
         super().__init__(fun)
         if argnames is not None and not (_is_int(argnums) and argnums == 0):
-            raise ArgumentError(f"{self.transform} was given argnums={argnums!r} and argnames={argnames!r}; give one of them")
-        self.argnums, self.argnames = checked_argnums(argnums, self.transform), checked_argnames(argnames, self.transform)
+            raise ArgumentError(
+                f"{self.transform} was given argnums={argnums!r} and argnames={argnames!r}; give one of them"
+            )
+        self.argnums, self.argnames = (
+            checked_argnums(argnums, self.transform),
+            checked_argnames(argnames, self.transform),
+        )
         self.in_several = isinstance(self.argnums if argnames is None else self.argnames, tuple)
 
     def placed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], tuple[int, ...]]:
-        """The function, its arguments, and the positions of those to differentiate in: all of them are positional ones."""
+        """The function, its arguments, and the positions of those to differentiate in: all of them are
+        positional ones.
+        """
         if self.argnames is None:
             where = _counted(self.argnums, len(args))
             if isinstance(where, tuple):
@@ -64,7 +76,9 @@ class Differentiated(Transformed):
         return self._moved(args, kwargs)
 
     def _moved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The same, where arguments to differentiate in are keywords, or named: keywords move behind the others."""
+        """The same, where arguments to differentiate in are keywords, or named: keywords move behind the
+        others.
+        """
         wanted = self.argnums if self.argnames is None else self.argnames
         keys = [self._place(w, args, kwargs) for w in (wanted if isinstance(wanted, tuple) else (wanted,))]
         moved, count, fun = [k for k in keys if isinstance(k, str)], len(args), self.fun
@@ -93,7 +107,9 @@ class Differentiated(Transformed):
         raise ArgumentError(self._without(wanted, args, kwargs))
 
     def _without(self, wanted: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        called = f"but {name_of(self.fun)} was called with {len(args)} positional argument{'s' * (len(args) != 1)}"
+        called = (
+            f"but {name_of(self.fun)} was called with {len(args)} positional argument{'s' * (len(args) != 1)}"
+        )
         if kwargs:
             called += f" and the keyword{'s' * (len(kwargs) != 1)} {', '.join(kwargs)}"
         if isinstance(wanted, str):
@@ -144,7 +160,9 @@ def checked_argnums(argnums: Any, transform: str) -> int | tuple[int, ...]:
         return operator.index(argnums)
     if isinstance(argnums, (tuple, list)):
         if not argnums:
-            raise ArgumentError(f"{transform}: argnums is empty; name at least one argument, for example argnums=0")
+            raise ArgumentError(
+                f"{transform}: argnums is empty; name at least one argument, for example argnums=0"
+            )
         if all(map(_is_int, argnums)):
             return tuple(map(operator.index, argnums))
     found = f"{argnums!r} ({type(argnums).__name__})"
@@ -163,12 +181,16 @@ def checked_argnames(argnames: Any, transform: str) -> str | tuple[str, ...] | N
         if len(set(argnames)) == len(argnames):
             return tuple(argnames)
         raise ArgumentError(f"{transform}: argnames={argnames!r} names an argument twice")
-    raise ArgumentError(f"{transform}: argnames must be a name or a tuple of names, not {argnames!r} ({type(argnames).__name__})")
+    raise ArgumentError(
+        f"{transform}: argnames must be a name or a tuple of names, not {argnames!r} ({type(argnames).__name__})"
+    )
 
 
 @functools.lru_cache
 def _counted(argnums: int | tuple[int, ...], n: int) -> tuple[int, ...] | int | None:
-    """The positions among `n` arguments, counted from 0; the number that is none of them; None if one is named twice."""
+    """The positions among `n` arguments, counted from 0; the number that is none of them; None if one is
+    named twice.
+    """
     found = []
     for a in argnums if isinstance(argnums, tuple) else (argnums,):
         if not -n <= a < n:
@@ -177,8 +199,12 @@ def _counted(argnums: int | tuple[int, ...], n: int) -> tuple[int, ...] | int | 
     return tuple(found) if len(set(found)) == len(found) else None
 
 
-def of_chosen(fun: Callable[..., Any], args: Sequence[Any], where: Sequence[int], kwargs: dict[str, Any]) -> Callable[..., Any]:
-    """`fun` as a function of its arguments at the positions `where` alone; the others are those of `args`, `kwargs`."""
+def of_chosen(
+    fun: Callable[..., Any], args: Sequence[Any], where: Sequence[int], kwargs: dict[str, Any]
+) -> Callable[..., Any]:
+    """`fun` as a function of its arguments at the positions `where` alone; the others are those of `args`,
+    `kwargs`.
+    """
 
     def chosen(*given: Any) -> Any:
         full = list(args)

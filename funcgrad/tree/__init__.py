@@ -8,8 +8,8 @@ until it is registered, because only its author knows how to build it. A dict th
 its keys in the order that they had.
 
 In reading order: `keys` (the steps of a path), `containers` (the classes that are taken apart), `records`
-(dataclasses and attrs classes), `registration` (classes of one's own), `structures` (a tree without its leaves),
-`operations` (flatten, unflatten, map, ...), `vector` (a tree as one vector).
+(dataclasses and attrs classes), `registration` (classes of one's own), `structures` (a tree without its
+leaves), `operations` (flatten, unflatten, map, ...), `vector` (a tree as one vector).
 
 >>> from funcgrad import tree
 >>> leaves, structure = tree.flatten({"b": [1.0, None], "a": (2.0, 3.0)})

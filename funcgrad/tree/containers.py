@@ -11,8 +11,9 @@ from funcgrad.tree.keys import Attr, Entry, Index, Key
 class Container(NamedTuple):
     """What there is to know of one class of container.
 
-    `aux` is what a node holds beside its children (keys of a dict, class of a named tuple). Two nodes match if
-    container, aux and number of children do, so it must have `==`, and a hash if structures are to be hashed.
+    `aux` is what a node holds beside its children (keys of a dict, class of a named tuple). Two nodes match
+    if container, aux and number of children do, so it must have `==`, and a hash if structures are to be
+    hashed.
     """
 
     cls: type
@@ -20,7 +21,8 @@ class Container(NamedTuple):
     unflatten: Callable[[Any, list[Any]], Any]  # (aux, children) -> node; the list is its own to keep
     keys: Callable[[Any, int], Sequence[Entry]]  # (aux, number of children) -> one step of a path per child
     show: Callable[[Any, Sequence[str]], str]  # (aux, texts of the children) -> text of the node
-    class_of: Callable[[Any], type] | None = None  # aux -> the class of the node, where one entry serves several
+    # aux -> the class of the node, where one entry serves several
+    class_of: Callable[[Any], type] | None = None
 
 
 CONTAINERS: dict[type, Container] = {}
@@ -42,7 +44,9 @@ def show_fields(name: str, fields: Sequence[str], texts: Sequence[str]) -> str:
 
 
 class Keys(tuple[Any, ...]):
-    """Sorted keys of a dict that had them in another order: it is put together in the order that it had (`given`)."""
+    """Sorted keys of a dict that had them in another order: it is put together in the order that it had
+    (`given`).
+    """
 
     given: tuple[Any, ...]
 
@@ -125,8 +129,8 @@ NONE = Container(
     keys=positions,
     show=lambda aux, texts: "None",
 )
-# One entry for all named tuples, with their class as aux: classes come and go, and a table would keep each one alive.
-# `_make` builds subclasses too, whatever their `__new__` wants.
+# One entry for all named tuples, with their class as aux: classes come and go, and a table would keep each
+# one alive. `_make` builds subclasses too, whatever their `__new__` wants.
 NAMEDTUPLE = Container(
     cls=tuple,
     flatten=lambda node: (node, type(node)),
@@ -143,4 +147,6 @@ NAMESPACE = Container(
     show=lambda aux, texts: show_fields("namespace", aux, texts),
 )
 
-CONTAINERS.update({container.cls: container for container in (LIST, TUPLE, DICT, ORDEREDDICT, DEFAULTDICT, NONE, NAMESPACE)})
+CONTAINERS.update(
+    {container.cls: container for container in (LIST, TUPLE, DICT, ORDEREDDICT, DEFAULTDICT, NONE, NAMESPACE)}
+)

@@ -18,7 +18,11 @@ class _Step:
         raise AttributeError(f"cannot assign to field {name!r}")
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._held == self._held if isinstance(other, _Step) else NotImplemented
+        return (
+            type(other) is type(self) and other._held == self._held
+            if isinstance(other, _Step)
+            else NotImplemented
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), self._held))

@@ -17,9 +17,9 @@ MISSING: Any = object()
 def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], Structure]:
     """The leaves of a tree, in order, and its structure.
 
-    Lists, tuples, named tuples and OrderedDicts keep their order, other dicts are sorted by key, None has no leaves.
-    A container for which `is_leaf(node)` is true is a leaf. Raises ValueError if keys cannot be sorted or the tree
-    contains itself.
+    Lists, tuples, named tuples and OrderedDicts keep their order, other dicts are sorted by key, None has no
+    leaves. A container for which `is_leaf(node)` is true is a leaf. Raises ValueError if keys cannot be
+    sorted or the tree contains itself.
 
     >>> flatten({"b": [1.0, None], "a": (2.0, 3.0)})
     ([2.0, 3.0, 1.0], {'a': (*, *), 'b': [*, None]})
@@ -36,7 +36,9 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], Struct
     try:
         return found, collect(container, tree, found, is_leaf)
     except RecursionError as error:
-        raise ValueError("tree.flatten: the tree contains itself, or is deeper than Python can recurse") from error
+        raise ValueError(
+            "tree.flatten: the tree contains itself, or is deeper than Python can recurse"
+        ) from error
 
 
 def collect(container: Container, tree: Any, found: list[Any], is_leaf: IsLeaf | None) -> Structure:
@@ -73,7 +75,9 @@ def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
     given = list(leaves)
     if len(given) != structure.num_leaves:
         text = shorten(repr(structure))
-        raise ValueError(f"tree.unflatten: the structure {text} has {structure.num_leaves} leaves, found {len(given)}")
+        raise ValueError(
+            f"tree.unflatten: the structure {text} has {structure.num_leaves} leaves, found {len(given)}"
+        )
     return structure.build(iter(given))
 
 
@@ -81,7 +85,9 @@ def check_structure(call: str, *structures: Any) -> None:
     """Raise TypeError unless each is a Structure."""
     for found in structures:
         if not isinstance(found, Structure):
-            raise TypeError(f"{call} takes a Structure, as tree.structure(x) gives it; found {type(found).__name__}")
+            raise TypeError(
+                f"{call} takes a Structure, as tree.structure(x) gives it; found {type(found).__name__}"
+            )
 
 
 def leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
@@ -103,10 +109,11 @@ def structure(tree: Any, is_leaf: IsLeaf | None = None) -> Structure:
 
 
 def flatten_like(structure: Structure, tree: Any, *, prefix: bool = False, what: str = "tree") -> list[Any]:
-    """The leaves of a tree that must have this structure; with `prefix`, one subtree of any structure for each leaf.
+    """The leaves of a tree that must have this structure; with `prefix`, one subtree of any structure for
+    each leaf.
 
-    Raises ValueError that names the first place where the two differ, what was expected there and what was found.
-    `what` is the name of the tree in that message.
+    Raises ValueError that names the first place where the two differ, what was expected there and what was
+    found. `what` is the name of the tree in that message.
 
     >>> flatten_like(structure([0, (0, 0)]), [1.0, (2.0, 3.0)])
     [1.0, 2.0, 3.0]
@@ -123,10 +130,11 @@ def flatten_like(structure: Structure, tree: Any, *, prefix: bool = False, what:
 
 
 def map(fun: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None = None) -> Any:
-    """Apply `fun` to each leaf of `tree` and to what `rest` has in its place; the results in the same structure.
+    """Apply `fun` to each leaf of `tree` and to what `rest` has in its place; the results in the same
+    structure.
 
-    The trees of `rest` may be deeper: `fun` then gets whole subtrees. Raises ValueError, naming the place, if they do
-    not fit.
+    The trees of `rest` may be deeper: `fun` then gets whole subtrees. Raises ValueError, naming the place, if
+    they do not fit.
 
     >>> map(lambda x, y: x + y, {"b": None, "w": 1.0}, {"b": None, "w": 10.0})
     {'b': None, 'w': 11.0}
@@ -166,7 +174,9 @@ def map_with_path(fun: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLea
     return unflatten(structure, [fun(path, leaf, *others) for (path, leaf), *others in rows])
 
 
-def reduce(fun: Callable[[Any, Any], Any], tree: Any, initial: Any = MISSING, *, is_leaf: IsLeaf | None = None) -> Any:
+def reduce(
+    fun: Callable[[Any, Any], Any], tree: Any, initial: Any = MISSING, *, is_leaf: IsLeaf | None = None
+) -> Any:
     """Combine the leaves from left to right: `fun(fun(fun(initial, leaf0), leaf1), leaf2)`.
 
     Raises ValueError if there are no leaves and no `initial`.
@@ -210,9 +220,9 @@ def broadcast_prefix(
 ) -> list[Any]:
     """One value per leaf of `tree`: a leaf of `prefix` stands for all that `tree` has in its place.
 
-    So vmap reads `in_axes`. None in the prefix matches None in the tree alone, or, with `none_is_leaf`, is a value
-    like any other. `is_leaf` is asked about the prefix. Raises ValueError that names the place in the prefix (which
-    it calls `what`) where the tree differs.
+    So vmap reads `in_axes`. None in the prefix matches None in the tree alone, or, with `none_is_leaf`, is a
+    value like any other. `is_leaf` is asked about the prefix. Raises ValueError that names the place in the
+    prefix (which it calls `what`) where the tree differs.
 
     >>> broadcast_prefix((0, {"w": 1, "b": None}), ([5.0, 6.0], {"w": 7.0, "b": (8.0, 9.0)}), none_is_leaf=True)
     [0, 0, None, None, 1]
@@ -225,5 +235,7 @@ def broadcast_prefix(
     subtrees: list[Any] = []
     mismatch = upper.match(tree, subtrees, strict=False)
     if mismatch is not None:
-        raise ValueError(f"{what}{keystr(mismatch.path)} does not fit the tree it is for: {mismatch.explain()}")
+        raise ValueError(
+            f"{what}{keystr(mismatch.path)} does not fit the tree it is for: {mismatch.explain()}"
+        )
     return [value for value, part in zip(values, subtrees) for _ in range(structure(part).num_leaves)]

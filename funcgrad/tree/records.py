@@ -1,8 +1,9 @@
-"""Classes that say themselves what their fields are: dataclasses and attrs classes are containers as they stand.
+"""Classes that say themselves what their fields are: dataclasses and attrs classes are containers as they
+stand.
 
-The fields that the constructor takes are the children, but for settings: what is declared with `metadata={"static":
-True}`, and texts, functions, classes and enums, which nothing is differentiated in. A node is built by calling the
-class, so that what its constructor derives of the fields is derived anew.
+The fields that the constructor takes are the children, but for settings: what is declared with
+`metadata={"static": True}`, and texts, functions, classes and enums, which nothing is differentiated in. A
+node is built by calling the class, so that what its constructor derives of the fields is derived anew.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,9 @@ class Record(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field that the constructor takes: the attribute, the name of the argument, and whether it is declared static."""
+    """A field that the constructor takes: the attribute, the name of the argument, and whether it is declared
+    static.
+    """
 
     name: str
     argument: str
@@ -35,7 +38,9 @@ class Field(NamedTuple):
 
 
 def fields_of_dataclass(cls: Any) -> list[Field] | None:
-    """The fields of a dataclass; None if its constructor is not made of them (its own, or one that takes more)."""
+    """The fields of a dataclass; None if its constructor is not made of them (its own, or one that takes
+    more).
+    """
     declared = cls.__dataclass_fields__.values()
     if not cls.__dataclass_params__.init or any(f._field_type.name == "_FIELD_INITVAR" for f in declared):
         return None
@@ -59,8 +64,8 @@ def is_record(cls: type, mark: str) -> bool:
 def build(aux: Record, children: list[Any]) -> Any:
     """A node of these children, by its constructor.
 
-    Trees also hold what is no array: axes, dtypes, rows of a Hessian. Where the constructor can't work with such, the
-    node is made without it, of the fields alone.
+    Trees also hold what is no array: axes, dtypes, rows of a Hessian. Where the constructor can't work with
+    such, the node is made without it, of the fields alone.
     """
     arguments = {**dict(zip(aux.names, children)), **dict(aux.settings)}
     try:
@@ -69,7 +74,11 @@ def build(aux: Record, children: list[Any]) -> Any:
         if all(map(is_data, children)):
             raise
     node = object.__new__(aux.cls)
-    fields = fields_of_dataclass(aux.cls) if is_record(aux.cls, "__dataclass_fields__") else fields_of_attrs(aux.cls)
+    fields = (
+        fields_of_dataclass(aux.cls)
+        if is_record(aux.cls, "__dataclass_fields__")
+        else fields_of_attrs(aux.cls)
+    )
     for field in fields or ():
         object.__setattr__(node, field.name, arguments[field.argument])
     return node
@@ -98,7 +107,10 @@ def record_container(cls: type, fields_of: Callable[[Any], list[Field] | None]) 
         return children, Record(type(node), tuple(names), tuple(settings))
 
     def show(aux: Record, texts: Sequence[str]) -> str:
-        names, values = [*aux.names, *(name for name, _ in aux.settings)], [repr(value) for _, value in aux.settings]
+        names, values = (
+            [*aux.names, *(name for name, _ in aux.settings)],
+            [repr(value) for _, value in aux.settings],
+        )
         return show_fields(aux.cls.__name__, names, [*texts, *values])
 
     return Container(
@@ -127,7 +139,9 @@ ATTRS = record_container(Attrs, fields_of_attrs)
 
 
 def record_for(cls: type) -> Container | None:
-    """The container of a dataclass or attrs class; None if `cls` is neither, or can't be built from its fields."""
+    """The container of a dataclass or attrs class; None if `cls` is neither, or can't be built from its
+    fields.
+    """
     if is_record(cls, "__dataclass_fields__"):
         return DATACLASS if fields_of_dataclass(cls) is not None else None
     if is_record(cls, "__attrs_attrs__"):

@@ -19,10 +19,10 @@ def register_node(
 ) -> None:
     """Make the instances of `cls` (of that class exactly, not of its subclasses) containers.
 
-    `flatten(node)` gives `(children, aux)`, where aux is what is not differentiated: any value with `==` and a hash.
-    `unflatten(aux, children)` builds a node; it is also called with children that are no arrays, so it should not
-    look at them. `keys` names the children in paths and messages: attribute names, positions or path entries, one per
-    child, or a function of aux that gives them.
+    `flatten(node)` gives `(children, aux)`, where aux is what is not differentiated: any value with `==` and
+    a hash. `unflatten(aux, children)` builds a node; it is also called with children that are no arrays, so
+    it should not look at them. `keys` names the children in paths and messages: attribute names, positions or
+    path entries, one per child, or a function of aux that gives them.
 
     Raises ValueError if `cls` is a container already, TypeError if `cls` is no class or a function is none.
 
@@ -50,7 +50,9 @@ def register_node(
 
     def show(aux: Any, texts: Sequence[str]) -> str:
         steps = keys_of(aux, len(texts))
-        parts = [f"{step.name}={text}" if isinstance(step, Attr) else text for step, text in zip(steps, texts)]
+        parts = [
+            f"{step.name}={text}" if isinstance(step, Attr) else text for step, text in zip(steps, texts)
+        ]
         return f"{cls.__name__}({', '.join(parts if aux is None else [*parts, f'aux={aux!r}'])})"
 
     add(Container(cls, checked_flatten(cls, flatten), build, keys_of, show))
@@ -60,7 +62,9 @@ def add(container: Container) -> None:
     """Enter a container into the table, once per class."""
     cls = container.cls
     if not isinstance(cls, type):
-        raise TypeError(f"only a class can be registered as a container, found {cls!r} of type {type(cls).__name__}")
+        raise TypeError(
+            f"only a class can be registered as a container, found {cls!r} of type {type(cls).__name__}"
+        )
     if cls in CONTAINERS:
         raise ValueError(f"the class {cls.__qualname__} is a container already; register each class once")
     CONTAINERS[cls] = container
@@ -89,24 +93,30 @@ def entries(cls: type, keys: Keys | None, count: int) -> list[Entry]:
         raise ValueError(
             f"{cls.__name__} was registered with {len(keys)} keys, {list(keys)}, and its flatten gave {count} children"
         )
-    return [Attr(key) if isinstance(key, str) else Index(key) if isinstance(key, int) else key for key in keys]
+    return [
+        Attr(key) if isinstance(key, str) else Index(key) if isinstance(key, int) else key for key in keys
+    ]
 
 
 @overload
 def register_dataclass(cls: C, data_fields: Names = None, meta_fields: Names = None) -> C: ...
 @overload
-def register_dataclass(cls: None = None, data_fields: Names = None, meta_fields: Names = None) -> Callable[[C], C]: ...
+def register_dataclass(
+    cls: None = None, data_fields: Names = None, meta_fields: Names = None
+) -> Callable[[C], C]: ...
 def register_dataclass(cls: type | None = None, data_fields: Names = None, meta_fields: Names = None) -> Any:
     """Make a dataclass a container: its data fields are children, its meta fields are kept as they are.
 
     Dataclasses are containers as they stand; this says which fields are data, whatever they hold.
 
-    Used on a class or as a decorator above `@dataclass`, bare or with fields. A list that is not given holds what the
-    other leaves over; with neither, the meta fields are those declared with `field(metadata={"static": True})`. Meta
-    fields need `==` (and a hash, for structures that are hashed). A node is built by calling the class, so that
-    `__post_init__` runs, also on leaves that are no arrays; fields with `init=False` are left to it.
+    Used on a class or as a decorator above `@dataclass`, bare or with fields. A list that is not given holds
+    what the other leaves over; with neither, the meta fields are those declared with
+    `field(metadata={"static": True})`. Meta fields need `==` (and a hash, for structures that are hashed). A
+    node is built by calling the class, so that `__post_init__` runs, also on leaves that are no arrays;
+    fields with `init=False` are left to it.
 
-    Raises TypeError if `cls` is no dataclass, ValueError if the fields do not add up or `cls` is a container already.
+    Raises TypeError if `cls` is no dataclass, ValueError if the fields do not add up or `cls` is a container
+    already.
 
     >>> from dataclasses import dataclass, field
     >>> from funcgrad import tree
@@ -141,7 +151,9 @@ def register_dataclass(cls: type | None = None, data_fields: Names = None, meta_
     return cls
 
 
-def split_fields(cls: type, data_fields: Names, meta_fields: Names) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_fields(
+    cls: type, data_fields: Names, meta_fields: Names
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the data fields and of the meta fields: each field must be in one of them, once."""
     from dataclasses import fields as fields_of  # here, since that takes longer to import than funcgrad.tree
 
@@ -149,13 +161,19 @@ def split_fields(cls: type, data_fields: Names, meta_fields: Names) -> tuple[tup
     if data_fields is None and meta_fields is None:
         meta_fields = [name for name, field in fields.items() if field.metadata.get("static", False)]
     if isinstance(data_fields, str) or isinstance(meta_fields, str):
-        raise TypeError(f"register_dataclass({cls.__name__}): data_fields and meta_fields are lists, found a string")
+        raise TypeError(
+            f"register_dataclass({cls.__name__}): data_fields and meta_fields are lists, found a string"
+        )
     if meta_fields is None:
         data = tuple(data_fields or ())
         meta = tuple([name for name in fields if name not in data])
     else:
         meta = tuple(meta_fields)
-        data = tuple([name for name in fields if name not in meta]) if data_fields is None else tuple(data_fields)
+        data = (
+            tuple([name for name in fields if name not in meta])
+            if data_fields is None
+            else tuple(data_fields)
+        )
     if sorted([*data, *meta]) != sorted(fields):
         raise ValueError(
             f"register_dataclass({cls.__name__}): each field that __init__ takes must be named once; "
@@ -165,10 +183,11 @@ def split_fields(cls: type, data_fields: Names, meta_fields: Names) -> tuple[tup
 
 
 def register_static(cls: C) -> C:
-    """Make the instances of `cls` containers without children: settings that travel inside a tree and are no leaves.
+    """Make the instances of `cls` containers without children: settings that travel inside a tree and are no
+    leaves.
 
-    Usable as a decorator. Structures compare such objects by `==`. Raises TypeError if instances have no hash,
-    ValueError if `cls` is a container already.
+    Usable as a decorator. Structures compare such objects by `==`. Raises TypeError if instances have no
+    hash, ValueError if `cls` is a container already.
 
     >>> from dataclasses import dataclass
     >>> from funcgrad import tree

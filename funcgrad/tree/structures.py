@@ -67,7 +67,8 @@ class Structure:
         return self._container.unflatten(self._aux, children)
 
     def match(self, tree: Any, subtrees: list[Any], *, strict: bool) -> "Mismatch | None":
-        """Append to `subtrees` what `tree` has in the place of each leaf; the first disagreement, if there is one.
+        """Append to `subtrees` what `tree` has in the place of each leaf; the first disagreement, if there is
+        one.
 
         Only a leaf matches a leaf if `strict`, else any tree does.
         """
@@ -140,7 +141,9 @@ def same_aux(container: Container | None, x: Any, y: Any) -> bool:
         return bool(x == y)
     except ValueError as error:  # NumPy's word on the truth of an array
         name = "leaf" if container is None else container.cls.__name__
-        raise TypeError(f"the aux of a {name} cannot be compared; make arrays children of it ({error})") from error
+        raise TypeError(
+            f"the aux of a {name} cannot be compared; make arrays children of it ({error})"
+        ) from error
 
 
 class Mismatch(NamedTuple):
@@ -157,17 +160,25 @@ class Mismatch(NamedTuple):
         return f"expected {shorten(expected)}, found {shorten(found_text)}{self.hint(found)}"
 
     def hint(self, found: Structure) -> str:
-        """What is not seen from the outlines: keys that differ, a class not registered, two classes of one name."""
+        """What is not seen from the outlines: keys that differ, a class not registered, two classes of one
+        name.
+        """
         wanted, given = self.expected.node_type, type(self.found)
         if wanted is None:
             return ""
         if found is LEAF:
             if not issubclass(given, wanted):
                 return ""
-            return f" (a subclass of {wanted.__name__} is a leaf until tree.register_node makes it a container)"
+            return (
+                f" (a subclass of {wanted.__name__} is a leaf until tree.register_node makes it a container)"
+            )
         if wanted is not given:
             same_name = wanted.__qualname__ == given.__qualname__
-            return f" (two classes have the name {given.__name__}: was its definition run twice?)" if same_name else ""
+            return (
+                f" (two classes have the name {given.__name__}: was its definition run twice?)"
+                if same_name
+                else ""
+            )
         here, there = self.expected.keys(), found.keys()
         parts = {
             "missing": [str(key) for key in here if key not in there],
@@ -183,7 +194,9 @@ def one_level(tree: Any) -> Structure:
     if container is None:
         return LEAF
     children, aux = container.flatten(tree)
-    parts = [LEAF if container_for(type(child)) is None else Structure(NONE, None, (), 0) for child in children]
+    parts = [
+        LEAF if container_for(type(child)) is None else Structure(NONE, None, (), 0) for child in children
+    ]
     return Structure(container, aux, tuple(parts), parts.count(LEAF))
 
 

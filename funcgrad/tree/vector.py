@@ -9,15 +9,16 @@ from funcgrad.tree.keys import keystr
 from funcgrad.tree.operations import flatten, unflatten
 from funcgrad.tree.structures import Structure
 
-# A Python number has no dtype of its own; a whole one is differentiated as a float, so it is one here as well.
+# A Python number has no dtype of its own; a whole one is differentiated as a float, so it is one here as
+# well.
 SCALARS = {bool: np.dtype(bool), int: np.dtype(float), float: np.dtype(float), complex: np.dtype(complex)}
 
 
 class Unravel:
     """The inverse of a `ravel`: from a vector of shape (n,) to a tree with its structure, shapes and dtypes.
 
-    Raises ValueError for another shape, TypeError for a vector that holds no numbers, or complex ones where no leaf is
-    complex.
+    Raises ValueError for another shape, TypeError for a vector that holds no numbers, or complex ones where
+    no leaf is complex.
     """
 
     __slots__ = ("dtypes", "shapes", "structure")
@@ -55,7 +56,9 @@ class Unravel:
     def __call__(self, vector: Any) -> Any:
         sizes = [math.prod(shape or ()) for shape in self.shapes]
         if np.shape(vector) != (sum(sizes),):
-            raise ValueError(f"unravel: expected a vector of shape ({sum(sizes)},), found shape {np.shape(vector)}")
+            raise ValueError(
+                f"unravel: expected a vector of shape ({sum(sizes)},), found shape {np.shape(vector)}"
+            )
         if not hasattr(vector, "dtype"):
             vector = np.asarray(vector)
         allowed = "biufc" if any(dtype.kind == "c" for dtype in self.dtypes) else "biuf"
@@ -63,7 +66,8 @@ class Unravel:
             word = "complex" if "c" in allowed else "real"
             raise TypeError(f"unravel: expected a vector of {word} numbers, found dtype {vector.dtype}")
         if isinstance(vector, np.ndarray):
-            vector = vector.copy()  # the leaves are views of this copy: the caller's buffer stays the caller's
+            # the leaves are views of this copy: the caller's buffer stays the caller's
+            vector = vector.copy()
         parts, start = [], 0
         for shape, dtype, size in zip(self.shapes, self.dtypes, sizes):
             part = vector[start] if shape is None else vector[start : start + size].reshape(shape)
@@ -73,12 +77,13 @@ class Unravel:
 
 
 def ravel(tree: Any) -> tuple[Any, Unravel]:
-    """The leaves of a tree as one new vector, in order, and the function that turns such a vector back into a tree.
+    """The leaves of a tree as one new vector, in order, and the function that turns such a vector back into a
+    tree.
 
-    The vector has the dtype that holds all leaves (np.result_type); Python numbers count as float64 or complex128.
-    The way back casts each leaf to its own dtype: an integer leaf takes the whole part, a real leaf the real part.
-    Leaves may be arrays of any shape, scalars, or tracers, so both ways can be differentiated. Raises TypeError for
-    any other leaf.
+    The vector has the dtype that holds all leaves (np.result_type); Python numbers count as float64 or
+    complex128. The way back casts each leaf to its own dtype: an integer leaf takes the whole part, a real
+    leaf the real part. Leaves may be arrays of any shape, scalars, or tracers, so both ways can be
+    differentiated. Raises TypeError for any other leaf.
 
     >>> vector, unravel = ravel({"w": np.ones((2, 2), np.float32), "b": 3.0})
     >>> vector

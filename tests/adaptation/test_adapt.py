@@ -56,7 +56,11 @@ def test_second_derivatives_and_batches() -> None:
 
 
 def test_the_original_stays_as_it_is() -> None:
-    names = {name: value for name, value in vars(program).items() if callable(value) or isinstance(value, types.ModuleType)}
+    names = {
+        name: value
+        for name, value in vars(program).items()
+        if callable(value) or isinstance(value, types.ModuleType)
+    }
     space = dict(vars(program.Ring))
     grad(adapt(program.inherits))(X)
     grad(adapt(program.objects_from_before))(X)
@@ -101,13 +105,17 @@ def test_name_documentation_signature_and_pickles_are_kept() -> None:
 def test_methods_classes_partials_and_objects() -> None:
     ring = adapt(program.Ring)
     assert ring.__name__ == "Ring"
-    assert grad(lambda x: ring(x).report())(X) == pytest.approx(slope(lambda x: program.Ring(x).report()), rel=1e-8)
+    assert grad(lambda x: ring(x).report())(X) == pytest.approx(
+        slope(lambda x: program.Ring(x).report()), rel=1e-8
+    )
     expected = slope(program.NETWORK.forward)
     assert grad(adapt(program.NETWORK.forward))(X) == pytest.approx(expected, rel=1e-7)
     assert grad(adapt(program.forward))(X) == pytest.approx(expected, rel=1e-7)
     layer = program.NETWORK.layers[0]
     assert grad(adapt(layer))(X) == pytest.approx(slope(layer), rel=1e-7)
-    assert grad(adapt(functools.partial(program.helper, power=3.0)))(X) == pytest.approx(slope(program.cubed), rel=1e-7)
+    assert grad(adapt(functools.partial(program.helper, power=3.0)))(X) == pytest.approx(
+        slope(program.cubed), rel=1e-7
+    )
     assert type(adapt(program.Vector.around)(X)) is program.Vector
 
 
@@ -246,7 +254,9 @@ def test_a_program_that_knows_no_funcgrad_runs_as_it_is_where_nothing_is_differe
     assert not f.translator().knows_funcgrad
     assert adapt(depth).translator().knows_funcgrad
     traced: list[str] = []
-    sys.setprofile(lambda frame, event, arg: traced.append(frame.f_code.co_filename) if event == "call" else None)
+    sys.setprofile(
+        lambda frame, event, arg: traced.append(frame.f_code.co_filename) if event == "call" else None
+    )
     try:
         f(X)
     finally:

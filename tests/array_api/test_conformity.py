@@ -1,7 +1,8 @@
-"""funcgrad.numpy beside the array API standard, as array-api-strict has it: names, signatures, and the results of calls.
+"""funcgrad.numpy beside the array API standard, as array-api-strict has it: names, signatures, and the
+results of calls.
 
-The standard's own suite is run by `make array-api SUITE=path`. Each call here is made three times: in array-api-strict, in
-funcgrad.numpy, and in funcgrad.numpy while a transform runs, where new arrays are blank.
+The standard's own suite is run by `make array-api SUITE=path`. Each call here is made three times: in
+array-api-strict, in funcgrad.numpy, and in funcgrad.numpy while a transform runs, where new arrays are blank.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from funcgrad import grad
 from funcgrad.core.memory.blank import plain
 
 strict = pytest.importorskip("array_api_strict")
-pytestmark = pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="NumPy has the whole standard since 2.3")
+pytestmark = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="NumPy has the whole standard since 2.3"
+)
 
 EXTENSIONS = {"": (strict, fnp), "linalg": (strict.linalg, fnp.linalg), "fft": (strict.fft, fnp.fft)}
 # What the standard has and NumPy has not.
@@ -45,14 +48,19 @@ def functions() -> list[Any]:
 
 def test_every_name_of_the_standard_is_there() -> None:
     for standard, ours in EXTENSIONS.values():
-        missing = [name for name in standard.__all__ if name not in OWN | {"__version__"} and not hasattr(ours, name)]
+        missing = [
+            name for name in standard.__all__ if name not in OWN | {"__version__"} and not hasattr(ours, name)
+        ]
         assert missing == []
     assert fnp.__array_api_version__ >= "2024.12"
 
 
 @pytest.mark.parametrize(("function", "ours", "name"), functions())
 def test_signatures_take_what_the_standard_gives(function: Callable[..., Any], ours: Any, name: str) -> None:
-    standard, numpys = inspect.signature(function).parameters, inspect.signature(getattr(ours, name)).parameters
+    standard, numpys = (
+        inspect.signature(function).parameters,
+        inspect.signature(getattr(ours, name)).parameters,
+    )
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     by_position = [p for p in standard.values() if p.kind in positional]
     if not any(p.kind is p.VAR_POSITIONAL for p in numpys.values()):

@@ -1,4 +1,6 @@
-"""The interface of autograd: the same results as the original, where it is installed; and the hook under its name."""
+"""The interface of autograd: the same results as the original, where it is installed; and the hook under its
+name.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ import funcgrad.compat.autograd.test_util
 import funcgrad.compat.autograd.util  # noqa: F401
 from tests.grouping import in_groups
 
-V, M, Z = np.array([0.3, -1.2, 2.0]), np.array([[2.0, 0.5, 0.1], [0.5, 3.0, -0.2], [0.1, -0.2, 1.5]]), 0.7 - 0.4j
+V, M, Z = (
+    np.array([0.3, -1.2, 2.0]),
+    np.array([[2.0, 0.5, 0.1], [0.5, 3.0, -0.2], [0.1, -0.2, 1.5]]),
+    0.7 - 0.4j,
+)
 
 # Each is run with `ag` and `np` of ours, and of the original.
 PROGRAMS = {
@@ -99,7 +105,14 @@ def namespace(root: Any) -> dict[str, Any]:
     import importlib
 
     part = lambda name: importlib.import_module(f"{root.__name__}.{name}")
-    for name in ("misc.optimizers", "misc.fixed_points", "misc.tracers", "scipy.signal", "scipy.special", "numpy.linalg"):
+    for name in (
+        "misc.optimizers",
+        "misc.fixed_points",
+        "misc.tracers",
+        "scipy.signal",
+        "scipy.special",
+        "numpy.linalg",
+    ):
         part(name)
     unbroadcast_f = part("numpy.numpy_vjps").unbroadcast_f
     return {
@@ -132,7 +145,9 @@ def test_programs_give_what_the_original_gives(code: str) -> None:
         same(eval(code, namespace(ours)), eval(code, namespace(original)))
 
 
-@in_groups({name: code for name, code in PROGRAMS.items() if code.startswith("ag.")}, by=lambda name: "programs")
+@in_groups(
+    {name: code for name, code in PROGRAMS.items() if code.startswith("ag.")}, by=lambda name: "programs"
+)
 def test_programs_run(code: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -141,7 +156,8 @@ def test_programs_run(code: str) -> None:
 
 def test_what_is_better_than_in_the_original() -> None:
     assert ours.grad(lambda x: x**3)(2) == 12  # an int is a number
-    np.testing.assert_allclose(ours.make_vjp(lambda x: [x, x**2])(V)[0]([V, V]), V + 2 * V**2)  # a list needs no ag.list
+    # a list needs no ag.list
+    np.testing.assert_allclose(ours.make_vjp(lambda x: [x, x**2])(V)[0]([V, V]), V + 2 * V**2)
 
     def fill(x: Any) -> Any:
         y = np.zeros_like(x)
@@ -193,7 +209,9 @@ def test_arguments_may_be_trees_and_outputs_several() -> None:
     from funcgrad.compat.autograd import extend
 
     both = extend.primitive(lambda pair: (pair["a"] * pair["b"], pair["a"] + pair["b"]))
-    extend.defvjp(both, lambda ans, pair: lambda g: {"a": g[0] * pair["b"] + g[1], "b": g[0] * pair["a"] + g[1]})
+    extend.defvjp(
+        both, lambda ans, pair: lambda g: {"a": g[0] * pair["b"] + g[1], "b": g[0] * pair["a"] + g[1]}
+    )
     out = ours.grad(lambda d: both(d)[0] * 10 + both(d)[1])({"a": 2.0, "b": 3.0})
     assert out == {"a": 31.0, "b": 21.0}
 
@@ -236,7 +254,9 @@ def test_an_output_that_does_not_depend_is_warned_of() -> None:
 
 
 def test_multigrad_dict() -> None:
-    found = ours.multigrad_dict(lambda x, y=2.0, *more, **others: x * y * more[0] * others["z"])(3.0, 4.0, 5.0, z=6.0)
+    found = ours.multigrad_dict(lambda x, y=2.0, *more, **others: x * y * more[0] * others["z"])(
+        3.0, 4.0, 5.0, z=6.0
+    )
     assert found == {"x": 120.0, "y": 90.0, "more": (72.0,), "others": {"z": 60.0}}
 
 

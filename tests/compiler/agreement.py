@@ -1,4 +1,6 @@
-"""A compiled function gives what the function gives: the same trees, types, dtypes and numbers, call after call."""
+"""A compiled function gives what the function gives: the same trees, types, dtypes and numbers, call after
+call.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def assert_same(came: Any, expected: Any, rtol: float = 1e-10) -> None:
 
 
 def check(fun: Callable[..., Any], *calls: Sequence[Any], times: int = 4, rtol: float = 1e-10) -> Jit:
-    """Call `fun` and jit(fun) with each of these arguments, in turn and several times: they agree, and write nothing."""
+    """Call `fun` and jit(fun) with each of these arguments, in turn and several times: they agree, and write
+    nothing.
+    """
     compiled = jit(fun)
     for _ in range(times):
         for args in calls:

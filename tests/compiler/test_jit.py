@@ -108,16 +108,25 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "Newton's method": (newton, ((2.0,), (3.0,), (5.0,))),
     "trees": (tree_of, (({"w": A(3), "b": 2.0},),)),
     "arguments and views returned": (lambda x: (x, x, x.T, x[0]), ((A(3, 2),),)),
-    "Python's numbers": (lambda x, n: (x * 2 + n, -x, x / 3, x > 2, np.sin(x), n // 2, x**n), ((2.5, 3), (1.5, 4))),
+    "Python's numbers": (
+        lambda x, n: (x * 2 + n, -x, x / 3, x > 2, np.sin(x), n // 2, x**n),
+        ((2.5, 3), (1.5, 4)),
+    ),
     "numbers beside single precision": (lambda x, a: (x * a, x * 2 * a), ((2.5, A(3, dtype=np.float32)),)),
     "a range": (lambda x, n: sum([x * k for k in range(n)], x), ((A(3), 3), (A(3), 5))),
     "hessian": (fg.hessian(lambda x: np.sum(np.power(x, 3)) * x[0]), ((A(4),), (A(4, seed=1),))),
     "vmap of grad": (fg.vmap(fg.grad(lambda x: np.sum(np.sin(x) ** 2))), ((A(4, 3),),)),
     "jacfwd": (fg.jacfwd(lambda x: np.cumsum(x) ** 2), ((A(4),),)),
     "checkpoint": (fg.grad(lambda x: np.sum(fg.checkpoint(lambda y: np.sin(y) * y)(x) ** 2)), ((A(4),),)),
-    "an integer array": (lambda i, x: x[i] * (i % 2), ((np.array([2, 0, 1]), A(3)), (np.array([1, 1, 0]), A(3)))),
+    "an integer array": (
+        lambda i, x: x[i] * (i % 2),
+        ((np.array([2, 0, 1]), A(3)), (np.array([1, 1, 0]), A(3))),
+    ),
     "Fortran's order": (lambda x: x.ravel("K"), ((np.asfortranarray(A(2, 3)),), (A(2, 3),))),
-    "large arrays": (lambda x: (np.tanh(x) * 2 + x @ x - np.sin(x * 3), x.sum(0)), ((A(150, 150),), (A(150, 150, seed=1),))),
+    "large arrays": (
+        lambda x: (np.tanh(x) * 2 + x @ x - np.sin(x * 3), x.sum(0)),
+        ((A(150, 150),), (A(150, 150, seed=1),)),
+    ),
 }
 
 
@@ -222,7 +231,9 @@ IMPURE = {
     "a random array": lambda x: x * RNG.normal(size=3),
     "the time": lambda x: x + time.perf_counter(),
     "a counter": counted,
-    "a random way": lambda x: x if RNG.normal() > 10 else np.sin(x) if COUNTER.append(0) or len(COUNTER) % 2 else x,
+    "a random way": lambda x: (
+        x if RNG.normal() > 10 else np.sin(x) if COUNTER.append(0) or len(COUNTER) % 2 else x
+    ),
     "a random result": lambda x: (x, RNG.normal()),
 }
 
@@ -309,7 +320,9 @@ def inner(x: Any) -> Any:
 COMPOSED = {
     "grad": lambda f: fg.grad(f),
     "jvp": lambda f: lambda x: fg.jvp(f, (x,), (x,)),
-    "vmap": lambda f: lambda x: fg.vmap(lambda a: f(a * x) if f is not inner else np.sum(np.sin(a * x) * a * x))(A(2, 3)),
+    "vmap": lambda f: (
+        lambda x: fg.vmap(lambda a: f(a * x) if f is not inner else np.sum(np.sin(a * x) * a * x))(A(2, 3))
+    ),
     "hessian": lambda f: fg.hessian(f),
     "jit of grad": lambda f: jit(fg.grad(f)),
     "checkpoint": lambda f: fg.grad(fg.checkpoint(f)),

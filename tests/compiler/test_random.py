@@ -54,8 +54,14 @@ def test_their_gradients(seed: int) -> None:
 # ---- branches --------------------------------------------------------------------------------------------------------
 def branching(rng: Random, depth: int = 3) -> list[str]:
     """The lines of a function body, that computes with x and n and goes ways that depend on both."""
-    value = rng.choice(["x.sum()", "x[0]", "np.max(x)", "x[1] * n", "np.abs(x).mean() - 0.7", "float(np.round(x[2]))"])
-    lines = [rng.choice(["x = np.sin(x) + 0.1 * n", "x = x * 1.5 - x[::-1]", "x = np.where(x > 0, x, 0.5 * x) - 0.2"])]
+    value = rng.choice(
+        ["x.sum()", "x[0]", "np.max(x)", "x[1] * n", "np.abs(x).mean() - 0.7", "float(np.round(x[2]))"]
+    )
+    lines = [
+        rng.choice(
+            ["x = np.sin(x) + 0.1 * n", "x = x * 1.5 - x[::-1]", "x = np.where(x > 0, x, 0.5 * x) - 0.2"]
+        )
+    ]
     if depth == 0:
         return lines
     kind = rng.choice(["if", "if", "while", "for", "index", "mask"])

@@ -1,4 +1,6 @@
-"""engine="xla": the samples, programs with branches and writes, and what is refused. One compilation for each chapter."""
+"""engine="xla": the samples, programs with branches and writes, and what is refused. One compilation for each
+chapter.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ jax = pytest.importorskip("jax", reason="JAX is not installed")
 xla = pytest.importorskip("funcgrad.compiler.xla")
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 # Of each chapter every third sample, from another one on; together they are all chapters' functions.
-SOME = [(chapter, samples[k % 3 :: 3]) for k, (chapter, samples) in enumerate(CHAPTERS.items()) if chapter != "sets"]
+SOME = [
+    (chapter, samples[k % 3 :: 3])
+    for k, (chapter, samples) in enumerate(CHAPTERS.items())
+    if chapter != "sets"
+]
 
 
 def way_of(sample: Sample) -> Any:
@@ -83,5 +89,8 @@ def test_a_step_that_xla_lacks_is_named() -> None:
     compiled = jit(lambda x: x[x > 0].sum(), engine="xla")
     compiled(A(5))
     compiled(A(5))
-    with pytest.raises(UnsupportedFunctionError, match=r"XLA can't run getitem at test_xla.py, line \d+.*Use engine=\"numpy\""):
+    with pytest.raises(
+        UnsupportedFunctionError,
+        match=r"XLA can't run getitem at test_xla.py, line \d+.*Use engine=\"numpy\"",
+    ):
         compiled(A(5))

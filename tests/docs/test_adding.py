@@ -1,4 +1,6 @@
-"""The pages on adding things are true: what they show is followed, and does what they promise. (Their examples are doctests.)"""
+"""The pages on adding things are true: what they show is followed, and does what they promise. (Their
+examples are doctests.)
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import importlib
 import inspect
 import pathlib
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -30,6 +33,14 @@ LAYER = (ROOT / "docs" / "adding_a_layer.md").read_text(encoding="utf-8")
 OPTIMIZER = (ROOT / "docs" / "adding_an_optimizer.md").read_text(encoding="utf-8")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _what_the_pages_declare_is_forgotten() -> Iterator[None]:
+    known = set(CATALOGUE)
+    yield
+    for function in set(CATALOGUE) - known:
+        del CATALOGUE[function]
+
+
 def test_every_verb_is_there() -> None:
     verbs = dict(re.findall(r"^\|[^|]*\| `(\w+)\(([^|]*)\|", RULE, re.MULTILINE))
     assert len(verbs) == 9
@@ -39,7 +50,9 @@ def test_every_verb_is_there() -> None:
 
 
 def test_every_option_is_one() -> None:
-    (named,) = re.findall(r"What else a function can do is said in the same declaration: (.*?)\n\Z", RULE, re.DOTALL)
+    (named,) = re.findall(
+        r"What else a function can do is said in the same declaration: (.*?)\n\Z", RULE, re.DOTALL
+    )
     options = re.findall(r"`(\w+)` \(", named)
     assert len(options) == 6
     assert set(options) <= set(inspect.signature(Primitive).parameters)
@@ -67,14 +80,20 @@ def test_a_rule_is_one_place_and_a_line_of_samples(check: str, monkeypatch: pyte
 
 
 def test_a_transform_is_two_places() -> None:
-    """Each of ours is in a file of transforms/, or built on it, and named in funcgrad/__init__.py: nowhere else."""
+    """Each of ours is in a file of transforms/, or built on it, and named in funcgrad/__init__.py: nowhere
+    else.
+    """
     places = re.findall(r"Two places: a file in `([^`]*)`, and `([^`]*)`", TRANSFORM)
     assert places == [("funcgrad/transforms/", "funcgrad/__init__.py")]
     assert all((ROOT / place).exists() for place in places[0])
     for name in ("grad", "vmap", "jacrev", "hvp", "checkpoint", "root"):
         assert name in funcgrad.__all__
         assert getattr(funcgrad, name).__module__.startswith("funcgrad.transforms.")
-        mentioned = [p for p in (ROOT / "funcgrad").glob("*.py") if re.search(rf'"{name}"', p.read_text(encoding="utf-8"))]
+        mentioned = [
+            p
+            for p in (ROOT / "funcgrad").glob("*.py")
+            if re.search(rf'"{name}"', p.read_text(encoding="utf-8"))
+        ]
         assert [p.name for p in mentioned] == ["__init__.py"]
 
 
@@ -82,7 +101,9 @@ def test_a_transform_is_two_places() -> None:
 def defined(page: str) -> dict[str, Any]:
     """What the examples of a page define."""
     names: dict[str, Any] = {}
-    test = doctest.DocTestParser().get_doctest(re.sub(r"^```.*$", "", page, flags=re.MULTILINE), names, "page", None, 0)
+    test = doctest.DocTestParser().get_doctest(
+        re.sub(r"^```.*$", "", page, flags=re.MULTILINE), names, "page", None, 0
+    )
     doctest.DocTestRunner(verbose=False).run(test, out=lambda _: None, clear_globs=False)
     return test.globs
 
@@ -91,13 +112,16 @@ def defined(page: str) -> dict[str, Any]:
 def test_a_layer_needs_one_line_of_samples(check: str) -> None:
     (sampled,) = re.findall(r"^```python\n(N\(.*)\n```$", LAYER, re.MULTILINE)
     sample = eval(sampled, {**vars(layers), **defined(LAYER)})
-    if check != "test_both_lanes_record_the_same":  # which is about functions that are in the catalogue themselves
+    # which is about functions that are in the catalogue themselves
+    if check != "test_both_lanes_record_the_same":
         inspect.getclosurevars(getattr(test_sweep, check)).nonlocals["check"](sample)
 
 
 def test_a_layer_is_three_places() -> None:
     """Each of ours has a kernel, a function over it, and PyTorch's name for it."""
-    places = re.findall(r"kernel in `([^`]*)`, a function in `([^`]*)`, and PyTorch's name for it in `([^`]*)`", LAYER)
+    places = re.findall(
+        r"kernel in `([^`]*)`, a function in `([^`]*)`, and PyTorch's name for it in `([^`]*)`", LAYER
+    )
     assert places == [("funcgrad/nn/kernels/", "funcgrad/nn/", "funcgrad/torch/nn/")]
     assert all((ROOT / place).is_dir() for place in places[0])
     torch = importlib.import_module("funcgrad.torch")
@@ -110,12 +134,18 @@ def test_a_layer_is_three_places() -> None:
 
 def test_an_optimizer_is_two_places() -> None:
     """Each of ours has a rule in a file of optim/, and a class in algorithms.py: its hyperparameters alone."""
-    (places,) = re.findall(r"Two places: its rule, in a file of `([^`]*)`, and its class, in `([^`]*)`", OPTIMIZER)
+    (places,) = re.findall(
+        r"Two places: its rule, in a file of `([^`]*)`, and its class, in `([^`]*)`", OPTIMIZER
+    )
     assert all((ROOT / place).exists() for place in places)
     for kind in funcgrad.optim.Optimizer.__subclasses__():
         if kind.__module__ == "funcgrad.optim.algorithms":
             assert kind.rule.kernel.__module__.startswith("funcgrad.optim.")
-            assert {name for name in vars(kind) if inspect.isfunction(vars(kind)[name]) and not name.startswith("__")} == set()
+            assert {
+                name
+                for name in vars(kind)
+                if inspect.isfunction(vars(kind)[name]) and not name.startswith("__")
+            } == set()
 
 
 def test_the_optimizer_of_the_page_steps_alike_in_both_worlds() -> None:

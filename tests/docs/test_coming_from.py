@@ -1,7 +1,8 @@
 """The tables for people who come from elsewhere are true: both columns are run and compared, row by row.
 
-A row without further words on values promises that both sides give the same. "`A` there, `B` here" in the last column
-says what each side gives, or the exception that it raises. The left-hand side needs the peer; the right-hand side always runs.
+A row without further words on values promises that both sides give the same. "`A` there, `B` here" in the
+last column says what each side gives, or the exception that it raises. The left-hand side needs the peer; the
+right-hand side always runs.
 """
 
 import contextlib
@@ -16,7 +17,11 @@ import pytest
 from funcgrad import tree
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
-PAGES = {"jax": "coming_from_jax.md", "autograd": "coming_from_autograd.md", "torch": "coming_from_pytorch.md"}
+PAGES = {
+    "jax": "coming_from_jax.md",
+    "autograd": "coming_from_autograd.md",
+    "torch": "coming_from_pytorch.md",
+}
 
 
 class Row(NamedTuple):
@@ -38,7 +43,9 @@ def rows():
 
 def prepared(peer: str, which: int) -> dict[str, Any]:
     """The names that the page's first (there) or second (here) block makes."""
-    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / PAGES[peer]).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", (DOCS / PAGES[peer]).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     names: dict[str, Any] = {}
     exec(blocks[which], names)
     return names

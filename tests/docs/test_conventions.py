@@ -211,7 +211,9 @@ def overwritten(x):
 
 
 @covers("What is not taken")
-@pytest.mark.parametrize("fun", [*NOT_TAKEN.values(), overwritten], ids=[*NOT_TAKEN, "an overwritten element"])
+@pytest.mark.parametrize(
+    "fun", [*NOT_TAKEN.values(), overwritten], ids=[*NOT_TAKEN, "an overwritten element"]
+)
 def test_what_is_not_taken_contributes_nothing(fun):
     x = np.array([0.0, 1.0, 4.0])  # the slope of sqrt is infinite at 0
     np.testing.assert_array_equal(grad(fun)(x), [0, 0.5, 0.25])
@@ -239,7 +241,8 @@ def test_rows_are_independent(jacobian):
 # ---- matrices --------------------------------------------------------------------------------------------------------
 @covers("Symmetric matrices")
 @pytest.mark.parametrize(
-    "fun", [lambda x: np.sum(np.linalg.cholesky(x) ** 3), lambda x: np.linalg.eigh(x).eigenvalues @ [1.0, 3.0]]
+    "fun",
+    [lambda x: np.sum(np.linalg.cholesky(x) ** 3), lambda x: np.linalg.eigh(x).eigenvalues @ [1.0, 3.0]],
 )
 def test_gradients_in_symmetric_matrices_are_symmetric(fun):
     gradient = grad(fun)(np.array([[2.0, 0.5], [0.5, 1.0]]))

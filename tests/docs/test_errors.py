@@ -10,7 +10,9 @@ from funcgrad import errors
 
 PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
-CLASSES = {name: c for name, c in inspect.getmembers(errors, inspect.isclass) if issubclass(c, errors.FuncgradError)}
+CLASSES = {
+    name: c for name, c in inspect.getmembers(errors, inspect.isclass) if issubclass(c, errors.FuncgradError)
+}
 
 
 def test_every_exception_has_a_section_and_nothing_else_has():
@@ -26,7 +28,11 @@ def test_a_section_shows_its_exception(name):
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_what_else_an_exception_is(name):
     """The page says: each is also a TypeError or ValueError, or what its section names."""
-    others = [c.__name__ for c in CLASSES[name].__mro__ if c.__module__ == "builtins" and c not in (Exception, object)]
+    others = [
+        c.__name__
+        for c in CLASSES[name].__mro__
+        if c.__module__ == "builtins" and c not in (Exception, object)
+    ]
     ordinary = {"TypeError", "ValueError"} & set(others)
     named = re.findall(r"Also an?\s+`(\w+)`", SECTIONS[name])
     assert name == "FuncgradError" or ordinary or named

@@ -13,7 +13,8 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_give_what_they_say(page):
-    text = re.sub(r"^```.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)  # a fence is no output
+    # a fence is no output
+    text = re.sub(r"^```.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     report = []
     failed, _ = doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=report.append)
@@ -22,4 +23,8 @@ def test_examples_give_what_they_say(page):
 
 def test_there_are_examples():
     texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
-    assert {name for name, text in texts.items() if ">>> " in text} >= {"README.md", "getting_started.md", "errors.md"}
+    assert {name for name, text in texts.items() if ">>> " in text} >= {
+        "README.md",
+        "getting_started.md",
+        "errors.md",
+    }

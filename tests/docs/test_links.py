@@ -1,4 +1,6 @@
-"""Every relative link of the pages, the README and the notebooks leads to a file, and to a heading where it names one."""
+"""Every relative link of the pages, the README and the notebooks leads to a file, and to a heading where it
+names one.
+"""
 
 import json
 import pathlib
@@ -18,7 +20,9 @@ def text_of(page):
     """Its Markdown, without code."""
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".ipynb":
-        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+        text = "\n".join(
+            "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"
+        )
     return re.sub(r"^```.*?^```$|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
@@ -44,13 +48,17 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("page", [p for p in PAGES if p.parent == DOCS], ids=lambda page: page.name)
 def test_every_page_is_in_the_contents(page):
     contents = (DOCS / "index.md").read_text(encoding="utf-8").split()
-    included = re.findall(r"^```\{include\} (\S+)$", "".join(p.read_text("utf-8") for p in DOCS.glob("*.md")), re.MULTILINE)
+    included = re.findall(
+        r"^```\{include\} (\S+)$", "".join(p.read_text("utf-8") for p in DOCS.glob("*.md")), re.MULTILINE
+    )
     assert page.stem in contents or page.name in included or page.stem == "index"
 
 
 def test_every_notebook_is_in_the_contents():
     contents = (DOCS / "index.md").read_text(encoding="utf-8").split()
-    assert [f"notebooks/{notebook.stem}" for notebook in NOTEBOOKS] == [x for x in contents if x.startswith("notebooks/")]
+    assert [f"notebooks/{notebook.stem}" for notebook in NOTEBOOKS] == [
+        x for x in contents if x.startswith("notebooks/")
+    ]
 
 
 @pytest.mark.parametrize("image", IMAGES, ids=lambda image: image.name)

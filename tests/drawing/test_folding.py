@@ -7,7 +7,16 @@ import pytest
 
 import funcgrad as fg
 from funcgrad.drawing.graph import Group, groups_in
-from tests.drawing.models import MODELS, NETWORK, RECURRENT, descent, network, operations, recurrent, shapes_of
+from tests.drawing.models import (
+    MODELS,
+    NETWORK,
+    RECURRENT,
+    descent,
+    network,
+    operations,
+    recurrent,
+    shapes_of,
+)
 
 
 def test_a_loop_is_one_box_with_a_count():
@@ -15,7 +24,9 @@ def test_a_loop_is_one_box_with_a_count():
     (loop,) = [item for item in picture.graph.root.items if isinstance(item, Group)]
     assert loop.count == 20
     assert [v.label for v in loop.items] == ["matmul", "getitem", "matmul", "add", "tanh"]
-    assert {(e.source.label, e.target.label) for e in picture.graph.edges if e.carried is loop} == {("tanh", "matmul")}
+    assert {(e.source.label, e.target.label) for e in picture.graph.edges if e.carried is loop} == {
+        ("tanh", "matmul")
+    }
     assert [v.detail for v in loop.items if v.label == "getitem"] == ["…"]
     assert picture.graph.operations == 101
     assert len(shapes_of(picture.to_svg(), "carried")) == 1
@@ -61,7 +72,9 @@ def without_pattern(x):
     return x
 
 
-@pytest.mark.parametrize(("fun", "backward"), [(long_chain, False), (long_chain, True), (without_pattern, False)])
+@pytest.mark.parametrize(
+    ("fun", "backward"), [(long_chain, False), (long_chain, True), (without_pattern, False)]
+)
 def test_thousands_of_operations_make_a_small_picture(fun, backward):
     picture = fg.draw(fun, backward=backward)(0.5)
     assert picture.graph.operations >= 5000
@@ -71,7 +84,9 @@ def test_thousands_of_operations_make_a_small_picture(fun, backward):
 
 def test_many_inputs_and_outputs_are_gathered():
     picture = fg.draw(lambda xs: [np.sin(x) for x in xs])([float(k) for k in range(500)])
-    assert [v.detail for v in picture.graph.vertices() if v.kind in ("input", "output")] == ["500 of them"] * 2
+    assert [v.detail for v in picture.graph.vertices() if v.kind in ("input", "output")] == [
+        "500 of them"
+    ] * 2
 
 
 def test_limit_counts():

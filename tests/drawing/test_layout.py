@@ -1,4 +1,6 @@
-"""The layout of any graph without circles: nothing overlaps, edges lead down, the coordinates are the nearest."""
+"""The layout of any graph without circles: nothing overlaps, edges lead down, the coordinates are the
+nearest.
+"""
 
 from itertools import pairwise
 
@@ -37,7 +39,10 @@ def test_nothing_overlaps_and_edges_lead_down(graph):
         assert all(a[1] <= b[1] for a, b in pairwise(points))
 
 
-@given(st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 5)), min_size=2, max_size=8), st.integers(0, 2**32 - 1))
+@given(
+    st.lists(st.tuples(st.floats(-100, 100), st.floats(0.1, 5)), min_size=2, max_size=8),
+    st.integers(0, 2**32 - 1),
+)
 def test_positions_are_the_nearest_to_the_wishes(wanted, seed):
     rng = np.random.default_rng(seed)
     row = [Cell(k, 10.0, dummy=rng.random() < 0.5) for k in range(len(wanted))]

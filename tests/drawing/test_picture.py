@@ -91,7 +91,9 @@ def test_lines_lead_downwards(name):
 
 
 def test_hover_tells_shape_and_line():
-    (tanh,) = [g for g in shapes_of(fg.draw(layer)(*LAYER).to_svg(), "vertex") if "tanh" in g.find(f"{SVG}text").text]
+    (tanh,) = [
+        g for g in shapes_of(fg.draw(layer)(*LAYER).to_svg(), "vertex") if "tanh" in g.find(f"{SVG}text").text
+    ]
     told = tanh.find(f"{SVG}title").text.splitlines()
     assert told[:3] == ["tanh", "elementwise", "(32, 8) float64"]
     assert re.fullmatch(r"models.py, line \d+, in layer", told[3])
@@ -143,8 +145,14 @@ def test_constant_arrays_are_shown_and_numbers_written_in():
 
 
 def test_arguments_are_named_by_path():
-    picture = fg.draw(lambda p, *, scale: p["w"] * scale + p["b"][0], fold=False)({"w": 1.0, "b": [2.0]}, scale=3.0)
-    assert {v.label for v in picture.graph.vertices() if v.kind == "input"} == {"p['w']", "p['b'][0]", "scale"}
+    picture = fg.draw(lambda p, *, scale: p["w"] * scale + p["b"][0], fold=False)(
+        {"w": 1.0, "b": [2.0]}, scale=3.0
+    )
+    assert {v.label for v in picture.graph.vertices() if v.kind == "input"} == {
+        "p['w']",
+        "p['b'][0]",
+        "scale",
+    }
     named = fg.draw(network)(*NETWORK)
     assert {v.label for v in named.graph.vertices() if v.kind == "output"} == {"out['loss']", "out['last']"}
 
@@ -235,7 +243,11 @@ def test_mermaid_and_dot_have_all_vertices_edges_and_boxes(name):
     assert mermaid.startswith("flowchart TD\n")
     assert len(re.findall(r"^ +n\d+[(\[]", mermaid, re.MULTILINE)) == vertices
     assert len(re.findall(r"^  n\d+ -", mermaid, re.MULTILINE)) == len(picture.graph.edges)
-    assert len(re.findall(r"^ +subgraph", mermaid, re.MULTILINE)) == groups == len(re.findall(r"^ +end$", mermaid, re.MULTILINE))
+    assert (
+        len(re.findall(r"^ +subgraph", mermaid, re.MULTILINE))
+        == groups
+        == len(re.findall(r"^ +end$", mermaid, re.MULTILINE))
+    )
     assert len(re.findall(r"^ +n\d+ \[label=", dot, re.MULTILINE)) == vertices
     assert len(re.findall(r"^  n\d+ -> n\d+ \[", dot, re.MULTILINE)) == len(picture.graph.edges)
     assert dot.count("subgraph cluster_") == groups
@@ -268,7 +280,9 @@ def test_notebooks_get_svg_and_text():
     assert picture._repr_mimebundle_() == {"image/svg+xml": picture.to_svg(), "text/plain": repr(picture)}
 
 
-@pytest.mark.parametrize(("suffix", "start"), [("svg", "<svg"), ("mmd", "flowchart"), ("dot", "digraph"), ("txt", "layer: 5")])
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("svg", "<svg"), ("mmd", "flowchart"), ("dot", "digraph"), ("txt", "layer: 5")]
+)
 def test_save(tmp_path, suffix, start):
     fg.draw(layer)(*LAYER).save(tmp_path / f"x.{suffix}")
     assert (tmp_path / f"x.{suffix}").read_text(encoding="utf-8").startswith(start)
@@ -315,7 +329,9 @@ def test_drawing_while_debugging():
 
 def test_drawing_in_threads():
     found = []
-    threads = [threading.Thread(target=lambda: found.append(str(fg.draw(descent)(np.ones(3))))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(str(fg.draw(descent)(np.ones(3))))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -27,7 +27,8 @@ def test_saved_counts_each_buffer_once_and_arguments_never():
     saved = lambda fun: [row.saved for row in fg.trace(fun)(x).rows]
     assert saved(lambda x: np.sin(x)) == [0]  # keeps the argument
     assert saved(lambda x: np.exp(x)) == [8000]  # keeps its result
-    assert saved(lambda x: np.exp(x) * np.exp(-x)) == [8000, 0, 8000, 0]  # the product keeps what is kept already
+    # the product keeps what is kept already
+    assert saved(lambda x: np.exp(x) * np.exp(-x)) == [8000, 0, 8000, 0]
     assert saved(lambda x: x + 1.0) == [0]
     assert saved(lambda x: np.sum(np.sin(x.reshape(10, 100)[2:3] * 2.0))) == [0, 0, 0, 800, 0]
     assert saved(lambda x: np.sin((x * 2.0)[:2])) == [0, 0, 8000]  # a view keeps the whole
@@ -71,7 +72,9 @@ def test_text():
     lines = str(fg.trace(layer)(*LAYER)).splitlines()
     assert lines[0] == "layer: 5 operations"
     assert lines[1].split() == ["operation", "out", "saved", "forward", "backward", "line"]
-    assert re.match(r"tanh +\(32, 8\) float64 +4\.1 kB +[\d.]+ .?s +[\d.]+ .?s  models\.py:\d+  h = np", lines[4])
+    assert re.match(
+        r"tanh +\(32, 8\) float64 +4\.1 kB +[\d.]+ .?s +[\d.]+ .?s  models\.py:\d+  h = np", lines[4]
+    )
     assert lines[-1].startswith("total")
     assert len(lines) == 9
 
@@ -90,7 +93,13 @@ def test_html():
     table = fg.trace(layer)(*LAYER)
     page = ET.fromstring(table._repr_html_())
     assert page.find("caption").text == "layer: 5 operations"
-    assert [cell.text for cell in page.findall("tbody/tr/td[1]")] == ["matmul", "add", "tanh", "power", "mean"]
+    assert [cell.text for cell in page.findall("tbody/tr/td[1]")] == [
+        "matmul",
+        "add",
+        "tanh",
+        "power",
+        "mean",
+    ]
     assert "in layer" in page.findall("tbody/tr")[2].findall("td")[-1].get("title")
     assert table._repr_mimebundle_() == {"text/html": table._repr_html_(), "text/plain": repr(table)}
 

@@ -1,6 +1,7 @@
 """Run random programs that assign: `python -m tests.fuzz.assignment 1000 --seed 0`.
 
-What is printed: each silent difference, with a program made as short as possible; the refusals, by what they say; and counts.
+What is printed: each silent difference, with a program made as short as possible; the refusals, by what they
+say; and counts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ Mode = Callable[[Case], None]
 
 
 class Verdict(NamedTuple):
-    """What came out of one program in one mode: "same", "rough", "refused", "needs one value", "difference" or "crash"."""
+    """What came out of one program in one mode: "same", "rough", "refused", "needs one value", "difference"
+    or "crash".
+    """
 
     kind: str
     mode: Mode
@@ -39,7 +42,9 @@ def written(seed: int) -> Program:
 
 
 def modes_of(seed: int) -> list[Mode]:
-    """The modes that this program is run in: each under grad and in two others, and every sixth one in one of second order."""
+    """The modes that this program is run in: each under grad and in two others, and every sixth one in one of
+    second order.
+    """
     rng = Random(seed)
     return [by_grad, *rng.sample(FIRST_ORDER, 2), *rng.sample(SECOND_ORDER, int(seed % 6 == 0))]
 
@@ -115,11 +120,18 @@ class Report:
                 return
 
     def __str__(self) -> str:
-        lines = [f"{self.programs} programs, {self.runs} runs: " + ", ".join(f"{n} {kind}" for kind, n in self.verdicts.most_common())]
+        lines = [
+            f"{self.programs} programs, {self.runs} runs: "
+            + ", ".join(f"{n} {kind}" for kind, n in self.verdicts.most_common())
+        ]
         lines.append(f"arrays that differ from NumPy's in the last bits: {len(ROUNDED)}")
         lines.append(f"runs in each mode: {', '.join(f'{n} {name}' for name, n in self.modes.most_common())}")
-        lines.append(f"programs refused: {len(self.refused)} ({len(self.refused) / max(self.programs, 1):.2%})")
-        lines.append(f"programs that need one value where vmap has many: {len(self.needing)} ({len(self.needing) / max(self.programs, 1):.2%})")
+        lines.append(
+            f"programs refused: {len(self.refused)} ({len(self.refused) / max(self.programs, 1):.2%})"
+        )
+        lines.append(
+            f"programs that need one value where vmap has many: {len(self.needing)} ({len(self.needing) / max(self.programs, 1):.2%})"
+        )
         lines += [f"  {n:6}  {text}" for text, n in self.refusals.most_common()]
         lines.append("statements: " + ", ".join(f"{n} {kind}" for kind, n in self.statements.most_common()))
         return "\n".join(lines)

@@ -1,11 +1,13 @@
-"""More statements of random programs, as people write them: each is a line, or a few, in which names and numbers are filled in."""
+"""More statements of random programs, as people write them: each is a line, or a few, in which names and
+numbers are filled in.
+"""
 
 from __future__ import annotations
 
 from tests.fuzz.writing import Writer
 
-# `a` and `b` are arrays of one shape, `c` a number, `e` what broadcasts to a row of `a`; `z` is a new name. What NumPy
-# refuses is not written.
+# `a` and `b` are arrays of one shape, `c` a number, `e` what broadcasts to a row of `a`; `z` is a new name.
+# What NumPy refuses is not written.
 IDIOMS = """
 np.copyto({a}, {b}, where={a}.real > {c})
 np.copyto({a}[1:], {e}, where={b}[1:].real < {c})
@@ -105,6 +107,10 @@ def new_array(w: Writer) -> str | None:
     if names is None:
         return None
     made, look = w.rng.choice(NEWS).format(**names), w.rng.choice(LOOKS).format(**names)
-    written = w.rng.choice(["{z}[...] = {z} * {c}", "look[...] = {c}", "{z}[:1] = {c}", "look *= {c}"]).format(**names)
+    written = w.rng.choice(
+        ["{z}[...] = {z} * {c}", "look[...] = {c}", "{z}[:1] = {c}", "look *= {c}"]
+    ).format(**names)
     seen = w.new()
-    return f"{names['z']} = {made}\nlook = {look}\n{written}" + (f"\n{seen} = look * 1.0" if seen != names["z"] else "")
+    return f"{names['z']} = {made}\nlook = {look}\n{written}" + (
+        f"\n{seen} = look * 1.0" if seen != names["z"] else ""
+    )

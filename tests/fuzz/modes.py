@@ -1,7 +1,7 @@
 """The transforms that random programs are run under, and what their results are compared with.
 
-Values are compared with NumPy's bit by bit (under vmap, where sums may be taken in another order, to the last digits); first
-derivatives with finite differences; everything else with what was compared before.
+Values are compared with NumPy's bit by bit (under vmap, where sums may be taken in another order, to the last
+digits); first derivatives with finite differences; everything else with what was compared before.
 """
 
 from __future__ import annotations
@@ -55,11 +55,17 @@ class Case:
         """The same, of these arrays."""
         total = 0.0
         for v, w in zip(outs, self.weights, strict=True):
-            total = total + np.sum((v * w).real) + 0.5 * np.sum((v * v * w).imag if v.dtype.kind == "c" else v * v * w)
+            total = (
+                total
+                + np.sum((v * w).real)
+                + 0.5 * np.sum((v * v * w).imag if v.dtype.kind == "c" else v * v * w)
+            )
         return total
 
     def check_examples(self, steps: Sequence[float] = EXAMPLES) -> None:
-        """Is this a program for each of these arguments? A mask or an index that fits one of them may not fit another."""
+        """Is this a program for each of these arguments? A mask or an index that fits one of them may not fit
+        another.
+        """
         try:
             for h in steps:
                 self.function(*self.program.arguments(h))
@@ -113,8 +119,8 @@ def agree(found: Any, expected: Any, what: str, rtol: float = 1e-6) -> None:
 def same(found: Sequence[Any], expected: Sequence[Any], what: str) -> None:
     """Raise a Difference unless these arrays are the same; what is not so bit by bit is counted.
 
-    (NumPy rounds a product of complex numbers otherwise where it writes it over an operand, and BLAS a product of vectors where
-    they have gaps in memory.)
+    (NumPy rounds a product of complex numbers otherwise where it writes it over an operand, and BLAS a
+    product of vectors where they have gaps in memory.)
     """
     for k, (x, y) in enumerate(zip(found, expected, strict=True)):
         if not np.array_equal(x, y):
@@ -190,7 +196,9 @@ def _jacobian(case: Case, transform: Any) -> None:
     rows = transform(real, argnums=(0, 1))(*case.program.arguments())
     tangents = jvp(real, case.program.arguments(), case.directions)[1]
     for blocks, t in zip(rows, tangents, strict=True):
-        found = sum(np.real(np.tensordot(b, d, axes=d.ndim)) for b, d in zip(blocks, case.directions, strict=True))
+        found = sum(
+            np.real(np.tensordot(b, d, axes=d.ndim)) for b, d in zip(blocks, case.directions, strict=True)
+        )
         agree(found, t, transform.__name__, 1e-9)
 
 
@@ -291,7 +299,12 @@ def by_reverse_over_forward(case: Case) -> None:
 
 def by_forward_over_forward(case: Case) -> None:
     slope = lambda x, y: jvp(case.loss, (x, y), case.directions)[1]
-    agree(jvp(slope, case.program.arguments(), case.directions)[1], _curvature(case), "forward over forward", 1e-5)
+    agree(
+        jvp(slope, case.program.arguments(), case.directions)[1],
+        _curvature(case),
+        "forward over forward",
+        1e-5,
+    )
 
 
 def _by_hessian(first: Any, second: Any) -> Callable[[Case], None]:
@@ -324,7 +337,9 @@ def by_vmap_of_vmap(case: Case) -> None:
 
 
 def _by_levels(inner: Callable[[Callable[[Any], Any], Any, Any], Any], name: str) -> Callable[[Case], None]:
-    """x belongs to an outer transform, y to an inner one: what is of the inner one is written into what is of the outer one."""
+    """x belongs to an outer transform, y to an inner one: what is of the inner one is written into what is of
+    the outer one.
+    """
 
     def mode(case: Case) -> None:
         if case.program.layout != "C":
@@ -344,8 +359,12 @@ def _by_levels(inner: Callable[[Callable[[Any], Any], Any, Any], Any], name: str
     return mode
 
 
-by_grad_in_grad = _by_levels(lambda f, y, t: np.sum((grad(f)(y) * t).real), "grad in y of a closure over x, in grad in x")
-by_jvp_in_grad = _by_levels(lambda f, y, t: jvp(f, (y,), (t,))[1], "jvp in y of a closure over x, in grad in x")
+by_grad_in_grad = _by_levels(
+    lambda f, y, t: np.sum((grad(f)(y) * t).real), "grad in y of a closure over x, in grad in x"
+)
+by_jvp_in_grad = _by_levels(
+    lambda f, y, t: jvp(f, (y,), (t,))[1], "jvp in y of a closure over x, in grad in x"
+)
 
 
 def by_linearize(case: Case) -> None:
@@ -364,11 +383,18 @@ def by_funcgrad_numpy(case: Case) -> None:
     outs, pull = vjp(lambda x, y: function(x, y)[0], *case.program.arguments())
     same(outs, case.truth[0], "values with funcgrad.numpy")
     expected = jvp(case.outs, case.program.arguments(), case.directions)[1]
-    agree(along(pull(case.weights_as_cts()), case.directions), along(case.weights, expected), "vjp with funcgrad.numpy", 1e-9)
+    agree(
+        along(pull(case.weights_as_cts()), case.directions),
+        along(case.weights, expected),
+        "vjp with funcgrad.numpy",
+        1e-9,
+    )
 
 
 def by_locks(case: Case) -> None:
-    """Small arrays are locked as large ones are: a program that changes one after use must fail, and the others must be right."""
+    """Small arrays are locked as large ones are: a program that changes one after use must fail, and the
+    others must be right.
+    """
     limit, guard.Guard.limit = guard.Guard.limit, -1.0
     try:
         by_grad(case)
@@ -398,7 +424,11 @@ def by_single_precision(case: Case) -> None:
     args = lambda: [x.astype(single) for x in case.program.arguments()]
     try:
         truth = case.function(*args())[0]
-    except (TypeError, ValueError, IndexError) as error:  # plain data of double precision is not cast, another mask does not fit
+    except (
+        TypeError,
+        ValueError,
+        IndexError,
+    ) as error:  # plain data of double precision is not cast, another mask does not fit
         raise Rough from error
     directions = [t.astype(single) for t in case.directions]
     outs, tangents = jvp(case.outs, args(), directions)
@@ -408,11 +438,15 @@ def by_single_precision(case: Case) -> None:
     cts = pull([np.asarray(w, v.dtype) for w, v in zip(case.weights, truth, strict=True)])
     if [ct.dtype for ct in cts] != [single, single]:
         raise Difference(f"cotangents of {[ct.dtype for ct in cts]}")
-    agree(along(cts, directions), along(case.weights, tangents), "pushed and pulled in single precision", 1e-3)
+    agree(
+        along(cts, directions), along(case.weights, tangents), "pushed and pulled in single precision", 1e-3
+    )
 
 
 def same_single(found: Sequence[Any], expected: Sequence[Any], what: str, double: Sequence[Any]) -> None:
-    """Raise a Difference unless these have one dtype, and agree up to rounding (where rounding alone does not move them more)."""
+    """Raise a Difference unless these have one dtype, and agree up to rounding (where rounding alone does not
+    move them more).
+    """
     for k, (x, y, z) in enumerate(zip(found, expected, double, strict=True)):
         if x.dtype == y.dtype and not close(x, y, 1e-6) and not close(y, z, 1e-6):
             raise Rough

@@ -76,8 +76,23 @@ def used_plain(w: Writer) -> str | None:
         return None
     shape = w.env[other].shape
     looked = w.rng.choice([name, name, f"{name}.T", f"{name}[::-1].T[..., ::-1].T"]) if shape else name
-    used = w.rng.choice(["{0} * {1}", "np.divide({0}, 3.0 + {1} ** 2)", "np.where({1} > 0, {0}, {1})", "{1} @ {0}", "np.sin({0} * {1})"])
-    change = w.rng.choice([f"{looked}[...] = {w.number()}", f"{name} *= {w.number()}", f"{name}.fill({w.number()})", f"{name}[...] += 1.0"])
+    used = w.rng.choice(
+        [
+            "{0} * {1}",
+            "np.divide({0}, 3.0 + {1} ** 2)",
+            "np.where({1} > 0, {0}, {1})",
+            "{1} @ {0}",
+            "np.sin({0} * {1})",
+        ]
+    )
+    change = w.rng.choice(
+        [
+            f"{looked}[...] = {w.number()}",
+            f"{name} *= {w.number()}",
+            f"{name}.fill({w.number()})",
+            f"{name}[...] += 1.0",
+        ]
+    )
     return f"{name} = np.array({w.literal(shape)})\n{made} = {used.format(other, looked)}\n{change}"
 
 
@@ -93,7 +108,16 @@ def changed_index(w: Writer) -> str | None:
     rows = w.env[name].shape[0]
     before, after = ([w.rng.randrange(rows) for _ in range(n)] for _ in range(2))
     shape = (n, *w.env[name].shape[1:])
-    use = w.rng.choice(["{0}[j] = {1}", "{0}[j] += {1}", "{2} = {0}[j] * {1}", "np.add.at({0}, j, {1})", "{2} = {0}[j, ...]", "{0}[(j,)] = {1}"])
+    use = w.rng.choice(
+        [
+            "{0}[j] = {1}",
+            "{0}[j] += {1}",
+            "{2} = {0}[j] * {1}",
+            "np.add.at({0}, j, {1})",
+            "{2} = {0}[j, ...]",
+            "{0}[(j,)] = {1}",
+        ]
+    )
     text = use.format(name, w.expression(shape), w.new())
     kind = w.rng.choice(["array", "list", "mask"])
     if kind == "mask":
@@ -175,8 +199,20 @@ def out(w: Writer) -> str | None:
     if w.rng.random() < 0.2 and w.env[name].ndim:
         source = w.pick(lambda a: a.ndim == len(shape) + 1 and a.shape[1:] == shape)
         if source:
-            return w.rng.choice([f"np.sum({source}, axis=0, out={name})", f"{source}.mean(0, out={name})", f"np.add.reduce({source}, out={name})"])
-        return w.rng.choice([f"np.cumsum({name}, axis=0, out={name})", f"np.clip({name}.real, -1.1, 1.2, out={name})", f"np.take({name}, [0], axis=0, out={name}[:1])"])
+            return w.rng.choice(
+                [
+                    f"np.sum({source}, axis=0, out={name})",
+                    f"{source}.mean(0, out={name})",
+                    f"np.add.reduce({source}, out={name})",
+                ]
+            )
+        return w.rng.choice(
+            [
+                f"np.cumsum({name}, axis=0, out={name})",
+                f"np.clip({name}.real, -1.1, 1.2, out={name})",
+                f"np.take({name}, [0], axis=0, out={name}[:1])",
+            ]
+        )
     where = f", where=np.array({np.array([w.rng.random() < 0.5 for _ in range(w.env[name].size)]).reshape(shape).tolist()})"
     return w.rng.choice([
         f"np.add({x}, {y}, out={name})", f"np.multiply({x}, {y}, {name})", f"np.sin({x}, out={name})", f"np.subtract({name}, {y}, out=({name},))",
@@ -199,7 +235,8 @@ def writer(w: Writer) -> str | None:
     some = w.expression((len(flat),))
     axis = w.rng.randrange(a.ndim)
     along = f"np.argsort({name}.real, axis={axis})"
-    values = f"np.broadcast_to({w.expression(at)}, {at})"  # ufunc.at of NumPy 2.4 misreads what it has to broadcast
+    # ufunc.at of NumPy 2.4 misreads what it has to broadcast
+    values = f"np.broadcast_to({w.expression(at)}, {at})"
     return w.rng.choice([
         f"np.add.at({name}, np.s_[{index}], {values})", f"np.subtract.at({name}, np.s_[{index}], {values})",
         f"np.put({name}, {flat}, {some})", f"{name}.put({flat}, {some})", f"np.place({name}, {mask}, {some})", f"np.putmask({name}, {mask}, {some})",
@@ -249,7 +286,9 @@ def table_loop(w: Writer) -> str | None:
         "{a}[k, l] = np.cos({a}[k - 1, l] * {c}) + {a}[k, l - 1]", "row[l] = np.sin(row[l - 1]) + {a}[k - 1][l]", "{a}[k][l] = {a}[k - 1][l - 1] * {c}",
         "row[l] += {a}[k - 1, l] * {e}", "{a}.T[l, k] = {a}[k, l] * {e}", "{a}[k, l:] -= {a}[k - 1, l:] * {a}[k, l - 1]",
     ]).format(a=name, e=w.expression(()), c=w.number())  # fmt: skip
-    return f"for k in range(1, {rows}):\n    row = {name}[k]\n    for l in range(1, {columns}):\n        {write}"
+    return (
+        f"for k in range(1, {rows}):\n    row = {name}[k]\n    for l in range(1, {columns}):\n        {write}"
+    )
 
 
 def row_loop(w: Writer) -> str | None:
@@ -259,8 +298,24 @@ def row_loop(w: Writer) -> str | None:
         return None
     a = w.env[name]
     e = w.expression(a.shape[1:])
-    body = w.rng.choice(["row *= {e}", "row[...] = np.sin(row) + {e}", "row += row", "row[0] = {c}", "row[::-1] -= {c} * row", "row /= 2.0\n    {a}[0] += row"])
-    head = w.rng.choice([f"for row in {name}:", f"for k, row in enumerate({name}):", f"for row, _ in zip({name}, {other}):", f"for row in list({name})[::-1]:"])
+    body = w.rng.choice(
+        [
+            "row *= {e}",
+            "row[...] = np.sin(row) + {e}",
+            "row += row",
+            "row[0] = {c}",
+            "row[::-1] -= {c} * row",
+            "row /= 2.0\n    {a}[0] += row",
+        ]
+    )
+    head = w.rng.choice(
+        [
+            f"for row in {name}:",
+            f"for k, row in enumerate({name}):",
+            f"for row, _ in zip({name}, {other}):",
+            f"for row in list({name})[::-1]:",
+        ]
+    )
     return f"{head}\n    {body.format(a=name, e=e, c=w.number())}"
 
 
@@ -269,7 +324,13 @@ def branch(w: Writer) -> str | None:
     if not name or not asked or not w.env[asked].size:
         return None
     shape = w.env[name].shape
-    test = w.rng.choice([f"np.sum({asked}.real) > {w.number()}", f"{asked}[{w.position(w.env[asked].shape)}].real < {w.number()}", f"np.max(np.abs({asked})) > 0.9"])
+    test = w.rng.choice(
+        [
+            f"np.sum({asked}.real) > {w.number()}",
+            f"{asked}[{w.position(w.env[asked].shape)}].real < {w.number()}",
+            f"np.max(np.abs({asked})) > 0.9",
+        ]
+    )
     return f"if {test}:\n    {name}[{w.index(shape)}] = {w.number()}\nelse:\n    {name} {_operator(w, name, shape)}"
 
 
@@ -335,13 +396,17 @@ def places(w: Writer) -> str | None:
 
 
 def unusual(w: Writer) -> str | None:
-    """What is rarely written: booleans for an index, windows, open meshes, the places where something holds, x.flat."""
+    """What is rarely written: booleans for an index, windows, open meshes, the places where something holds,
+    x.flat.
+    """
     name = w.pick(_ndarray(1))
     if not name:
         return None
     a, e, c = w.env[name], w.expression(()), w.number()
     some = lambda n: sorted({w.rng.randrange(-n, n) for _ in range(2)}) if n else []
-    windows = f"windows = np.lib.stride_tricks.sliding_window_view({name}, {max(a.shape[-1] - 1, 1)}, axis=-1)"
+    windows = (
+        f"windows = np.lib.stride_tricks.sliding_window_view({name}, {max(a.shape[-1] - 1, 1)}, axis=-1)"
+    )
     return w.rng.choice([
         f"{name}[{w.rng.choice(['True', 'np.True_', 'np.array(True)'])}] {w.rng.choice(['=', '+=', '*='])} {e}", f"{name}[False] = {e}",
         f"{name}[np.where({name}.real > {c})] = {e}", f"{name}[np.nonzero({name}.real > {c})] *= {c}", f"{w.new()} = {name}[{w.rng.choice(['True', 'False'])}]",
@@ -354,7 +419,11 @@ def unusual(w: Writer) -> str | None:
 def container(w: Writer) -> str | None:
     """Arrays in a list are the arrays themselves."""
     u, v = w.pick(_ndarray()), w.pick(_ndarray())
-    return u and v and f"pair = [{u}, {v}]\npair[0][...] = {w.number()} * pair[1].mean()\npair[1] *= {w.number()}\npair[-1] = pair[0] + 1.0"
+    return (
+        u
+        and v
+        and f"pair = [{u}, {v}]\npair[0][...] = {w.number()} * pair[1].mean()\npair[1] *= {w.number()}\npair[-1] = pair[0] + 1.0"
+    )
 
 
 def scalar(w: Writer) -> str | None:
@@ -363,9 +432,27 @@ def scalar(w: Writer) -> str | None:
     if not name or not w.env[name].size:
         return None
     position = w.position(w.env[name].shape)
-    made = w.rng.choice([f"{name}[{position}]", f"{name}[{position}, ...]" if w.env[name].ndim else f"{name}[...]", f"np.sum({name})", f"np.zeros((), like={name})"])
-    made = w.rng.choice([made, made, f"np.sin({made})", f"np.asarray({made}, like={name})", f"({made}).copy()", f"np.reshape({made}, ())"])
-    after = w.rng.choice(["{0} += {c}", "{0} *= {0}", "{0}[...] = {c}", "np.add({0}, {c}, out={0})", "{0} = {0} * {c}"])
+    made = w.rng.choice(
+        [
+            f"{name}[{position}]",
+            f"{name}[{position}, ...]" if w.env[name].ndim else f"{name}[...]",
+            f"np.sum({name})",
+            f"np.zeros((), like={name})",
+        ]
+    )
+    made = w.rng.choice(
+        [
+            made,
+            made,
+            f"np.sin({made})",
+            f"np.asarray({made}, like={name})",
+            f"({made}).copy()",
+            f"np.reshape({made}, ())",
+        ]
+    )
+    after = w.rng.choice(
+        ["{0} += {c}", "{0} *= {0}", "{0}[...] = {c}", "np.add({0}, {c}, out={0})", "{0} = {0} * {c}"]
+    )
     first, second = w.new(), w.new()
     if first == second:
         return None

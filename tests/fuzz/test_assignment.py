@@ -1,4 +1,6 @@
-"""Random programs that assign: none differs from NumPy; and the fuzzer finds errors that are planted in the engine."""
+"""Random programs that assign: none differs from NumPy; and the fuzzer finds errors that are planted in the
+engine.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ def test_random_programs(seed: int) -> None:
     for k in range(seed, seed + 50):
         report.add(written(k), modes_of(k))
     assert not report.failures, "\n".join(described(*failure) for failure in report.failures)
-    assert report.verdicts["same"] > 0.7 * report.runs  # the rest is refused under vmap, or not smooth enough to be checked
+    # the rest is refused under vmap, or not smooth enough to be checked
+    assert report.verdicts["same"] > 0.7 * report.runs
     assert len(report.refused) <= 1
 
 

@@ -1,8 +1,9 @@
 """Random programs that assign, as source text.
 
-A program is a function of two arrays. It is written statement by statement; each is run on NumPy arrays as soon as it is
-written, and dropped if it fails or if its numbers grow: so shapes and values are known while the next one is written. Every
-array that has a name at the end is returned, aliases and views too, so that no difference between them can hide.
+A program is a function of two arrays. It is written statement by statement; each is run on NumPy arrays as
+soon as it is written, and dropped if it fails or if its numbers grow: so shapes and values are known while
+the next one is written. Every array that has a name at the end is returned, aliases and views too, so that no
+difference between them can hide.
 """
 
 from __future__ import annotations
@@ -18,9 +19,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Arrays = dict[str, Any]
-SHAPES = [(), (1,), (2,), (3,), (4,), (6,), (2, 3), (3, 2), (3, 3), (1, 3), (4, 1), (2, 2, 3), (2, 1, 2), (2, 3, 2), (0,), (2, 0)]
+SHAPES = [
+    (),
+    (1,),
+    (2,),
+    (3,),
+    (4,),
+    (6,),
+    (2, 3),
+    (3, 2),
+    (3, 3),
+    (1, 3),
+    (4, 1),
+    (2, 2, 3),
+    (2, 1, 2),
+    (2, 3, 2),
+    (0,),
+    (2, 0),
+]
 LAYOUTS = ("C", "C", "C", "F", "strided", "turned")
-LARGEST = 20.0  # the largest number that a program may compute: finite differences lose their digits otherwise
+# the largest number that a program may compute: finite differences lose their digits otherwise
+LARGEST = 20.0
 
 
 class Program(NamedTuple):
@@ -34,7 +53,10 @@ class Program(NamedTuple):
 
     def arguments(self, step: float = 0.0) -> tuple[Any, Any]:
         """New arguments, moved by `step` along `directions`."""
-        points, directions = drawn(self.seed, self.shapes, self.dtype), drawn(self.seed + 1, self.shapes, self.dtype)
+        points, directions = (
+            drawn(self.seed, self.shapes, self.dtype),
+            drawn(self.seed + 1, self.shapes, self.dtype),
+        )
         return tuple(laid_out(p + step * d, self.layout) for p, d in zip(points, directions, strict=True))
 
     def directions(self) -> tuple[Any, Any]:
@@ -46,7 +68,11 @@ class Program(NamedTuple):
         """The text of the function."""
         lines = [line for _, text in self.statements for line in text.split("\n")]
         names = ", ".join(assigned(lines))
-        return "def program(x, y):\n    log = []\n" + "".join(f"    {line}\n" for line in lines) + f"    return [{names}], log\n"
+        return (
+            "def program(x, y):\n    log = []\n"
+            + "".join(f"    {line}\n" for line in lines)
+            + f"    return [{names}], log\n"
+        )
 
     @property
     def function(self) -> Callable[[Any, Any], tuple[list[Any], list[str]]]:
@@ -96,7 +122,9 @@ def assigned(lines: Sequence[str]) -> list[str]:
 
 def kind_of(error: Exception) -> str:
     """The kind of an error, as Python has it."""
-    return next(kind.__name__ for kind in (IndexError, TypeError, ValueError, Exception) if isinstance(error, kind))
+    return next(
+        kind.__name__ for kind in (IndexError, TypeError, ValueError, Exception) if isinstance(error, kind)
+    )
 
 
 def run(text: str, env: Arrays) -> None:
@@ -115,14 +143,17 @@ class Writer:
         dtype = self.rng.choice(["float64"] * 4 + ["complex128"])
         self.program = Program(seed, (), shapes, dtype, self.rng.choice(LAYOUTS))
         self.count = 0
-        self.traced = {"x", "y"}  # the names of arrays that depend on the arguments; into the others only plain data goes
+        # the names of arrays that depend on the arguments; into the others only plain data goes
+        self.traced = {"x", "y"}
         self.env = self._fresh()
 
     def _fresh(self) -> Arrays:
         x, y = self.program.arguments()
         return {"np": np, "kind_of": kind_of, "log": [], "x": x, "y": y}
 
-    def write(self, statements: Sequence[tuple[str, Callable[[Writer], str | None], int]], length: int) -> Program:
+    def write(
+        self, statements: Sequence[tuple[str, Callable[[Writer], str | None], int]], length: int
+    ) -> Program:
         """A program of this length, of random statements: (kind, what writes one, weight)."""
         for _ in range(20 * length):
             if len(self.program.statements) == length:
@@ -161,7 +192,11 @@ class Writer:
 
     def arrays(self) -> Arrays:
         """The arrays that have a name."""
-        return {k: a for k, a in self.env.items() if re.fullmatch(r"x|y|v\d+", k) and isinstance(a, (np.ndarray, np.generic))}
+        return {
+            k: a
+            for k, a in self.env.items()
+            if re.fullmatch(r"x|y|v\d+", k) and isinstance(a, (np.ndarray, np.generic))
+        }
 
     def is_traced(self, text: str) -> bool:
         """Does an expression depend on the arguments?"""
@@ -196,13 +231,21 @@ class Writer:
 
     def expression(self, shape: tuple[int, ...], *, traced: bool = True) -> str:
         """An expression whose value can be broadcast to this shape; if not `traced`, of plain data alone."""
-        names = [k for k, a in self.arrays().items() if _broadcasts(a.shape, shape) and (traced or k not in self.traced)]
+        names = [
+            k
+            for k, a in self.arrays().items()
+            if _broadcasts(a.shape, shape) and (traced or k not in self.traced)
+        ]
         if not names or self.rng.random() < 0.1:
             larger = self.pick(lambda a: a.size > 0, traced=traced)
             if larger is None or self.rng.random() < 0.4:
                 return self.number()
             a = self.env[larger]
-            return f"np.tanh(np.sum({larger}.real))" if self.rng.random() < 0.4 else f"{larger}[{self.position(a.shape)}]"
+            return (
+                f"np.tanh(np.sum({larger}.real))"
+                if self.rng.random() < 0.4
+                else f"{larger}[{self.position(a.shape)}]"
+            )
         term = self.rng.choice(names)
         other = self.rng.choice(names)
         templates = [
@@ -223,8 +266,24 @@ class Writer:
         """An index of integers and slices: it gives a view."""
         items = []
         for n in shape[: self.rng.randint(0, len(shape))]:
-            step = self.rng.choice(["", "", "::-1", "::2", "1:", ":-1", "::-2", "1::2", f"{self.rng.randrange(n + 1)}:", "int", "int"])
-            items.append(str(self.rng.randrange(-n, n)) if step == "int" and n else step if ":" in step else ":")
+            step = self.rng.choice(
+                [
+                    "",
+                    "",
+                    "::-1",
+                    "::2",
+                    "1:",
+                    ":-1",
+                    "::-2",
+                    "1::2",
+                    f"{self.rng.randrange(n + 1)}:",
+                    "int",
+                    "int",
+                ]
+            )
+            items.append(
+                str(self.rng.randrange(-n, n)) if step == "int" and n else step if ":" in step else ":"
+            )
             if self.rng.random() < 0.06:
                 items.append("None")
         if not items or self.rng.random() < 0.15:
@@ -235,18 +294,37 @@ class Writer:
         """An index with integer arrays, some of which name a position twice, or with masks: it gives a copy."""
         if not shape or 0 in shape:
             return "..."
-        kind = self.rng.choice(["array", "array", "list", "mask", "masked axis", "several", "traced mask", "argsort", "variable", "2d"])
+        kind = self.rng.choice(
+            [
+                "array",
+                "array",
+                "list",
+                "mask",
+                "masked axis",
+                "several",
+                "traced mask",
+                "argsort",
+                "variable",
+                "2d",
+            ]
+        )
         axis = self.rng.randrange(len(shape))
         lead = ":, " * axis
         n = shape[axis]
         if kind in ("array", "list", "2d"):
             size = (2, 2) if kind == "2d" else (self.rng.randint(1, 4),)
-            ints = np.array([self.rng.randrange(-n, n) for _ in range(math.prod(size))]).reshape(size).tolist()
+            ints = (
+                np.array([self.rng.randrange(-n, n) for _ in range(math.prod(size))]).reshape(size).tolist()
+            )
             tail = self.rng.choice(["", "", ", ..., 0", ", ::-1"]) if len(shape) > axis + 1 else ""
             return lead + (f"{ints}" if kind == "list" else f"np.array({ints})") + tail
         if kind == "several" and len(shape) > 1:
             columns = [[self.rng.randrange(-m, m) for _ in range(3)] for m in shape[:2]]
-            return f"{columns[0]}, {columns[1]}" if len(shape) == 2 or self.rng.random() < 0.5 else f"{columns[0]}, :, {columns[1][0]}"
+            return (
+                f"{columns[0]}, {columns[1]}"
+                if len(shape) == 2 or self.rng.random() < 0.5
+                else f"{columns[0]}, :, {columns[1][0]}"
+            )
         if kind == "mask":
             return f"np.array({np.array([self.rng.random() < 0.5 for _ in range(math.prod(shape))]).reshape(shape).tolist()})"
         if kind == "masked axis":
@@ -281,7 +359,10 @@ class Writer:
             f"np.asarray({name}, order={self.rng.choice('CFAK')!r}, like={name})", f"np.asfortranarray({name}, like={name})",
         ]  # fmt: skip
         if rank >= 1:
-            options += [f"{name}[{self.rng.randrange(a.shape[0])}]" if a.shape[0] else name, f"np.array_split({name}, 2)[{self.rng.randint(0, 1)}]"]
+            options += [
+                f"{name}[{self.rng.randrange(a.shape[0])}]" if a.shape[0] else name,
+                f"np.array_split({name}, 2)[{self.rng.randint(0, 1)}]",
+            ]
         if rank >= 2:
             i, j = self.rng.sample(range(rank), 2)
             options += [

@@ -1,4 +1,6 @@
-"""What is said at the borders: what was called, where in the user's code, and what to write instead. What only looks, works."""
+"""What is said at the borders: what was called, where in the user's code, and what to write instead. What
+only looks, works.
+"""
 
 # ruff: noqa: NPY002, T201, UP031 (it is about old ways to write things)
 
@@ -42,16 +44,31 @@ MESSAGES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a[0] = x": (write, r"^a\[index\] = x at test_messages.py, line \d+, in write would write .*" + ADAPT),
     "a[:2] = x": (write_some, r"^a\[index\] = x at test_messages.py, line \d+, in write_some .*" + ADAPT),
     "a += x": (lambda x: np.zeros(2).__iadd__(x), r"an operator such as `a \+= x`.*put @funcgrad\.adapt"),
-    "math.sin": (lambda x: math.sin(x), r"^math\.sin\(x\) at test_messages.py, line \d+, in <lambda> would turn .*" + ADAPT),
+    "math.sin": (
+        lambda x: math.sin(x),
+        r"^math\.sin\(x\) at test_messages.py, line \d+, in <lambda> would turn .*" + ADAPT,
+    ),
     "float": (lambda x: float(x), r"^float\(x\) at .*" + ADAPT + ".*funcgrad.math as math"),
     "complex": (lambda x: abs(complex(x)), r"^complex\(x\) at .*" + ADAPT),
     "cmath.exp": (lambda x: abs(cmath.exp(x)), r"^cmath\.exp\(x\) at .*" + ADAPT),
-    "np.array": (lambda x: np.sum(np.array([x, x])), r"^np\.array\(x\) at .*" + ADAPT + r".*np\.stack\(\[x, y\]\)"),
+    "np.array": (
+        lambda x: np.sum(np.array([x, x])),
+        r"^np\.array\(x\) at .*" + ADAPT + r".*np\.stack\(\[x, y\]\)",
+    ),
     "map": (lambda x: sum(map(math.sin, [x])), r"^float\(x\) or a function of the math module at .*" + ADAPT),
-    "rng.normal": (sample_in_two_lines, r"^rng\.normal\(x\) at .*Write loc \+ scale \* rng\.standard_normal\(size\)"),
-    "np.random.uniform": (lambda x: np.random.uniform(0, x), r"Write low \+ \(high - low\) \* np\.random\.random\(size\)"),
+    "rng.normal": (
+        sample_in_two_lines,
+        r"^rng\.normal\(x\) at .*Write loc \+ scale \* rng\.standard_normal\(size\)",
+    ),
+    "np.random.uniform": (
+        lambda x: np.random.uniform(0, x),
+        r"Write low \+ \(high - low\) \* np\.random\.random\(size\)",
+    ),
     "rng.poisson": (lambda x: rng.poisson(x) * x, r"^rng\.poisson\(x\) at .*A sample has no derivative in x"),
-    "Decimal": (lambda x: decimal.Decimal(x), r"^decimal\.Decimal\(x\), called at test_messages.py.*" + ADAPT),
+    "Decimal": (
+        lambda x: decimal.Decimal(x),
+        r"^decimal\.Decimal\(x\), called at test_messages.py.*" + ADAPT,
+    ),
 }
 
 
@@ -59,7 +76,9 @@ MESSAGES: dict[str, tuple[Callable[[Any], Any], str]] = {
 def test_a_message_says_what_was_called_and_what_to_write(name: str) -> None:
     f, message = MESSAGES[name]
     for run in (grad(f), lambda x: jvp(f, (x,), (1.0,)), grad(grad(f))):
-        with pytest.raises((TracerConversionError, TracerWriteError), match=message.replace("Reverse", "(Reverse|Forward)")):
+        with pytest.raises(
+            (TracerConversionError, TracerWriteError), match=message.replace("Reverse", "(Reverse|Forward)")
+        ):
             run(1.0)
 
 
@@ -73,7 +92,9 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "%": lambda x: "%.3f and %5.1f, %s" % (x, x, x),
     "format": lambda x: f"{x:.3f} {x!s} {x!r}" + f"{x:5.1e}",
     "print": lambda x: print(x, end=""),
-    "isclose": lambda x: math.isclose(x, 2.0) and not math.isnan(x) and math.isfinite(x) and not math.isinf(x),
+    "isclose": lambda x: (
+        math.isclose(x, 2.0) and not math.isnan(x) and math.isfinite(x) and not math.isinf(x)
+    ),
     "allclose": lambda x: np.testing.assert_allclose(x, 2.0),
     "almost equal": lambda x: np.testing.assert_almost_equal(x, 2.0),
     "less": lambda x: np.testing.assert_array_less(x, 3.0),
@@ -125,7 +146,9 @@ def test_wrapped_functions_of_scipy_are_named_too() -> None:
         r"linalg\.cholesky\(x\)": lambda x: linalg.cholesky(x)[0, 0],
     }
     for name, f in calls.items():
-        with pytest.raises(TracerConversionError, match=rf"^{name} at test_messages.py.*Import funcgrad\.scipy in the place"):
+        with pytest.raises(
+            TracerConversionError, match=rf"^{name} at test_messages.py.*Import funcgrad\.scipy in the place"
+        ):
             grad(f)(np.eye(2))
 
 

@@ -1,4 +1,6 @@
-"""Objects of other libraries beside tracers, wherever a program may use them: exact, or refused by a named error."""
+"""Objects of other libraries beside tracers, wherever a program may use them: exact, or refused by a named
+error.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, jacobian, jvp, value_and_grad, vjp, vmap
-from funcgrad.errors import EscapedTracerError, FuncgradError, NonDifferentiableError, OutputError, TracerConversionError
+from funcgrad.errors import (
+    EscapedTracerError,
+    FuncgradError,
+    NonDifferentiableError,
+    OutputError,
+    TracerConversionError,
+)
 from tests.interop.objects import FUNCTIONS, INDICES, OBJECTS, PLACES, USES, F, W
 
 w = np.array([0.7, 1.3, 0.4])
@@ -72,7 +80,8 @@ def _by_batch(f: Any, w: np.ndarray, t: np.ndarray) -> tuple[Any, Any]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted({*OBJECTS} - {"sparse"}))  # whose plain products compile for ten seconds
+# whose plain products compile for ten seconds
+@pytest.mark.parametrize("name", sorted({*OBJECTS} - {"sparse"}))
 def test_an_operand(name: str) -> None:
     f = OBJECTS[name]()
     if name == "jax":
@@ -83,7 +92,9 @@ def test_an_operand(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["Series", "Series of names", "DataArray", "pint", "astropy", "zarr", "pyarrow", "Unknown"])
+@pytest.mark.parametrize(
+    "name", ["Series", "Series of names", "DataArray", "pint", "astropy", "zarr", "pyarrow", "Unknown"]
+)
 def test_more_functions(name: str) -> None:
     f = OBJECTS[name]()
     for use in FUNCTIONS.values():
@@ -137,11 +148,23 @@ def test_what_is_refused_beside_a_tracer(name: str) -> None:
         return w * f
 
     for run in (jacobian(product), lambda w: jvp(product, (w,), (w,)), lambda w: vmap(product)(w[None])):
-        with pytest.raises(NonDifferentiableError, match="beside a tracer, at test_objects.py, line .*" + REFUSED[name]):
+        with pytest.raises(
+            NonDifferentiableError, match="beside a tracer, at test_objects.py, line .*" + REFUSED[name]
+        ):
             run(w)
 
 
-LOSING_METHODS = ["Series", "DataFrame", "DataArray", "pint", "astropy metres", "polars", "awkward", "matrix", "SciPy sparse"]
+LOSING_METHODS = [
+    "Series",
+    "DataFrame",
+    "DataArray",
+    "pint",
+    "astropy metres",
+    "polars",
+    "awkward",
+    "matrix",
+    "SciPy sparse",
+]
 
 
 @pytest.mark.parametrize("name", LOSING_METHODS)
@@ -214,7 +237,13 @@ def test_tracers_of_outer_transforms_may_be_in_a_box() -> None:
 def test_a_tracer_that_has_escaped_is_no_output() -> None:
     kept: list[Any] = []
     grad(lambda x: (kept.append(x), x * x)[1])(2.0)
-    for run in (grad, value_and_grad, lambda f: lambda x: vjp(f, x), lambda f: lambda x: jvp(f, (x,), (x,)), jacobian):
+    for run in (
+        grad,
+        value_and_grad,
+        lambda f: lambda x: vjp(f, x),
+        lambda f: lambda x: jvp(f, (x,), (x,)),
+        jacobian,
+    ):
         with pytest.raises(EscapedTracerError, match=r"the output at .* has already returned"):
             run(lambda x: kept[0])(2.0)
     with pytest.raises(EscapedTracerError):
@@ -224,7 +253,9 @@ def test_a_tracer_that_has_escaped_is_no_output() -> None:
 def test_functions_of_pandas_are_named() -> None:
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(np.outer(F, F))
-    with pytest.raises(TracerConversionError, match=r"^DataFrame\.__matmul__ of pandas at test_objects.py.*a\.to_numpy\(\)"):
+    with pytest.raises(
+        TracerConversionError, match=r"^DataFrame\.__matmul__ of pandas at test_objects.py.*a\.to_numpy\(\)"
+    ):
         grad(lambda w: np.sum(table @ w))(w)
     np.testing.assert_allclose(grad(lambda w: np.sum(np.dot(table, w)))(w), table.to_numpy().sum(0))
 
@@ -239,11 +270,15 @@ def test_functions_of_dask_refuse_what_they_would_lose() -> None:
         "beside": lambda w: np.sum(w) * da.map_blocks(np.multiply, x, w[0]).sum(),
     }
     for f in functions.values():
-        with pytest.raises(TracerConversionError, match=r"a function of Dask at test_objects.py, line .*np\.sum\(a \* x\)"):
+        with pytest.raises(
+            TracerConversionError, match=r"a function of Dask at test_objects.py, line .*np\.sum\(a \* x\)"
+        ):
             grad(f)(w)
     assert numbers(grad(lambda w: np.sum(x * w))(w)).tolist() == F.tolist()
     seed = grad(lambda w: np.mean(x * w[0]))(w)
-    assert hasattr(seed, "__dask_graph__"), "the sweep begins with an array of Dask, not one as large as the data"
+    assert hasattr(seed, "__dask_graph__"), (
+        "the sweep begins with an array of Dask, not one as large as the data"
+    )
 
 
 def test_libraries_that_swallow_our_errors() -> None:
@@ -299,5 +334,7 @@ print("survived")
 
 
 def test_nothing_ends_the_interpreter() -> None:
-    run = subprocess.run([sys.executable, "-c", CRASHING], capture_output=True, text=True, timeout=100, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", CRASHING], capture_output=True, text=True, timeout=100, check=False
+    )
     assert run.stdout.strip().endswith("survived"), run.stderr[-2000:]

@@ -11,7 +11,9 @@ import pytest
 from funcgrad.nn.kernels import erf as kernels
 from funcgrad.nn.kernels.erf import erf, erfc
 
-X = np.concatenate([np.linspace(-6, 6, 1201), np.linspace(-27, 27, 109), [0.0, 0.46875, 4.0, -4.0, 1e-300, 1e300]])
+X = np.concatenate(
+    [np.linspace(-6, 6, 1201), np.linspace(-27, 27, 109), [0.0, 0.46875, 4.0, -4.0, 1e-300, 1e300]]
+)
 
 
 def test_as_the_c_library() -> None:
@@ -34,7 +36,8 @@ def test_the_ends() -> None:
     assert erf(np.zeros((0, 3))).shape == (0, 3)
 
 
-SINGLE = np.concatenate([X, np.random.default_rng(0).standard_normal(70_000)]).astype(np.float32)  # more than two blocks
+# more than two blocks
+SINGLE = np.concatenate([X, np.random.default_rng(0).standard_normal(70_000)]).astype(np.float32)
 
 
 def test_single_precision() -> None:
@@ -43,16 +46,22 @@ def test_single_precision() -> None:
     assert np.max(np.abs(kernels.single_erf(SINGLE) - erf(x)) / units) < 4
     np.testing.assert_allclose(kernels.single_cdf(SINGLE), kernels.normal_cdf(x), rtol=0, atol=1.5e-7)
     near = np.abs(x) < 30
-    np.testing.assert_allclose(kernels.single_gelu(SINGLE)[near], (x * kernels.normal_cdf(x))[near], rtol=2e-7, atol=5e-7)
+    np.testing.assert_allclose(
+        kernels.single_gelu(SINGLE)[near], (x * kernels.normal_cdf(x))[near], rtol=2e-7, atol=5e-7
+    )
 
 
 def test_single_precision_at_the_ends() -> None:
     ends = np.array([[np.inf, -np.inf, np.nan], [-0.0, 1e30, -1e30]], np.float32)
     np.testing.assert_array_equal(kernels.single_erf(ends), [[1, -1, np.nan], [0, 1, -1]])
     np.testing.assert_array_equal(kernels.single_cdf(ends), [[1, 0, np.nan], [0.5, 1, 0]])
-    np.testing.assert_array_equal(kernels.single_gelu(ends), [[np.inf, np.nan, np.nan], [0, np.float32(1e30), 0]])
+    np.testing.assert_array_equal(
+        kernels.single_gelu(ends), [[np.inf, np.nan, np.nan], [0, np.float32(1e30), 0]]
+    )
     assert kernels.single_erf(np.zeros((0, 3), np.float32)).shape == (0, 3)
-    np.testing.assert_array_equal(kernels.single_erf(SINGLE[:6].reshape(2, 3).T), kernels.single_erf(SINGLE[:6]).reshape(2, 3).T)
+    np.testing.assert_array_equal(
+        kernels.single_erf(SINGLE[:6].reshape(2, 3).T), kernels.single_erf(SINGLE[:6]).reshape(2, 3).T
+    )
 
 
 @pytest.mark.parametrize("x", [-30.0, -8.0, -1.0, 0.3, 5.0])

@@ -1,4 +1,6 @@
-"""The functions of funcgrad.nn: values against PyTorch's, what they refuse, and what they promise beside a derivative."""
+"""The functions of funcgrad.nn: values against PyTorch's, what they refuse, and what they promise beside a
+derivative.
+"""
 
 from __future__ import annotations
 

@@ -145,7 +145,13 @@ def test_integers_have_no_derivative_and_stay_plain() -> None:
 
 def test_what_is_not_new_stays_what_it_is() -> None:
     def f(t: Any) -> Any:
-        for made in (fnp.asarray(X), fnp.asanyarray(X), fnp.ascontiguousarray(X), fnp.require(X), fnp.array(X, copy=None)):
+        for made in (
+            fnp.asarray(X),
+            fnp.asanyarray(X),
+            fnp.ascontiguousarray(X),
+            fnp.require(X),
+            fnp.array(X, copy=None),
+        ):
             assert isinstance(made, np.ndarray)
             assert made.__array_interface__["data"] == X.__array_interface__["data"]
         x = t * X
@@ -165,7 +171,13 @@ def test_a_blank_array_is_an_array_to_everybody() -> None:
         y = fnp.array([3.0, 1.0, 2.0])
         assert type(y) is BlankTracer
         assert repr(y) == "array([3., 1., 2.])"
-        assert (str(y), f"{y[0]:.1f}", y.tolist(), y[1:2].item(), y.strides) == ("[3. 1. 2.]", "3.0", [3.0, 1.0, 2.0], 1.0, (8,))
+        assert (str(y), f"{y[0]:.1f}", y.tolist(), y[1:2].item(), y.strides) == (
+            "[3. 1. 2.]",
+            "3.0",
+            [3.0, 1.0, 2.0],
+            1.0,
+            (8,),
+        )
         assert complex(fnp.ones(())) == 1
         assert y.flags.writeable
         assert y.tobytes() == np.array([3.0, 1, 2]).tobytes()
@@ -255,7 +267,9 @@ def test_inner_and_outer_tracers_in_one_new_array() -> None:
     assert outer(2.0) == 2 * 2 * 2 + 2 * 2
     assert grad(outer)(2.0) == pytest.approx(4 * 2 + 2)
     np.testing.assert_allclose(vmap(grad(outer))(X), 4 * X + 2)
-    np.testing.assert_allclose(vmap(lambda a: vmap(lambda b: fnp.array([a, b, 1.0]).sum())(X))(X), X[:, None] + X + 1)
+    np.testing.assert_allclose(
+        vmap(lambda a: vmap(lambda b: fnp.array([a, b, 1.0]).sum())(X))(X), X[:, None] + X + 1
+    )
 
 
 # ---- what comes out of a transform -----------------------------------------------------------------------------------

@@ -15,11 +15,15 @@ X = np.array([1.0, 2.0, 3.0])
 W = np.linspace(0, 1, 4)
 
 FUNCTIONS = {
-    "piecewise": lambda x: fnp.piecewise(W, [W < 0.5, W >= 0.5], [lambda w: w * x[0], lambda w: x[1] ** 2 + w]),
+    "piecewise": lambda x: fnp.piecewise(
+        W, [W < 0.5, W >= 0.5], [lambda w: w * x[0], lambda w: x[1] ** 2 + w]
+    ),
     "piecewise of numbers": lambda x: fnp.piecewise(W, [W < 0.5], [x[0] ** 2, x[1]]),
     "piecewise of tracers": lambda x: fnp.piecewise(x, [x > 1.5], [lambda v: v**2, lambda v: -v]),
     "apply_along_axis": lambda x: fnp.apply_along_axis(lambda row: row[0] * x, 1, np.ones((2, 2))),
-    "apply_over_axes": lambda x: fnp.apply_over_axes(lambda a, axis: np.sum(a * x[0], axis), np.ones((2, 2)), [0, 1]),
+    "apply_over_axes": lambda x: fnp.apply_over_axes(
+        lambda a, axis: np.sum(a * x[0], axis), np.ones((2, 2)), [0, 1]
+    ),
     "fromfunction": lambda x: fnp.fromfunction(lambda i, j: i * x[0] + j * x[1] ** 2, (2, 3)),
     "fromiter": lambda x: fnp.fromiter((v * x[0] for v in x), float),
     "vectorize": lambda x: fnp.vectorize(lambda a, b: a * b + a)(x, x[0]),
@@ -27,8 +31,12 @@ FUNCTIONS = {
     "vectorize to two": lambda x: sum(fnp.vectorize(lambda a: (a, a * a))(x)),
     "vectorize by keyword": lambda x: fnp.vectorize(lambda a, b: a * b)(x, b=x[1]),
     "vectorize, excluded": lambda x: fnp.vectorize(lambda a, c: a * c[0], excluded=["c", 1])(x, [x[1], 0.0]),
-    "vectorize by rows": lambda x: fnp.vectorize(lambda a, b: a @ b, signature="(n),(n)->()")(fnp.stack([x, x**2]), x),
-    "vectorize to rows": lambda x: fnp.vectorize(lambda a: fnp.outer(a, x), signature="(n)->(n,m)")(fnp.stack([x, X])),
+    "vectorize by rows": lambda x: fnp.vectorize(lambda a, b: a @ b, signature="(n),(n)->()")(
+        fnp.stack([x, x**2]), x
+    ),
+    "vectorize to rows": lambda x: fnp.vectorize(lambda a: fnp.outer(a, x), signature="(n)->(n,m)")(
+        fnp.stack([x, X])
+    ),
     "vectorize, float": lambda x: fnp.vectorize(lambda a: a * 2, otypes=[float])(x),
     "frompyfunc": lambda x: fnp.frompyfunc(lambda a, b: a * b + x[0], 2, 1)(x, 2.0),
     "frompyfunc to two": lambda x: sum(fnp.frompyfunc(lambda a: (a, a * a), 1, 2)(x)),
@@ -92,7 +100,11 @@ def test_without_tracers_the_result_is_numpys(name: str) -> None:
         (lambda: fnp.vectorize(lambda a: a)([]), ValueError, "size 0 inputs unless"),
         (lambda: fnp.vectorize(lambda a: a, signature="(n)->()")(1.0), ValueError, "enough dimensions"),
         (lambda: fnp.vectorize(lambda a: a, signature="(n)->()")([1.0]), ValueError, "a result has 1 axes"),
-        (lambda: fnp.vectorize(lambda a, b: 0, signature="(n),(n)->()")([1, 2], [1]), ValueError, "inconsistent size"),
+        (
+            lambda: fnp.vectorize(lambda a, b: 0, signature="(n),(n)->()")([1, 2], [1]),
+            ValueError,
+            "inconsistent size",
+        ),
         (lambda: fnp.vectorize(lambda a: a, signature="(n)->()")([1.0], 2), TypeError, "wrong number"),
         (lambda: fnp.fromiter(iter([1.0]), float, 2), ValueError, "too short"),
         (lambda: fnp.frompyfunc(lambda a: a, 1, 1)(1, 2, 3), (TypeError, ValueError), "arg"),
@@ -105,7 +117,11 @@ def test_errors_are_numpys(make: Any, error: Any, match: str) -> None:
 
 def test_results_can_be_written_into() -> None:
     def f(t: Any) -> Any:
-        for y in (fnp.vectorize(lambda a: a + 0.5)([1, 2]), fnp.fromfunction(lambda i: i, (2,)), fnp.kaiser(2, 1.0)):
+        for y in (
+            fnp.vectorize(lambda a: a + 0.5)([1, 2]),
+            fnp.fromfunction(lambda i: i, (2,)),
+            fnp.kaiser(2, 1.0),
+        ):
             y[0] = t
             assert isinstance(y, Tracer)
         return y[0]

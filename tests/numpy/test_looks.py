@@ -1,5 +1,6 @@
-"""Whatever code may later write a tracer into begins as an array that it can be written into: also what is computed from
-integers, booleans, and arrays that were there before."""
+"""Whatever code may later write a tracer into begins as an array that it can be written into: also what is
+computed from integers, booleans, and arrays that were there before.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,9 @@ X = np.array([1.0, 2.0, 3.0])
 def test_every_name_of_numpys_is_there(name: str) -> None:
     ours, numpys = (getattr(module, name) if name else module for module in (fnp, np))
     assert importlib.import_module(f"funcgrad.numpy.{name}".rstrip(".")) is ours
-    names = [n for n in dir(numpys) if not n.startswith("_") or n in ("__array_namespace_info__", "__version__")]
+    names = [
+        n for n in dir(numpys) if not n.startswith("_") or n in ("__array_namespace_info__", "__version__")
+    ]
     assert set(names) <= set(dir(ours))
     for n in names:
         value, numpys_value = getattr(ours, n), getattr(numpys, n)
@@ -167,7 +169,9 @@ def test_sparse_matrices_on_either_side() -> None:
             np.testing.assert_array_equal(jacrev(f)(X), expected)
             np.testing.assert_array_equal(jacfwd(f)(X), expected)
             np.testing.assert_array_equal(vmap(f)(np.stack([X, 2 * X])), [matrix @ X, 2 * matrix @ X])
-        np.testing.assert_array_equal(jacrev(lambda x, s=s: vmap(lambda t: fnp.matmul(s, x * t))(X))(X)[1], 2 * matrix)
+        np.testing.assert_array_equal(
+            jacrev(lambda x, s=s: vmap(lambda t: fnp.matmul(s, x * t))(X))(X)[1], 2 * matrix
+        )
         np.testing.assert_array_equal(fnp.matmul(s, X), matrix @ X)
 
 

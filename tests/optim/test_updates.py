@@ -1,4 +1,6 @@
-"""The pure update rules: against formulas written down one by one, on all kinds of parameters, and differentiated."""
+"""The pure update rules: against formulas written down one by one, on all kinds of parameters, and
+differentiated.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,8 @@ REFERENCE = {
 @pytest.mark.parametrize(("optimizer", "expected"), REFERENCE.items(), ids=lambda x: type(x).__name__)
 def test_five_steps(optimizer, expected):
     start = np.array([1.0, -2.0])
-    rtol = 1e-8 if type(optimizer) is optim.NAdam else 5e-11  # whose product of momenta PyTorch keeps in float32
+    # whose product of momenta PyTorch keeps in float32
+    rtol = 1e-8 if type(optimizer) is optim.NAdam else 5e-11
     np.testing.assert_allclose(run(optimizer, start), expected, rtol=rtol)
     assert start.tolist() == [1.0, -2.0]
 
@@ -134,7 +137,10 @@ def test_in_place_is_the_same_to_the_last_bit_and_allocates_nothing(optimizer):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
 def test_layout_and_blocks_do_not_matter(optimizer, dtype):
     rng = np.random.default_rng(2)
-    w, gradient = (rng.normal(size=(2, 70, 1000)).astype(dtype) * (1 + 0.5j if dtype == np.complex128 else 1) for _ in range(2))
+    w, gradient = (
+        rng.normal(size=(2, 70, 1000)).astype(dtype) * (1 + 0.5j if dtype == np.complex128 else 1)
+        for _ in range(2)
+    )
     state = optimizer.init(w[0])
     expected, _ = optimizer.update(gradient[0], state, w[0])
     for layout in (lambda x: np.asfortranarray(x), lambda x: np.repeat(x, 2, axis=1)[:, ::2]):
@@ -150,22 +156,32 @@ def test_the_formula_on_tracers_is_the_formula_on_arrays(optimizer):
     w = np.array([0.5, -1.5, 2.0])
     batch = np.stack([w, 2 * w])
     found = vmap(lambda start: run(optimizer, start, 4, lambda w: np.sum(w**3)))(batch)
-    np.testing.assert_allclose(found, [run(optimizer, start, 4, lambda w: np.sum(w**3)) for start in batch], rtol=1e-13)
+    np.testing.assert_allclose(
+        found, [run(optimizer, start, 4, lambda w: np.sum(w**3)) for start in batch], rtol=1e-13
+    )
 
 
 # ---- derivatives through updates -------------------------------------------------------------------------------------
 @every
 def test_a_gradient_through_three_updates(optimizer):
-    check_grads(lambda start: run(optimizer, start, 3, lambda w: np.sum(w**3)), (np.array([0.7, -1.2, 1.9]),), modes=("rev",))
+    check_grads(
+        lambda start: run(optimizer, start, 3, lambda w: np.sum(w**3)),
+        (np.array([0.7, -1.2, 1.9]),),
+        modes=("rev",),
+    )
 
 
-@pytest.mark.parametrize("make", [lambda lr: optim.SGD(lr, momentum=0.5), optim.Adam, optim.RMSprop, optim.NAdam])
+@pytest.mark.parametrize(
+    "make", [lambda lr: optim.SGD(lr, momentum=0.5), optim.Adam, optim.RMSprop, optim.NAdam]
+)
 def test_a_gradient_with_respect_to_the_learning_rate(make):
     check_grads(lambda lr: run(make(lr), np.array([1.0, -2.0]), 3), (0.1,), modes=("rev",))
 
 
 def test_a_weight_decay_of_zero_has_a_derivative():
-    found = grad(lambda decay: run(optim.SGD(0.1, weight_decay=decay), np.array([3.0]), 1, lambda w: np.sum(0 * w))[0])(0.0)
+    found = grad(
+        lambda decay: run(optim.SGD(0.1, weight_decay=decay), np.array([3.0]), 1, lambda w: np.sum(0 * w))[0]
+    )(0.0)
     np.testing.assert_allclose(found, -0.3)
 
 
@@ -243,13 +259,17 @@ def test_minimize_finds_minima():
 
 def test_a_quadratic_ends_after_as_many_steps_as_dimensions():
     a = np.diag([1.0, 10.0, 100.0])
-    found = optim.minimize(lambda x: x["u"] @ a @ x["u"] / 2 - np.sum(x["u"]), {"u": np.zeros(3)}, tolerance=1e-10)
+    found = optim.minimize(
+        lambda x: x["u"] @ a @ x["u"] / 2 - np.sum(x["u"]), {"u": np.zeros(3)}, tolerance=1e-10
+    )
     np.testing.assert_allclose(found.params["u"], [1, 0.1, 0.01], rtol=1e-9)
     assert found.calls < 40
 
 
 def test_complex_and_nested_parameters():
-    found = optim.minimize(lambda p: abs(p["z"] - (1 + 2j)) ** 2 + (p["x"][0] - 3) ** 2, {"z": 0j, "x": (1.0,)})
+    found = optim.minimize(
+        lambda p: abs(p["z"] - (1 + 2j)) ** 2 + (p["x"][0] - 3) ** 2, {"z": 0j, "x": (1.0,)}
+    )
     np.testing.assert_allclose([found.params["z"], found.params["x"][0]], [1 + 2j, 3], atol=1e-6)
 
 

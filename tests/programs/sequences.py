@@ -16,7 +16,9 @@ def soft_edit_distance(costs: Any, gap: Any) -> Any:
     table[0, 1:] = gap * np.arange(1, columns + 1)
     for i in range(1, rows + 1):
         for j in range(1, columns + 1):
-            ways = np.array([table[i - 1, j] + gap, table[i, j - 1] + gap, table[i - 1, j - 1] + costs[i - 1, j - 1]])
+            ways = np.array(
+                [table[i - 1, j] + gap, table[i, j - 1] + gap, table[i - 1, j - 1] + costs[i - 1, j - 1]]
+            )
             table[i, j] = -np.log(np.sum(np.exp(-ways)))
     return table
 

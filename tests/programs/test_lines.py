@@ -1,4 +1,6 @@
-"""Ways to assign that people write, each in a line: NumPy's values in every mode, and one derivative by all ways to it."""
+"""Ways to assign that people write, each in a line: NumPy's values in every mode, and one derivative by all
+ways to it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ X, T_X = np.array([0.37, 0.91, 0.52, 0.68]), np.array([0.3, -0.7, 0.2, 0.9])
 M = np.array([[0.81, 0.29, 0.55], [0.43, 0.97, 0.33], [0.61, 0.75, 0.19]])
 T_M = np.array([[0.1, -0.4, 0.8], [0.6, 0.2, -0.5], [-0.3, 0.7, 0.4]])
 
-# Each is a function of a vector x and a square matrix m, whose last contents (also of the arguments themselves) are returned.
+# Each is a function of a vector x and a square matrix m, whose last contents (also of the arguments
+# themselves) are returned.
 LINES = """
 x[0], x[2] = x[2], x[0]; x[1], x[1] = x[1]*2, x[1]*3
 m[0], m[2] = m[2], m[0]

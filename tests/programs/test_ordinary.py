@@ -1,5 +1,7 @@
 """Ordinary programs, which nobody wrote to be differentiated, have right derivatives by `adapt`, unedited; by
-`import funcgrad.numpy as np`; and with plain NumPy, or they are refused by name. docs/adapt.md has the table of what is what."""
+`import funcgrad.numpy as np`; and with plain NumPy, or they are refused by name. docs/adapt.md has the table
+of what is what.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ ARGUMENTS: dict[Callable[..., Any], Any] = {
     estimation.random_field: RNG.normal(size=(7, 3)),
     estimation.gaussian_process: np.array([0.1, -0.3, -1.5]),
     estimation.spline: np.array([0.0, 0.5, -0.2, 0.3, 0.1]),
-    estimation.bundle_adjustment: np.concatenate([np.tile([0.1, -0.2, 0.3, 0.1, 0.0, 0.2], 2), 2 + RNG.random(9)]),
+    estimation.bundle_adjustment: np.concatenate(
+        [np.tile([0.1, -0.2, 0.3, 0.1, 0.0, 0.2], 2), 2 + RNG.random(9)]
+    ),
     learning.tsne: RNG.normal(size=10),
     learning.factorisation: RNG.uniform(0.2, 1.0, 12),
     learning.transformer: 0.5 * RNG.normal(size=64),
@@ -56,7 +60,11 @@ ARGUMENTS: dict[Callable[..., Any], Any] = {
     science.epidemic: np.array([0.7, 0.2]),
     science.wavelets: np.array([0.3, -1.1, 0.7, 0.2, 1.5, -0.4, 0.1, 0.9]),
 }
-OURS = {"numpy as np": "funcgrad.numpy as np", "math": "funcgrad.math as math", "cmath": "funcgrad.cmath as cmath"}
+OURS = {
+    "numpy as np": "funcgrad.numpy as np",
+    "math": "funcgrad.math as math",
+    "cmath": "funcgrad.cmath as cmath",
+}
 WAYS = ("import numpy", "import funcgrad.numpy", "adapt")
 PAGE = (Path(__file__).parents[2] / "docs" / "adapt.md").read_text(encoding="utf-8")
 
@@ -89,7 +97,9 @@ def truth(program: Callable[..., Any]) -> tuple[Any, float]:
     t = np.random.default_rng(1).normal(size=np.shape(x))
 
     def difference(h: float) -> float:
-        return (program(x - 2 * h * t) - 8 * program(x - h * t) + 8 * program(x + h * t) - program(x + 2 * h * t)) / (12 * h)
+        return (
+            program(x - 2 * h * t) - 8 * program(x - h * t) + 8 * program(x + h * t) - program(x + 2 * h * t)
+        ) / (12 * h)
 
     return t, min((difference(h) for h in (1e-4, 1e-3)), key=lambda d: abs(d - difference(3e-4)))
 
@@ -114,7 +124,9 @@ def outcome(way: str, program: Callable[..., Any]) -> str:
 
 def test_all_programs_are_run() -> None:
     modules = [estimation, fluids, learning, mechanics, science]
-    functions = [f for m in modules for f in vars(m).values() if inspect.isfunction(f) and f.__module__ == m.__name__]
+    functions = [
+        f for m in modules for f in vars(m).values() if inspect.isfunction(f) and f.__module__ == m.__name__
+    ]
     documented = {f for f in functions if f.__doc__}
     assert documented == set(ARGUMENTS)
 

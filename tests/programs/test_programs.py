@@ -1,4 +1,6 @@
-"""Programs that assign have NumPy's values and the right derivatives, in all modes, and leave the caller's arrays alone."""
+"""Programs that assign have NumPy's values and the right derivatives, in all modes, and leave the caller's
+arrays alone.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def drawn(*shape: int, low: float = -1.0, high: float = 1.0) -> Any:
 
 
 class Case(NamedTuple):
-    """A program, its arguments, and whether vmap can run it (it can't, where a branch depends on the numbers)."""
+    """A program, its arguments, and whether vmap can run it (it can't, where a branch depends on the
+    numbers).
+    """
 
     program: Callable[..., Any]
     args: tuple[Any, ...]
@@ -104,9 +108,15 @@ def test_batches(case: Case) -> None:
     def loss(*args: Any) -> Any:
         return sum(np.sum(np.abs(x) ** 2) for x in tree.leaves(case.program(*args)))
 
-    close(vmap(case.program)(*copies(batch)), tree.map(lambda *xs: np.stack(xs), *(case.program(*copies(e)) for e in examples)))
+    close(
+        vmap(case.program)(*copies(batch)),
+        tree.map(lambda *xs: np.stack(xs), *(case.program(*copies(e)) for e in examples)),
+    )
     gradient = grad(loss, argnums=tuple(range(len(batch))))
-    close(vmap(gradient)(*copies(batch)), tree.map(lambda *xs: np.stack(xs), *(gradient(*copies(e)) for e in examples)))
+    close(
+        vmap(gradient)(*copies(batch)),
+        tree.map(lambda *xs: np.stack(xs), *(gradient(*copies(e)) for e in examples)),
+    )
 
 
 # ---- what mathematics says -------------------------------------------------------------------------------------------
@@ -173,9 +183,13 @@ def test_orthonormal_rows_are_those_of_qr() -> None:
 
 def test_means_and_transforms_are_linear() -> None:
     ct = drawn(5)
-    close(pulled(sequences.moving_mean, ct, drawn(5))[0], np.tril(np.ones((5, 5)) / np.arange(1, 6)[:, None]).T @ ct)
+    close(
+        pulled(sequences.moving_mean, ct, drawn(5))[0],
+        np.tril(np.ones((5, 5)) / np.arange(1, 6)[:, None]).T @ ct,
+    )
     ct = drawn(8) + 1j * drawn(8)
-    close(pulled(sequences.fourier, ct, drawn(8) + 1j * drawn(8))[0], np.fft.fft(ct))  # the matrix is symmetric
+    # the matrix is symmetric
+    close(pulled(sequences.fourier, ct, drawn(8) + 1j * drawn(8))[0], np.fft.fft(ct))
 
 
 def test_sorting_moves_cotangents_back_to_where_the_elements_were() -> None:
@@ -193,7 +207,9 @@ def test_weights_that_are_shared_out() -> None:
 
 def test_the_ways_of_a_soft_edit_distance_are_probabilities() -> None:
     costs = drawn(3, 4, low=0.0)
-    to_costs, to_gap = pulled(sequences.soft_edit_distance, np.eye(20)[-1].reshape(4, 5), costs, np.float64(0.7))
+    to_costs, to_gap = pulled(
+        sequences.soft_edit_distance, np.eye(20)[-1].reshape(4, 5), costs, np.float64(0.7)
+    )
     # Each pair that is matched, with the probability that a way matches it, takes the place of two gaps.
     close(to_gap, 3 + 4 - 2 * np.sum(to_costs))
     assert np.all((to_costs > 0) & (to_costs < 1))

@@ -42,7 +42,9 @@ def _pairing(x: Any, y: Any) -> float:
     return float(np.sum(x * y).real)
 
 
-def _assert_pulled_alone(function: Callable[..., Any], operands: Sequence[Any], ct: Any, pulled: Sequence[Any]) -> None:
+def _assert_pulled_alone(
+    function: Callable[..., Any], operands: Sequence[Any], ct: Any, pulled: Sequence[Any]
+) -> None:
     """The pull in one operand is the same whether or not the others are traced."""
     for i, expected in enumerate(pulled):
         alone = vjp(lambda x, i=i: function(*operands[:i], x, *operands[i + 1 :]), operands[i])[1](ct)
@@ -53,4 +55,6 @@ def _assert_batches(function: Callable[..., Any], operands: Sequence[Any]) -> No
     batches = [np.stack([x, 2 * x, -x]) for x in operands]
     for chosen in ({0}, {len(operands) - 1}, set(range(len(operands)))):
         axes = [0 if i in chosen else None for i in range(len(operands))]
-        check_vmap(function, [b if i in chosen else x for i, (b, x) in enumerate(zip(batches, operands))], axes)
+        check_vmap(
+            function, [b if i in chosen else x for i, (b, x) in enumerate(zip(batches, operands))], axes
+        )

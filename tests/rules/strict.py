@@ -1,7 +1,8 @@
 """A strict duck array: it speaks NumPy's protocols and nothing else.
 
-It stands for the arrays of other libraries (CuPy, Dask, sparse). It refuses to become an ndarray, to be written into one (as into
-a bare `np.zeros`), and `out=`; constants beside it may be ndarrays. A rule that works on it works on them.
+It stands for the arrays of other libraries (CuPy, Dask, sparse). It refuses to become an ndarray, to be
+written into one (as into a bare `np.zeros`), and `out=`; constants beside it may be ndarrays. A rule that
+works on it works on them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Functions that write into their first argument: into tracers as into arrays, never a tracer into a plain array."""
+"""Functions that write into their first argument: into tracers as into arrays, never a tracer into a plain
+array.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def test_a_tracer_is_written_into_as_an_array_is(write: Any) -> None:
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 def test_a_plain_array_is_not_written_into(write: Any) -> None:
     plain = np.zeros(3)
-    with pytest.raises(TracerWriteError, match=r"plain array of shape \(3,\).*(funcgrad\.at|np\.where|zeros_like)"):
+    with pytest.raises(
+        TracerWriteError, match=r"plain array of shape \(3,\).*(funcgrad\.at|np\.where|zeros_like)"
+    ):
         grad(lambda v: write(plain, v))(np.ones(3))
     np.testing.assert_array_equal(plain, 0.0)
 
@@ -158,7 +162,11 @@ def test_object_arrays_that_hold_tracers_are_followed_or_refused() -> None:
 
     x = np.array([0.5, 1.5, 2.5])
     np.testing.assert_array_equal(grad(lambda x: np.sum(held(x) * 2.0))(x), [2.0, 2.0, 0.0])
-    for transform in (lambda: vjp(held, x), lambda: jvp(held, (x,), (x,)), lambda: vmap(held)(np.stack([x, x]))):
+    for transform in (
+        lambda: vjp(held, x),
+        lambda: jvp(held, (x,), (x,)),
+        lambda: vmap(held)(np.stack([x, x])),
+    ):
         with pytest.raises(OutputError, match="object array that holds tracers"):
             transform()
 
@@ -221,7 +229,9 @@ def test_casts_are_those_of_numpy() -> None:
                 if isinstance(expected, str):
                     assert found == [expected]
                 else:
-                    np.testing.assert_array_equal(vjp(lambda a, v: outcome(write, a * 1, v), a, v)[0], expected)
+                    np.testing.assert_array_equal(
+                        vjp(lambda a, v: outcome(write, a * 1, v), a, v)[0], expected
+                    )
 
 
 def test_places_that_differ_between_examples() -> None:
@@ -252,14 +262,20 @@ def test_booleans_and_the_places_where_something_holds_are_indices() -> None:
     np.testing.assert_array_equal(vjp(written, x)[0], expected)
     np.testing.assert_array_equal(vmap(written)(np.stack([x, x]))[1], expected)
     direction = np.cos(x)
-    np.testing.assert_allclose(np.tensordot(jacrev(written)(x), direction), jvp(written, (x,), (direction,))[1], rtol=1e-14)
+    np.testing.assert_allclose(
+        np.tensordot(jacrev(written)(x), direction), jvp(written, (x,), (direction,))[1], rtol=1e-14
+    )
     for transform in (lambda f: vjp(f, x), lambda f: vmap(f)(np.stack([x, x]))):
         with pytest.raises(IndexError, match="boolean index did not match"):
             transform(lambda x: x.__setitem__(np.array([True, False, True]), 1.0))
 
 
 def test_what_numpy_does_not_sort_by_is_refused() -> None:
-    for write in (lambda x: x.sort(kind="bubble"), lambda x: x.sort(order="name"), lambda x: x.partition(0, kind="bubble")):
+    for write in (
+        lambda x: x.sort(kind="bubble"),
+        lambda x: x.sort(order="name"),
+        lambda x: x.partition(0, kind="bubble"),
+    ):
         raises_as_numpy(write, np.ones((2, 3)))
 
 

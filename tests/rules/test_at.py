@@ -71,7 +71,9 @@ def test_any_positions_any_number_of_times(name: str, positions: list[tuple[int,
     t_x, t_v, ct = rng.normal(size=x.shape), rng.normal(size=v.shape), rng.normal(size=x.shape)
     tangent = jvp(updated(name, index), (x, v), (t_x, t_v))[1]
     ct_x, ct_v = pull(ct)
-    assert np.sum(ct_x * t_x) + np.sum(ct_v * t_v) == pytest.approx(np.sum(ct * tangent), rel=1e-12, abs=1e-12)
+    assert np.sum(ct_x * t_x) + np.sum(ct_v * t_v) == pytest.approx(
+        np.sum(ct * tangent), rel=1e-12, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,7 +84,9 @@ def test_a_number_is_written_everywhere(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("axes", [(0, 0, 0), (0, 0, None), (0, None, 0), (None, 0, 0), (None, 0, None), (None, None, 0)])
+@pytest.mark.parametrize(
+    "axes", [(0, 0, 0), (0, 0, None), (0, None, 0), (None, 0, 0), (None, 0, None), (None, None, 0)]
+)
 def test_vmap_is_a_loop(name: str, axes: tuple[Any, ...]) -> None:
     rng = np.random.default_rng(2)
     full = rng.normal(size=(3, 4)), rng.integers(0, 4, size=(3, 5)), rng.normal(size=(3, 5))
@@ -91,7 +95,9 @@ def test_vmap_is_a_loop(name: str, axes: tuple[Any, ...]) -> None:
     pulled = lambda x, i, v: grad(lambda x, v: np.sum(function(x, i, v) ** 2), argnums=(0, 1))(x, v)
     examples = [[b[k] if axis == 0 else b for b, axis in zip(args, axes, strict=True)] for k in range(3)]
     np.testing.assert_allclose(vmap(function, axes)(*args), [function(*e) for e in examples], rtol=1e-13)
-    for come, expect in zip(vmap(pulled, axes)(*args), zip(*[pulled(*e) for e in examples], strict=True), strict=True):
+    for come, expect in zip(
+        vmap(pulled, axes)(*args), zip(*[pulled(*e) for e in examples], strict=True), strict=True
+    ):
         np.testing.assert_allclose(come, np.stack(expect), rtol=1e-12, atol=1e-13)
 
 
@@ -99,7 +105,9 @@ def test_vmap_is_a_loop(name: str, axes: tuple[Any, ...]) -> None:
 
 
 def test_the_last_of_several_values_wins_also_for_the_gradient() -> None:
-    dx, dv = grad(lambda x, v: np.sum(at(x)[[0, 0]].set(v)), argnums=(0, 1))(np.array([5.0, 6.0]), np.array([1.0, 2.0]))
+    dx, dv = grad(lambda x, v: np.sum(at(x)[[0, 0]].set(v)), argnums=(0, 1))(
+        np.array([5.0, 6.0]), np.array([1.0, 2.0])
+    )
     np.testing.assert_array_equal(dx, [0.0, 1.0])
     np.testing.assert_array_equal(dv, [0.0, 1.0])
 
@@ -115,7 +123,9 @@ def test_products_with_zeros_to_second_order() -> None:
 def test_ties_are_split_evenly_among_all_that_tie(jacobian: Any) -> None:
     x, v = np.array([4.0, 1.0]), np.array([4.0, 4.0, 2.0, 4.0])
     for name, sign in (("max", 1), ("min", -1)):
-        dx, dv = jacobian(lambda x, v, name=name: updated(name, [0, 0, 0, 0])(x, v), argnums=(0, 1))(sign * x, sign * v)
+        dx, dv = jacobian(lambda x, v, name=name: updated(name, [0, 0, 0, 0])(x, v), argnums=(0, 1))(
+            sign * x, sign * v
+        )
         np.testing.assert_array_equal(dx, [[0.25, 0.0], [0.0, 1.0]])
         np.testing.assert_array_equal(dv, [[0.25, 0.25, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0]])
 

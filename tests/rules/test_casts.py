@@ -1,4 +1,6 @@
-"""What is written into an array, of which dtype and how long: NumPy's results, errors and warnings, and the derivative."""
+"""What is written into an array, of which dtype and how long: NumPy's results, errors and warnings, and the
+derivative.
+"""
 
 from __future__ import annotations
 
@@ -73,8 +75,13 @@ OTHER: dict[str, Write] = {
     "maximum.at": lambda a, v: np.maximum.at(a, [0, 2, 0], v),
     "*=": lambda a, v: a.__imul__(v),
 }
-# NumPy 2.0 has casts of its own in these: what it refuses, or warns of, is not what it does elsewhere and has done since.
-ITS_OWN = {"x[1]", "x.flat[1]", "fill", "put_along_axis, flat"} if np.lib.NumpyVersion(np.__version__) < "2.1.0" else set()
+# NumPy 2.0 has casts of its own in these: what it refuses, or warns of, is not what it does elsewhere and has
+# done since.
+ITS_OWN = (
+    {"x[1]", "x.flat[1]", "fill", "put_along_axis, flat"}
+    if np.lib.NumpyVersion(np.__version__) < "2.1.0"
+    else set()
+)
 TARGETS = [np.float32, np.float64, np.complex128]
 
 
@@ -99,7 +106,8 @@ def outcome(write: Write, a: Any, v: Any) -> tuple[Any, str, set[type]]:
         try:
             write(a, v)
         except (IndexError, TypeError, ValueError) as e:
-            error = "IndexError" if isinstance(e, IndexError) else "error"  # which is first, of two mistakes, may differ
+            # which is first, of two mistakes, may differ
+            error = "IndexError" if isinstance(e, IndexError) else "error"
     return a * 1, error, set() if error else {c.category for c in caught}
 
 
@@ -130,7 +138,9 @@ def test_values_errors_and_warnings_are_those_of_numpy(write: str, mode: str) ->
         assert (found, warned) == (error, caught), case
         assert value.dtype == expected.dtype, case
         # Products are rounded otherwise where a row lies in the midst of others.
-        np.testing.assert_allclose(value, expected, rtol=1e-15 if mode == "vjp" else 1e-6, atol=0, err_msg=case)
+        np.testing.assert_allclose(
+            value, expected, rtol=1e-15 if mode == "vjp" else 1e-6, atol=0, err_msg=case
+        )
 
 
 @pytest.mark.parametrize("write", [w for w in LINEAR if w not in ITS_OWN])
@@ -148,7 +158,9 @@ def test_derivatives_of_what_was_cast(write: str) -> None:
         t_a, t_v = rng.normal(size=4).astype(to), rng.normal(size=v.shape).astype(v.dtype)
         case = f"{to.__name__} <- {v!r}"
         out, t = jvp(written, (a, v), (t_a, t_v))
-        np.testing.assert_allclose(t, written(a + t_a, np.asarray(v + t_v)) - out, rtol=1e-5, atol=2e-6, err_msg=case)
+        np.testing.assert_allclose(
+            t, written(a + t_a, np.asarray(v + t_v)) - out, rtol=1e-5, atol=2e-6, err_msg=case
+        )
         ct = rng.normal(size=4).astype(to)
         ct_a, ct_v = vjp(written, a, v)[1](ct)
         assert ct_v.dtype == v.dtype, case
@@ -156,12 +168,18 @@ def test_derivatives_of_what_was_cast(write: str) -> None:
         np.testing.assert_allclose(pulled, np.sum(ct * t).real, rtol=1e-4, atol=1e-5, err_msg=case)
 
 
-@pytest.mark.parametrize("options", [{"dtype": int}, {"casting": "none"}, {"dtype": np.float32, "casting": "safe"}])
+@pytest.mark.parametrize(
+    "options", [{"dtype": int}, {"casting": "none"}, {"dtype": np.float32, "casting": "safe"}]
+)
 def test_casts_that_numpy_refuses(options: Any) -> None:
     x = np.array([1.0, 2.0])
     with pytest.raises((TypeError, ValueError)) as one:
         np.add(x, x, **options)
-    for run in (lambda f: grad(lambda x: np.sum(f(x)))(x), lambda f: jvp(f, (x,), (x,)), lambda f: vmap(f)(x)):
+    for run in (
+        lambda f: grad(lambda x: np.sum(f(x)))(x),
+        lambda f: jvp(f, (x,), (x,)),
+        lambda f: vmap(f)(x),
+    ):
         with pytest.raises(type(one.value)):
             run(lambda x: np.add(x, x, **options))
 

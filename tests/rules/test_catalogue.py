@@ -30,7 +30,12 @@ def public_functions() -> dict[Callable[..., Any], str]:
     for module in PUBLIC:
         for name in dir(module):
             function = getattr(module, name)
-            if callable(function) and not isinstance(function, type) and not name.startswith("_") and function in reachable:
+            if (
+                callable(function)
+                and not isinstance(function, type)
+                and not name.startswith("_")
+                and function in reachable
+            ):
                 found.setdefault(function, f"{module.__name__}.{name}")
     return found
 
@@ -39,13 +44,17 @@ def public_functions() -> dict[Callable[..., Any], str]:
 STEPS = [
     pytest.param(made, id=made.name)
     for made in CATALOGUE.values()
-    if made.kind == "piecewise constant" and isinstance(made, Ufunc) and any(t[0] == "d" for t in made.function.types)
+    if made.kind == "piecewise constant"
+    and isinstance(made, Ufunc)
+    and any(t[0] == "d" for t in made.function.types)
 ]
 
 
 def test_every_public_function_has_a_status() -> None:
     missing = sorted(name for function, name in public_functions().items() if function not in CATALOGUE)
-    assert missing == [], f"{len(missing)} functions are in no chapter of funcgrad/rules: {', '.join(missing)}"
+    assert missing == [], (
+        f"{len(missing)} functions are in no chapter of funcgrad/rules: {', '.join(missing)}"
+    )
 
 
 def test_every_derivative_has_a_sample() -> None:
@@ -54,13 +63,16 @@ def test_every_derivative_has_a_sample() -> None:
     missing = sorted(
         made.name
         for f, made in CATALOGUE.items()
-        # A function of our own is part of some rule, and reached by the samples of that; tests/scipy sweeps SciPy's.
+        # A function of our own is part of some rule, and reached by the samples of that; tests/scipy sweeps
+        # SciPy's.
         if made.kind in has_derivative
         and f not in sampled
         and not made.name.startswith("scipy.")
         and not (getattr(f, "__module__", None) or "").startswith("funcgrad")
     )
-    assert missing == [], f"{len(missing)} functions have no sample in tests/rules/samples: {', '.join(missing)}"
+    assert missing == [], (
+        f"{len(missing)} functions have no sample in tests/rules/samples: {', '.join(missing)}"
+    )
 
 
 def test_samples_are_of_functions_in_the_catalogue() -> None:
@@ -91,7 +103,9 @@ def test_piecewise_constant_ufuncs_are_constants(made: Function) -> None:
         jvp(made.function, args, [np.ones(3)] * len(args)),
         jvp(made, args, [np.ones(3)] * len(args)),
     ]:
-        for value, t, expected in zip(np.atleast_2d(traced), np.atleast_2d(tangent), np.atleast_2d(plain), strict=True):
+        for value, t, expected in zip(
+            np.atleast_2d(traced), np.atleast_2d(tangent), np.atleast_2d(plain), strict=True
+        ):
             np.testing.assert_array_equal(value, expected)
             assert value.dtype == expected.dtype
             assert t.dtype.names is not None or not t.any()
@@ -107,7 +121,9 @@ def test_queries_answer_from_shapes_and_dtypes(function: Callable[..., Any]) -> 
     assert seen == [function(x)] * 2
 
 
-@pytest.mark.parametrize("made", [pytest.param(m, id=m.name) for m in CATALOGUE.values() if isinstance(m, Unsupported)])
+@pytest.mark.parametrize(
+    "made", [pytest.param(m, id=m.name) for m in CATALOGUE.values() if isinstance(m, Unsupported)]
+)
 def test_what_is_refused_says_why(made: Unsupported) -> None:
     assert made.reason
     assert not made.reason.endswith(".")
@@ -121,7 +137,9 @@ def test_what_is_refused_says_why(made: Unsupported) -> None:
 def test_a_function_without_a_rule_is_refused_by_name() -> None:
     function = array_function_dispatch(lambda x: (x,))(lambda x: x)  # stands for one of a later NumPy
     function.__name__, function.__module__ = "novelty", "numpy.linalg"
-    with pytest.raises(UnsupportedFunctionError, match=r"np\.linalg\.novelty has no derivative rule.*test_catalogue\.py"):
+    with pytest.raises(
+        UnsupportedFunctionError, match=r"np\.linalg\.novelty has no derivative rule.*test_catalogue\.py"
+    ):
         grad(lambda x: function(x))(1.0)
     with pytest.raises(UnsupportedFunctionError, match="has no derivative rule"):
         grad(np.frompyfunc(lambda x: x, 1, 1))(1.0)
@@ -140,7 +158,9 @@ def test_every_rule_fits_its_function() -> None:
 
 
 def test_primitives_have_numpys_parameters() -> None:
-    """A signature that is written out (for functions that Python can't inspect) must not drift from NumPy's own."""
+    """A signature that is written out (for functions that Python can't inspect) must not drift from NumPy's
+    own.
+    """
     for function, made in CATALOGUE.items():
         if (
             not isinstance(made, Primitive)

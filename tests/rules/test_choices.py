@@ -66,7 +66,9 @@ def test_clip_shares_at_its_bounds() -> None:
     assert grad(lambda t: np.clip(t, t, t))(1.0) == 1
 
 
-SINCE_2_1 = pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy 2.0 wants a_min and a_max")
+SINCE_2_1 = pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy 2.0 wants a_min and a_max"
+)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +153,12 @@ def test_the_loser_of_a_maximum_contributes_nothing(jacobian: Any) -> None:
     v = np.array([0.0, 4.0])
     with np.errstate(divide="ignore"):
         np.testing.assert_array_equal(jacobian(lambda v: np.maximum(np.sqrt(v), 1.0))(v), [[0, 0], [0, 0.25]])
-        np.testing.assert_array_equal(jacobian(lambda v: np.clip(np.sqrt(v), 1.0, 3.0))(v), [[0, 0], [0, 0.25]])
-        np.testing.assert_array_equal(jacobian(lambda v: np.nan_to_num(1 / v, posinf=9.0))(v), [[0, 0], [0, -1 / 16]])
+        np.testing.assert_array_equal(
+            jacobian(lambda v: np.clip(np.sqrt(v), 1.0, 3.0))(v), [[0, 0], [0, 0.25]]
+        )
+        np.testing.assert_array_equal(
+            jacobian(lambda v: np.nan_to_num(1 / v, posinf=9.0))(v), [[0, 0], [0, -1 / 16]]
+        )
 
 
 def test_second_order_beside_a_branch_not_taken() -> None:
@@ -170,7 +176,9 @@ def test_zeros_that_are_not_structural_stay_honest() -> None:
         assert np.isnan(jvp(lambda t: np.sqrt(t) * 0.0, (0.0,), (1.0,))[1])
 
 
-@pytest.mark.parametrize("mask", [True, False, np.True_, np.array(True), [True, False], np.array([1, 0]), np.array([0.0, 2.0])])
+@pytest.mark.parametrize(
+    "mask", [True, False, np.True_, np.array(True), [True, False], np.array([1, 0]), np.array([0.0, 2.0])]
+)
 def test_conditions_of_every_kind(mask: Any) -> None:
     x, y = np.array([2.0, 3.0]), np.array([5.0, 7.0])
     out, pull = vjp(lambda x, y: np.where(mask, x, y), x, y)
@@ -218,8 +226,12 @@ def test_piecewise() -> None:
 def test_the_conditions_of_piecewise_may_be_one_array() -> None:
     v = np.array([-2.0, 3.0])
     both = np.array([[True, False], [False, True]])
-    np.testing.assert_array_equal(grad(lambda v: np.sum(np.piecewise(v, both, [lambda u: -u, lambda u: u * u])))(v), [-1, 6])
-    np.testing.assert_array_equal(grad(lambda v: np.sum(np.piecewise(v, [True, False], [lambda u: -u, 0.0])))(v), [-1, 0])
+    np.testing.assert_array_equal(
+        grad(lambda v: np.sum(np.piecewise(v, both, [lambda u: -u, lambda u: u * u])))(v), [-1, 6]
+    )
+    np.testing.assert_array_equal(
+        grad(lambda v: np.sum(np.piecewise(v, [True, False], [lambda u: -u, 0.0])))(v), [-1, 0]
+    )
 
 
 def test_piecewise_hands_each_function_its_own_elements() -> None:
@@ -251,9 +263,15 @@ def test_choose() -> None:
     with np.errstate(all="ignore"):
         slope = grad(lambda v: np.sum(np.choose(np.array([0, 1, 0]), [np.sqrt(v), np.log(v - 1)])))
         np.testing.assert_allclose(slope(v), [0.5, 1, 0.25])
-    np.testing.assert_array_equal(jacrev(lambda m: np.choose([1, 0, 1], m))(np.ones((2, 3))).sum(axis=0), [[0, 1, 0], [1, 0, 1]])
-    np.testing.assert_array_equal(jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="clip"))(v), [[1, 0, 0], [0, 0, 1]])
-    np.testing.assert_array_equal(jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="wrap"))(v), [[0, 0, 1], [0, 0, 1]])
+    np.testing.assert_array_equal(
+        jacrev(lambda m: np.choose([1, 0, 1], m))(np.ones((2, 3))).sum(axis=0), [[0, 1, 0], [1, 0, 1]]
+    )
+    np.testing.assert_array_equal(
+        jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="clip"))(v), [[1, 0, 0], [0, 0, 1]]
+    )
+    np.testing.assert_array_equal(
+        jacrev(lambda v: np.choose(np.array([-1, 5]), v, mode="wrap"))(v), [[0, 0, 1], [0, 0, 1]]
+    )
     with pytest.raises(ValueError, match=r"outside 0\.\.\.2"):
         grad(lambda v: np.sum(np.choose(np.array([3]), v)))(v)
     with pytest.raises(TracerWriteError):

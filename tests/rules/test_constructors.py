@@ -155,7 +155,8 @@ def test_arrays_made_in_an_inner_transform_hold_tracers_of_both() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"endpoint": False}, {"num": 1}, {"num": 0}, {"axis": -1}, {"axis": 1}, {"dtype": np.float32}]
+    "options",
+    [{}, {"endpoint": False}, {"num": 1}, {"num": 0}, {"axis": -1}, {"axis": 1}, {"dtype": np.float32}],
 )
 def test_linspace_between_traced_ends(options: Any) -> None:
     start, stop = np.array([0.0, 1.0]), np.array([[3.0], [5.0]])
@@ -180,9 +181,12 @@ def test_geometric_and_logarithmic_spaces() -> None:
     weights = np.linspace(0, 1, 4)
     np.testing.assert_allclose(jacrev(lambda t: np.geomspace(t, 3.0, 4))(1.0), 3**weights * (1 - weights))
     np.testing.assert_allclose(jacfwd(lambda t: np.geomspace(1.0, t, 4))(3.0), 3**weights * weights / 3)
-    np.testing.assert_allclose(jacrev(lambda t: np.logspace(0.0, t, 4, base=2))(1.0), 2**weights * weights * np.log(2))
     np.testing.assert_allclose(
-        jacrev(lambda b: np.logspace(0.0, 1.0, 4, base=b, dtype=np.float64))(2.0), weights * 2 ** (weights - 1)
+        jacrev(lambda t: np.logspace(0.0, t, 4, base=2))(1.0), 2**weights * weights * np.log(2)
+    )
+    np.testing.assert_allclose(
+        jacrev(lambda b: np.logspace(0.0, 1.0, 4, base=b, dtype=np.float64))(2.0),
+        weights * 2 ** (weights - 1),
     )
     np.testing.assert_allclose(vmap(lambda t: np.geomspace(t, 9 * t, 3))(X), X[:, None] * [1, 3, 9])
     bases = np.array([2.0, 10.0])

@@ -40,7 +40,9 @@ def test_matmul_of_broadcast_stacks(shapes: Any, n: int, k: int, m: int, first: 
 
 
 @pytest.mark.parametrize(
-    "shapes", [((64, 9), (64, 5)), ((600,), (64, 4)), ((8, 70), (3, 1, 2)), ((64, 9), (64, 1)), ((700,), (200,))], ids=str
+    "shapes",
+    [((64, 9), (64, 5)), ((600,), (64, 4)), ((8, 70), (3, 1, 2)), ((64, 9), (64, 1)), ((700,), (200,))],
+    ids=str,
 )
 @pytest.mark.parametrize("first", [np.float32, float, COMPLEX, int], ids=lambda t: t.__name__)
 @pytest.mark.parametrize("second", [np.float32, float], ids=lambda t: t.__name__)
@@ -121,10 +123,14 @@ def test_tensordot_over_any_axes(of_a: Any, of_b: Any, count: int, negative: boo
     for i, j in zip(of_a, of_b, strict=True):
         shape_b[j] = shape_a[i]
     axes = ([i - 4 for i in of_a] if negative else of_a, of_b)
-    assert_multilinear(lambda a, b: np.tensordot(a, b, axes), numbers(tuple(shape_a)), numbers(tuple(shape_b)))
+    assert_multilinear(
+        lambda a, b: np.tensordot(a, b, axes), numbers(tuple(shape_a)), numbers(tuple(shape_b))
+    )
 
 
-@pytest.mark.parametrize("axes", [0, 1, 2, np.int64(1), (-1, 0), [[1], [0]], np.array([[1, 0], [0, 1]])], ids=str)
+@pytest.mark.parametrize(
+    "axes", [0, 1, 2, np.int64(1), (-1, 0), [[1], [0]], np.array([[1, 0], [0, 1]])], ids=str
+)
 def test_forms_of_the_axes_of_tensordot(axes: Any) -> None:
     a, b = numbers((3, 3)), numbers((3, 3))
     assert_multilinear(lambda a, b: np.tensordot(a, b, axes=axes), a, b)
@@ -132,7 +138,9 @@ def test_forms_of_the_axes_of_tensordot(axes: Any) -> None:
 
 
 def test_a_scalar_of_dot_collects_the_whole_sum() -> None:
-    np.testing.assert_array_equal(grad(lambda a: np.sum(np.dot(a, 3.0)))(np.ones((2, 2))), np.full((2, 2), 3.0))
+    np.testing.assert_array_equal(
+        grad(lambda a: np.sum(np.dot(a, 3.0)))(np.ones((2, 2))), np.full((2, 2), 3.0)
+    )
     assert grad(lambda s: np.sum(np.dot(np.arange(3.0), s)))(2.0) == 3.0
     assert grad(lambda s: np.sum(np.inner(s, np.arange(4.0))))(2.0) == 6.0
 
@@ -161,8 +169,16 @@ def test_multi_dot(sizes: Any, row: bool, column: bool) -> None:
 
 REFUSED = {
     "multi_dot of one": (lambda x: np.linalg.multi_dot([x]), ValueError, "at least two"),
-    "multi_dot of a stack": (lambda x: np.linalg.multi_dot([x, x[None], x]), np.linalg.LinAlgError, "takes matrices"),
-    "multi_dot into out": (lambda x: np.linalg.multi_dot([x, x], out=np.ones((3, 3))), TracerWriteError, "multi_dot"),
+    "multi_dot of a stack": (
+        lambda x: np.linalg.multi_dot([x, x[None], x]),
+        np.linalg.LinAlgError,
+        "takes matrices",
+    ),
+    "multi_dot into out": (
+        lambda x: np.linalg.multi_dot([x, x], out=np.ones((3, 3))),
+        TracerWriteError,
+        "multi_dot",
+    ),
     "dot into out": (lambda x: np.dot(x, x, out=np.ones((3, 3))), TracerWriteError, "dot"),
     "linalg.outer of matrices": (lambda x: np.linalg.outer(x, x), ValueError, "takes vectors"),
     "linalg.cross of long vectors": (lambda x: np.linalg.cross(x[:, :2], x), ValueError, "3-dimensional"),
@@ -191,7 +207,11 @@ def test_what_meets_a_stack_is_summed_back() -> None:
 
 def test_second_derivatives_of_a_bilinear_form() -> None:
     w = np.array([[1.0, 2.0], [3.0, 4.0]])
-    for form in (lambda v: v @ w @ v, lambda v: np.vdot(v, np.dot(w, v)), lambda v: np.einsum("i,ij,j", v, w, v)):
+    for form in (
+        lambda v: v @ w @ v,
+        lambda v: np.vdot(v, np.dot(w, v)),
+        lambda v: np.einsum("i,ij,j", v, w, v),
+    ):
         np.testing.assert_allclose(hessian(form)(np.array([1.0, -1.0])), w + w.T)
 
 
@@ -202,7 +222,9 @@ def test_the_same_operand_on_both_sides() -> None:
     np.testing.assert_allclose(gradient, 2 * x.T)
 
 
-@pytest.mark.parametrize("function", [np.matmul, np.dot, np.tensordot, np.inner, np.vdot, np.outer], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [np.matmul, np.dot, np.tensordot, np.inner, np.vdot, np.outer], ids=lambda f: f.__name__
+)
 def test_an_operand_is_not_kept_for_its_own_cotangent(function: Any) -> None:
     x = np.ones((2, 2))
     seen = weakref.ref(x)

@@ -64,10 +64,14 @@ def test_only_one_triangle_is_read() -> None:
     a = with_values([1.0, 2.0, 4.0])
     spoilt = a + np.triu(np.ones((3, 3)), 1)
     np.testing.assert_allclose(
-        grad(lambda a: linalg.eigvalsh(a, "L")[0])(spoilt), grad(lambda a: linalg.eigvalsh(a)[0])(a), atol=1e-12
+        grad(lambda a: linalg.eigvalsh(a, "L")[0])(spoilt),
+        grad(lambda a: linalg.eigvalsh(a)[0])(a),
+        atol=1e-12,
     )
     np.testing.assert_allclose(
-        grad(lambda a: linalg.cholesky(a)[1, 0])(spoilt), grad(lambda a: linalg.cholesky(a)[1, 0])(a), atol=1e-12
+        grad(lambda a: linalg.cholesky(a)[1, 0])(spoilt),
+        grad(lambda a: linalg.cholesky(a)[1, 0])(a),
+        atol=1e-12,
     )
 
 
@@ -169,7 +173,9 @@ def test_the_sum_of_squares_of_eigenvalues() -> None:
 def test_eigenvalues_alone_need_no_gap() -> None:
     np.testing.assert_allclose(grad(lambda a: np.sum(linalg.eigvalsh(a)))(np.eye(3)), np.eye(3))
     np.testing.assert_allclose(grad(lambda a: np.max(linalg.eigvalsh(a)))(np.eye(3)), np.eye(3) / 3)
-    pushed = jvp(lambda a: linalg.eigh(a)[0], (np.diag([1.0, 3.0]),), (np.array([[1.0, 2.0], [2.0, 5.0]]),))[1]
+    pushed = jvp(lambda a: linalg.eigh(a)[0], (np.diag([1.0, 3.0]),), (np.array([[1.0, 2.0], [2.0, 5.0]]),))[
+        1
+    ]
     np.testing.assert_allclose(pushed, [1, 5])
     t = jvp(linalg.eigvalsh, (np.eye(2),), (np.diag([3.0, 3.0]),))[1]
     np.testing.assert_allclose(t, [3, 3])
@@ -252,7 +258,9 @@ def test_the_exponential_by_eigenvalues() -> None:
 
     ct = matrix(2, 2)
     np.testing.assert_allclose(vjp(by_eig, a)[1](ct)[0], vjp(by_series, a)[1](ct)[0], rtol=1e-9)
-    np.testing.assert_allclose(hessian(lambda a: np.sum(by_eig(a)))(a), hessian(lambda a: np.sum(by_series(a)))(a), rtol=1e-7)
+    np.testing.assert_allclose(
+        hessian(lambda a: np.sum(by_eig(a)))(a), hessian(lambda a: np.sum(by_series(a)))(a), rtol=1e-7
+    )
 
 
 def test_rotations_have_complex_eigenvalues_and_real_gradients() -> None:
@@ -356,7 +364,9 @@ def test_a_hermitian_matrix_tells_opposite_eigenvalues_apart() -> None:
     rebuilt = lambda a: (lambda u, s, vh: (u * s) @ vh)(*parts(a))
     ct = matrix(3, 3)
     np.testing.assert_allclose(vjp(rebuilt, a)[1](ct)[0], (ct + ct.T) / 2, atol=1e-11)
-    check_grads(lambda a: linalg.svd((a + a.T) / 2, hermitian=True, compute_uv=False), (a + np.diag([0, 0, 0.1]),))
+    check_grads(
+        lambda a: linalg.svd((a + a.T) / 2, hermitian=True, compute_uv=False), (a + np.diag([0, 0, 0.1]),)
+    )
 
 
 # ---- gauges ----------------------------------------------------------------------------------------------------------
@@ -400,7 +410,11 @@ def test_the_containers_are_numpys() -> None:
 @given(st.lists(st.integers(0, 2), max_size=2), st.integers(0, 3), st.integers(0, 3))
 def test_empty_matrices_and_stacks(stack: Any, m: int, n: int) -> None:
     a = matrix(*stack, m, n)
-    for function in (lambda a: linalg.svd(a, full_matrices=False)[1], linalg.svdvals, lambda a: linalg.qr(a, "r")):
+    for function in (
+        lambda a: linalg.svd(a, full_matrices=False)[1],
+        linalg.svdvals,
+        lambda a: linalg.qr(a, "r"),
+    ):
         value, gradient = value_and_grad(lambda a, f=function: np.sum(f(a)))(a)
         assert np.ndim(value) == 0
         assert gradient.shape == a.shape

@@ -33,7 +33,11 @@ def test_what_is_put_in_front_and_behind() -> None:
 
 
 def test_flattened_differences() -> None:
-    assert grad(lambda v: np.sum(np.ediff1d(np.cumsum(v)) * [1.0, 2.0]))(np.ones(3)).tolist() == [0.0, 1.0, 2.0]
+    assert grad(lambda v: np.sum(np.ediff1d(np.cumsum(v)) * [1.0, 2.0]))(np.ones(3)).tolist() == [
+        0.0,
+        1.0,
+        2.0,
+    ]
     f = lambda v, end: np.sum(np.ediff1d(v, to_end=end, to_begin=[end, 7.0]) ** 2)
     parts = grad(f, argnums=(0, 1))(M, 3.0)
     np.testing.assert_array_equal(parts[0].ravel(), -2 * np.diff(np.ediff1d(M, 0.0, 0.0)))

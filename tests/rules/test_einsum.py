@@ -29,7 +29,9 @@ def operands_for(inputs: Any, dtypes: Any, ones: Any = ()) -> list[Any]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(terms, min_size=1, max_size=3), st.randoms(use_true_random=False), st.sampled_from([False, True]))
+@given(
+    st.lists(terms, min_size=1, max_size=3), st.randoms(use_true_random=False), st.sampled_from([False, True])
+)
 def test_any_subscripts(inputs: Any, random: Any, optimize: Any) -> None:
     letters = sorted(set("".join(inputs)))
     out = "".join(random.sample(letters, random.randint(0, len(letters))))
@@ -38,7 +40,10 @@ def test_any_subscripts(inputs: Any, random: Any, optimize: Any) -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.sets(st.sampled_from("abd"), max_size=3), min_size=2, max_size=3), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.sets(st.sampled_from("abd"), max_size=3), min_size=2, max_size=3),
+    st.randoms(use_true_random=False),
+)
 def test_axes_of_length_one_are_broadcast(sets: Any, random: Any) -> None:
     inputs = ["".join(sorted(letters)) for letters in sets]
     letters = sorted(set("".join(inputs)))
@@ -62,7 +67,10 @@ FORMS = {
     "scalars": (einsum(",->"), [(), ()]),
     "a scalar and a vector": (einsum(",i"), [(), (3,)]),
     "greedy": (einsum("ij,jk,kl", optimize="greedy"), [(2, 3), (3, 2), (2, 3)]),
-    "a given path": (einsum("ij,jk,kl->il", optimize=["einsum_path", (1, 2), (0, 1)]), [(2, 3), (3, 2), (2, 3)]),
+    "a given path": (
+        einsum("ij,jk,kl->il", optimize=["einsum_path", (1, 2), (0, 1)]),
+        [(2, 3), (3, 2), (2, 3)],
+    ),
     "lists of numbers": (lambda x, y: np.einsum(x, [0, 1], y, [1, 2]), [(2, 3), (3, 2)]),
     "lists with an output": (lambda x, y: np.einsum(x, [5, 3], y, [3, 51], [51, 5]), [(2, 3), (3, 2)]),
     "lists with an ellipsis": (lambda x: np.einsum(x, [..., 0, 0], [0, ...]), [(2, 3, 3)]),

@@ -53,7 +53,9 @@ CUTS = {
 @pytest.mark.parametrize("function", CUTS)
 @pytest.mark.parametrize("zero", [0.0, -0.0])
 def test_both_sides_of_a_branch_cut(function: Any, zero: float) -> None:
-    """The sign of a zero says on which side of the cut a number lies; the slope follows the value along the cut."""
+    """The sign of a zero says on which side of the cut a number lies; the slope follows the value along the
+    cut.
+    """
     at, h = CUTS[function], 1e-6
     if isinstance(at, complex):
         place, step = (lambda s: complex(zero, at.imag + s)), 1j
@@ -101,7 +103,9 @@ def test_the_modulus_at_zero_and_infinity() -> None:
 
 
 def test_curvature_of_the_modulus() -> None:
-    np.testing.assert_allclose(hessian(lambda v: np.abs(v[0] + 1j * v[1]) ** 4)(np.array([1.0, 2.0])), [[28, 16], [16, 52]])
+    np.testing.assert_allclose(
+        hessian(lambda v: np.abs(v[0] + 1j * v[1]) ** 4)(np.array([1.0, 2.0])), [[28, 16], [16, 52]]
+    )
     check_grads(lambda z: np.abs(z) * np.sign(z).real, (np.array([1 + 2j, -0.5j]),), 2)
 
 
@@ -168,14 +172,17 @@ def test_each_gradient_has_its_operands_shape(function: Any, shapes: Any) -> Non
 
 
 def test_lists_and_numbers_as_operands() -> None:
-    np.testing.assert_array_equal(grad(lambda a: np.sum([1.0, 2.0] * a - (3.0, 4.0) + a / [2.0, 4.0]))(np.ones(2)), [1.5, 2.25])
+    np.testing.assert_array_equal(
+        grad(lambda a: np.sum([1.0, 2.0] * a - (3.0, 4.0) + a / [2.0, 4.0]))(np.ones(2)), [1.5, 2.25]
+    )
     assert grad(lambda t: np.hypot(3, t))(4.0) == 0.8
     assert grad(lambda t: np.arctan2(np.array([3], np.int8), t)[0])(4.0) == pytest.approx(-3 / 25)
 
 
 def test_slopes_in_the_divisor() -> None:
     assert [grad(f, argnums=1)(-19.0, 3.0) for f in (np.remainder, np.fmod, lambda x, y: x % y)] == [7, 6, 7]
-    assert grad(np.fmod, argnums=1)(1.0, 0.1) == -9  # 1.0/0.1 rounds to 10, but 0.1 goes into 1.0 only 9 times
+    # 1.0/0.1 rounds to 10, but 0.1 goes into 1.0 only 9 times
+    assert grad(np.fmod, argnums=1)(1.0, 0.1) == -9
     assert grad(np.remainder, argnums=1)(1.0, 0.1) == -9
     quotient_and_rest = lambda x, y: np.sum(np.divmod(x, y)[1] + divmod(x, y)[0])
     for_x, for_y = grad(quotient_and_rest, argnums=(0, 1))(np.array([7.0, -7.0]), 3.0)
@@ -221,7 +228,9 @@ def test_unwrap_passes_everything_on() -> None:
 def test_where_leaves_elements_out() -> None:
     v, mask = np.array([0.0, 4.0]), np.array([False, True])
     with np.errstate(divide="ignore"):
-        np.testing.assert_array_equal(grad(lambda v: np.sum(np.sqrt(v, where=mask, out=np.zeros_like(v))))(v), [0, 0.25])
+        np.testing.assert_array_equal(
+            grad(lambda v: np.sum(np.sqrt(v, where=mask, out=np.zeros_like(v))))(v), [0, 0.25]
+        )
 
 
 def test_dtype_and_out() -> None:
@@ -253,7 +262,9 @@ def test_methods_of_ufuncs() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
 def test_gradients_have_the_dtype_of_their_input(dtype: Any) -> None:
     v = np.array([0.5, 2.0], dtype)
-    loss = lambda v: np.sum(np.clip(v, 0, 1) + np.maximum(v, 2) * np.power(v, 2) + np.tanh(v) * np.arange(2.0) + np.hypot(v, 1))
+    loss = lambda v: np.sum(
+        np.clip(v, 0, 1) + np.maximum(v, 2) * np.power(v, 2) + np.tanh(v) * np.arange(2.0) + np.hypot(v, 1)
+    )
     assert grad(loss)(v).dtype == dtype
     assert grad(lambda t: t * 3 + np.float64(2) * t)(dtype(2)).dtype == dtype
     exact = grad(loss)(v.astype(float))

@@ -19,7 +19,11 @@ lengths = st.integers(1, 6)
 
 COMPLEX_IN = {"fft": fft.fft, "ifft": fft.ifft, "irfft": fft.irfft, "hfft": fft.hfft}
 REAL_IN = {"rfft": fft.rfft, "ihfft": fft.ihfft}
-OF_MANY = {f"{kind}{many}": getattr(fft, f"{kind}{many}") for kind in ("fft", "ifft", "rfft", "irfft") for many in ("2", "n")}
+OF_MANY = {
+    f"{kind}{many}": getattr(fft, f"{kind}{many}")
+    for kind in ("fft", "ifft", "rfft", "irfft")
+    for many in ("2", "n")
+}
 
 
 @settings(max_examples=60, deadline=None)
@@ -88,7 +92,9 @@ def test_gradients_are_those_of_the_defining_sums(n: int, norm: Any) -> None:
         (lambda x: fft.ihfft(x, norm=norm), lambda x: (matrix[:half] / (scale**2 * n)).conj() @ x),
     ]:
         np.testing.assert_allclose(grad(power(transform))(x), grad(power(by_matrix))(x), rtol=1e-9)
-        np.testing.assert_allclose(hessian(power(transform))(x), hessian(power(by_matrix))(x), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            hessian(power(transform))(x), hessian(power(by_matrix))(x), rtol=1e-9, atol=1e-9
+        )
 
     def whole(z: Any) -> Any:
         """The spectrum of a real signal, of which z is one half: its ends are real."""
@@ -98,9 +104,13 @@ def test_gradients_are_those_of_the_defining_sums(n: int, norm: Any) -> None:
 
     cubes = lambda f: lambda z: np.sum(f(z) ** 3 * weights)
     gradient = grad(cubes(lambda z: fft.irfft(z, n, norm=norm)))(z)
-    np.testing.assert_allclose(gradient, grad(cubes(lambda z: (inverse @ whole(z)).real))(z), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        gradient, grad(cubes(lambda z: (inverse @ whole(z)).real))(z), rtol=1e-9, atol=1e-12
+    )
     gradient = grad(cubes(lambda z: fft.hfft(z, n, norm=norm)))(z)
-    np.testing.assert_allclose(gradient, grad(cubes(lambda z: (matrix @ whole(z)).real))(z), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        gradient, grad(cubes(lambda z: (matrix @ whole(z)).real))(z), rtol=1e-9, atol=1e-12
+    )
 
 
 def test_what_is_cut_off_gets_zero_and_what_is_filled_up_changes_nothing() -> None:

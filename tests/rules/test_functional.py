@@ -20,7 +20,9 @@ def test_apply_along_axis() -> None:
         for function in (np.sum, np.cumsum, lambda r: np.outer(r, r)[:2]):
             g = lambda a, axis=axis, function=function: np.apply_along_axis(function, axis, a)
             np.testing.assert_allclose(vjp(g, cube)[0], g(cube))
-    with_arguments = grad(lambda m: np.sum(np.apply_along_axis(lambda r, k, power=1: k * r**power, 0, m, 3.0, power=2)))(M)
+    with_arguments = grad(
+        lambda m: np.sum(np.apply_along_axis(lambda r, k, power=1: k * r**power, 0, m, 3.0, power=2))
+    )(M)
     np.testing.assert_array_equal(with_arguments, 6 * M)
 
 

@@ -1,4 +1,6 @@
-"""Reading by position: repeated and negative positions, modes, masks, diagonals of oblong matrices, triangles."""
+"""Reading by position: repeated and negative positions, modes, masks, diagonals of oblong matrices,
+triangles.
+"""
 
 from __future__ import annotations
 
@@ -92,9 +94,15 @@ def test_diag_of_a_vector_and_diagonal_undo_each_other(k: int) -> None:
     value, pull = vjp(lambda v: np.diag(v, k), v)
     np.testing.assert_array_equal(value, np.diag(v, k))
     np.testing.assert_array_equal(pull(ct)[0], np.diagonal(ct, k))
-    np.testing.assert_array_equal(jvp(lambda v: np.diagflat(v.reshape(3, 1), k), (v,), (2 * v,))[1], np.diag(2 * v, k))
-    np.testing.assert_array_equal(vmap(lambda v: np.diag(v, k))(np.stack([v, -v])), [np.diag(v, k), np.diag(-v, k)])
-    assert np.diag(v.astype(np.float32), k).dtype == vjp(lambda v: np.diag(v, k), v.astype(np.float32))[0].dtype
+    np.testing.assert_array_equal(
+        jvp(lambda v: np.diagflat(v.reshape(3, 1), k), (v,), (2 * v,))[1], np.diag(2 * v, k)
+    )
+    np.testing.assert_array_equal(
+        vmap(lambda v: np.diag(v, k))(np.stack([v, -v])), [np.diag(v, k), np.diag(-v, k)]
+    )
+    assert (
+        np.diag(v.astype(np.float32), k).dtype == vjp(lambda v: np.diag(v, k), v.astype(np.float32))[0].dtype
+    )
 
 
 def test_trace_of_chosen_axes_in_another_dtype() -> None:
@@ -144,7 +152,9 @@ def test_positions_are_converted_under_vmap() -> None:
     flat = np.array([1, 5, 3])
     rows, columns = vmap(lambda i: np.unravel_index(i, (2, 3)))(flat)
     np.testing.assert_array_equal([rows, columns], np.unravel_index(flat, (2, 3)))
-    np.testing.assert_array_equal(vmap(lambda r, c: np.ravel_multi_index((r, c), (2, 3)))(rows, columns), flat)
+    np.testing.assert_array_equal(
+        vmap(lambda r, c: np.ravel_multi_index((r, c), (2, 3)))(rows, columns), flat
+    )
 
 
 @pytest.mark.parametrize("trim", ["fb", "f", "B"])
@@ -189,7 +199,11 @@ def test_positions_and_masks_from_values() -> None:
 
 def test_positions_that_differ_between_examples() -> None:
     x, positions = np.arange(12.0).reshape(3, 4), np.array([1, 0, 3])
-    for function in (lambda r, i: np.take(r, i), lambda r, i: r[i], lambda r, i: np.take_along_axis(r, i[None], 0)[0]):
+    for function in (
+        lambda r, i: np.take(r, i),
+        lambda r, i: r[i],
+        lambda r, i: np.take_along_axis(r, i[None], 0)[0],
+    ):
         np.testing.assert_array_equal(vmap(function)(x, positions), x[np.arange(3), positions])
         come = vmap(grad(lambda r, i, function=function: function(r, i) ** 2))(x, positions)
         expected = np.zeros_like(x)
@@ -206,7 +220,9 @@ def test_many_repeated_positions_add_up() -> None:
     x, index = rng.normal(size=(20, 3)), rng.integers(0, 20, size=4000)
     weights = rng.normal(size=(4000, 3))
     expected = np.stack([np.bincount(index, w, minlength=20) for w in weights.T], axis=1)
-    np.testing.assert_allclose(grad(lambda x: np.sum(x[index] * weights))(x), expected, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(
+        grad(lambda x: np.sum(x[index] * weights))(x), expected, rtol=1e-11, atol=1e-11
+    )
     transposed = grad(lambda x: np.sum(x[:, index] * weights.T))(np.asfortranarray(x.T))
     np.testing.assert_allclose(transposed, expected.T, rtol=1e-11, atol=1e-11)
 
@@ -268,7 +284,9 @@ def test_a_traced_fraction_as_index_says_what_to_write() -> None:
 
 def test_the_method_trace() -> None:
     x = np.arange(8.0).reshape(2, 2, 2)
-    np.testing.assert_array_equal(grad(lambda x: x.trace(axis1=0, axis2=2).sum())(x), [[[1, 0]] * 2, [[0, 1]] * 2])
+    np.testing.assert_array_equal(
+        grad(lambda x: x.trace(axis1=0, axis2=2).sum())(x), [[[1, 0]] * 2, [[0, 1]] * 2]
+    )
     np.testing.assert_array_equal(vmap(lambda x: x.trace(1))(x), x[:, 0, 1])
 
 
@@ -289,7 +307,11 @@ def test_a_plain_array_at_traced_positions_is_an_error_not_a_wrong_number() -> N
     [
         (lambda x: sliding_window_view(x, 9), ValueError, "no window of 9"),
         (lambda x: sliding_window_view(x, (2, 2)), ValueError, "2 window sizes for 1 axes"),
-        (lambda x: sliding_window_view(x, 2, writeable=True), UnsupportedFunctionError, "Write into x itself"),
+        (
+            lambda x: sliding_window_view(x, 2, writeable=True),
+            UnsupportedFunctionError,
+            "Write into x itself",
+        ),
     ],
 )
 def test_windows_that_are_refused(call: Any, error: type[Exception], words: str) -> None:

@@ -91,7 +91,9 @@ def test_only_some_examples_are_batched() -> None:
     x, y = np.arange(6.0).reshape(3, 2), np.array([10.0, 20.0])
     come = vmap(lambda a, b: np.concatenate([b, a, b]), in_axes=(0, None))(x, y)
     np.testing.assert_array_equal(come, [np.concatenate([y, a, y]) for a in x])
-    np.testing.assert_array_equal(vmap(lambda a: np.stack([a, y], -1), out_axes=1)(x)[:, 2], np.stack([x[2], y], -1))
+    np.testing.assert_array_equal(
+        vmap(lambda a: np.stack([a, y], -1), out_axes=1)(x)[:, 2], np.stack([x[2], y], -1)
+    )
 
 
 def test_precision_of_the_parts_is_their_own() -> None:
@@ -123,7 +125,9 @@ def test_insert_in_both_arguments() -> None:
 
 
 def test_the_pieces_may_be_used_each_on_its_own() -> None:
-    f = lambda x: sum(k * np.sum(p) for k, p in zip((1.0, 10.0, 100.0), np.split(x, [1, 3], axis=-1), strict=True))
+    f = lambda x: sum(
+        k * np.sum(p) for k, p in zip((1.0, 10.0, 100.0), np.split(x, [1, 3], axis=-1), strict=True)
+    )
     np.testing.assert_array_equal(grad(f)(np.ones((2, 4))), [[1.0, 10.0, 10.0, 100.0]] * 2)
     second = hessian(lambda x: np.prod(np.array_split(x, 2)[1]))(np.array([9.0, 2.0, 3.0, 5.0]))
     np.testing.assert_array_equal(second[2:, 2:], [[0.0, 1.0], [1.0, 0.0]])

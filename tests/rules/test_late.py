@@ -13,9 +13,18 @@ assert "funcgrad.rules.late" not in sys.modules
 """
 PROGRAMS = {
     "a function": ("print(grad(np.linalg.det)(np.eye(2))[0, 0])", "1.0"),
-    "of a module that NumPy loads late": ("print(grad(lambda x: np.fft.fft(x)[0].real)(np.ones(2))[0])", "1.0"),
-    "lists of tracers": ("import funcgrad.numpy as fnp\nprint(grad(lambda x: fnp.linalg.det([[x, 1], [2, x]]))(3.0))", "6.0"),
-    "an array in which nothing is traced": ("print(grad(lambda x: x * np.linalg.norm(np.ones(4, like=x)))(1.0))", "2.0"),
+    "of a module that NumPy loads late": (
+        "print(grad(lambda x: np.fft.fft(x)[0].real)(np.ones(2))[0])",
+        "1.0",
+    ),
+    "lists of tracers": (
+        "import funcgrad.numpy as fnp\nprint(grad(lambda x: fnp.linalg.det([[x, 1], [2, x]]))(3.0))",
+        "6.0",
+    ),
+    "an array in which nothing is traced": (
+        "print(grad(lambda x: x * np.linalg.norm(np.ones(4, like=x)))(1.0))",
+        "2.0",
+    ),
     "functions of one's functions": (
         "import funcgrad.numpy as fnp\nprint(grad(lambda x: fnp.piecewise(x, [x > 0], [lambda x: 3 * x])[0])(np.ones(1))[0])",
         "3.0",

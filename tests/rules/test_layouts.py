@@ -1,4 +1,6 @@
-"""New arrays lie in memory as NumPy has them: by that it decides what is a view of them, and so programs can tell."""
+"""New arrays lie in memory as NumPy has them: by that it decides what is a view of them, and so programs can
+tell.
+"""
 
 from __future__ import annotations
 
@@ -96,14 +98,28 @@ np.vander(x[0]) | np.cov(x) | np.interp(x, np.arange(3.0), y[0])
 
 def looks(z: Any) -> list[Any]:
     """What is a view of `z` or a copy, as it lies in memory; and of what is computed of it."""
-    found = [z.reshape(-1), z.ravel("F"), z.ravel("K"), z.ravel("A"), z.T.reshape(-1), z.copy("K").ravel("K"), (z + 1).ravel("K")]
+    found = [
+        z.reshape(-1),
+        z.ravel("F"),
+        z.ravel("K"),
+        z.ravel("A"),
+        z.T.reshape(-1),
+        z.copy("K").ravel("K"),
+        (z + 1).ravel("K"),
+    ]
     found += [z[:, ::2].reshape(-1)] if z.ndim > 1 else []
-    found += [z.reshape(z.shape[0], -1), z.swapaxes(0, 1).reshape(-1), z.swapaxes(1, 2).reshape(-1)] if z.ndim > 2 else []
+    found += (
+        [z.reshape(z.shape[0], -1), z.swapaxes(0, 1).reshape(-1), z.swapaxes(1, 2).reshape(-1)]
+        if z.ndim > 2
+        else []
+    )
     return found
 
 
 def looked_at(make: Callable[..., Any]) -> Callable[..., Any]:
-    """The program that looks at a new array, writes into it, and returns what it sees; and where the new array was none."""
+    """The program that looks at a new array, writes into it, and returns what it sees; and where the new
+    array was none.
+    """
 
     def program(*args: Any) -> Any:
         z = make(*args)
@@ -116,7 +132,8 @@ def looked_at(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def entries(table: str) -> list[str]:
     entries = [entry for line in table.strip().splitlines() for entry in line.split(" | ")]
-    return [e for e in entries if hasattr(np, "cumulative_sum") or "cumulative_sum" not in e]  # NumPy 2.1 has it first
+    # NumPy 2.1 has it first
+    return [e for e in entries if hasattr(np, "cumulative_sum") or "cumulative_sum" not in e]
 
 
 def batch_of(x: Any) -> Any:
@@ -187,7 +204,9 @@ def anew(make: Callable[..., Any]) -> Callable[..., Any]:
     return of_views
 
 
-@pytest.mark.parametrize(("lay", "x"), [(LAYOUTS["reversed"], X), (FLAT["gaps"], SQUARE)], ids=["reversed", "gaps"])
+@pytest.mark.parametrize(
+    ("lay", "x"), [(LAYOUTS["reversed"], X), (FLAT["gaps"], SQUARE)], ids=["reversed", "gaps"]
+)
 def test_of_views_that_are_looked_at_anew(lay: Callable[[Any], Any], x: Any) -> None:
     _check_all(OF_ANY, [lay(x).T], "a view that is looked at anew", anew)
 

@@ -1,4 +1,6 @@
-"""Inverses, systems of equations, powers, rank and condition: what NumPy means by them, singular matrices, refusals."""
+"""Inverses, systems of equations, powers, rank and condition: what NumPy means by them, singular matrices,
+refusals.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def test_solve_vectors_matrices_and_stacks(n: int, stack: Any, right: Any, first
     np.testing.assert_allclose(jvp(linalg.solve, (a, b), (t_a, t_b))[1], expected, rtol=1e-9, atol=1e-12)
     ct_a, ct_b = pull(ct)
     assert (ct_a.shape, ct_a.dtype, ct_b.shape, ct_b.dtype) == (a.shape, a.dtype, b.shape, b.dtype)
-    np.testing.assert_allclose(pairing(ct_a, t_a) + pairing(ct_b, t_b), pairing(ct, expected), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        pairing(ct_a, t_a) + pairing(ct_b, t_b), pairing(ct, expected), rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("b_shape", [(2,), (2, 1), (3, 2, 2)], ids=str)
@@ -69,7 +73,9 @@ def test_solve_batched_in_either_operand(b_shape: Any) -> None:
 
 def test_one_right_side_of_many_matrices_collects_from_all() -> None:
     stack = np.stack([np.eye(2), 2 * np.eye(2)])
-    np.testing.assert_array_equal(grad(lambda b: np.sum(linalg.solve(stack, b)))(np.array([1.0, 2.0])), [1.5, 1.5])
+    np.testing.assert_array_equal(
+        grad(lambda b: np.sum(linalg.solve(stack, b)))(np.array([1.0, 2.0])), [1.5, 1.5]
+    )
     gradient = grad(lambda b: np.sum(linalg.solve(stack, b) ** 2))(np.array([[1.0, 0.0], [2.0, 3.0]]))
     np.testing.assert_array_equal(gradient, [[2.5, 0], [5, 7.5]])
 
@@ -105,9 +111,13 @@ def test_the_second_derivative_of_an_inverse_along_a_line() -> None:
 
 
 @pytest.mark.parametrize("dtype", [float, complex])
-@pytest.mark.parametrize(("m", "n", "rank"), [(4, 3, 3), (3, 4, 3), (3, 3, 3), (4, 3, 2), (3, 4, 1), (3, 3, 2)])
+@pytest.mark.parametrize(
+    ("m", "n", "rank"), [(4, 3, 3), (3, 4, 3), (3, 3, 3), (4, 3, 2), (3, 4, 1), (3, 3, 2)]
+)
 def test_the_pseudo_inverse_at_constant_rank(m: int, n: int, rank: int, dtype: Any) -> None:
-    """Where a perturbation keeps the rank, its derivative is that of the pseudo-inverse, of deficient matrices too."""
+    """Where a perturbation keeps the rank, its derivative is that of the pseudo-inverse, of deficient
+    matrices too.
+    """
     left, right = matrix(m, rank, dtype=dtype), matrix(rank, n, dtype=dtype)
     check_grads(lambda left, right: linalg.pinv(left @ right), (left, right), order=2)
     a, t, ct = left @ right, matrix(m, n, dtype=dtype), matrix(n, m, dtype=dtype)
@@ -125,7 +135,9 @@ def test_the_pseudo_inverse_of_a_hermitian_matrix_has_a_symmetric_gradient() -> 
 def test_the_cutoff_of_the_pseudo_inverse_is_respected() -> None:
     a = np.diag([1.0, 1e-3])
     np.testing.assert_allclose(grad(lambda a: linalg.pinv(a, rcond=0.01)[0, 0])(a), [[-1, 0], [0, 0]])
-    np.testing.assert_allclose(grad(lambda a: linalg.pinv(a, rtol=1e-6)[1, 1])(a), [[0, 0], [0, -1e6]], rtol=1e-9)
+    np.testing.assert_allclose(
+        grad(lambda a: linalg.pinv(a, rtol=1e-6)[1, 1])(a), [[0, 0], [0, -1e6]], rtol=1e-9
+    )
 
 
 # ---- least squares ---------------------------------------------------------------------------------------------------
@@ -204,7 +216,9 @@ def test_the_condition_of_a_singular_matrix_is_infinite_without_a_derivative() -
 
 def test_the_condition_by_singular_values() -> None:
     np.testing.assert_allclose(grad(linalg.cond)(np.diag([4.0, 2.0])), [[0.5, 0], [0, -1]])
-    np.testing.assert_allclose(grad(lambda a: linalg.cond(a, -2))(np.diag([4.0, 2.0])), [[-0.125, 0], [0, 0.25]])
+    np.testing.assert_allclose(
+        grad(lambda a: linalg.cond(a, -2))(np.diag([4.0, 2.0])), [[-0.125, 0], [0, 0.25]]
+    )
 
 
 # ---- shared ----------------------------------------------------------------------------------------------------------
@@ -213,14 +227,21 @@ def test_the_condition_by_singular_values() -> None:
 def test_a_matrix_that_is_not_used_may_be_bad() -> None:
     stack = np.stack([np.diag([1.0, 2.0]), np.full((2, 2), np.nan)])
     used = np.array([True, False])
-    for function in (linalg.inv, linalg.det, lambda a: linalg.slogdet(a)[1], lambda a: linalg.norm(a, axis=(1, 2))):
+    for function in (
+        linalg.inv,
+        linalg.det,
+        lambda a: linalg.slogdet(a)[1],
+        lambda a: linalg.norm(a, axis=(1, 2)),
+    ):
         taken = lambda a, f=function: np.sum(np.where(used.reshape((2,) + (1,) * (f(a).ndim - 1)), f(a), 0))
         gradient = grad(taken)(stack)
         np.testing.assert_array_equal(gradient[1], 0)
         np.testing.assert_allclose(gradient[0], grad(lambda a, f=function: np.sum(f(a)[0]))(stack)[0])
 
 
-@pytest.mark.parametrize("function", [linalg.inv, linalg.pinv, linalg.det, linalg.cond, lambda a: linalg.solve(a, a[0])])
+@pytest.mark.parametrize(
+    "function", [linalg.inv, linalg.pinv, linalg.det, linalg.cond, lambda a: linalg.solve(a, a[0])]
+)
 def test_single_precision_is_kept(function: Any) -> None:
     a = matrix(3, 3).astype(np.float32)
     assert grad(lambda a: np.sum(function(a)))(a).dtype == np.float32

@@ -29,7 +29,9 @@ def test_it_is_the_plain_function_of_the_numbers(function: Any, plain: Any) -> N
     curvature = np.zeros((5, 5))
     curvature[np.ix_(numbers, numbers)] = hessian(plain)(x[numbers])
     np.testing.assert_allclose(hessian(function)(x), curvature, atol=1e-15)
-    np.testing.assert_allclose(vmap(grad(function))(np.stack([x, x[::-1]])), [expected, grad(function)(x[::-1])])
+    np.testing.assert_allclose(
+        vmap(grad(function))(np.stack([x, x[::-1]])), [expected, grad(function)(x[::-1])]
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -44,7 +46,9 @@ def test_nan_may_come_from_a_bad_place(function: Any, plain: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("function", [f for f, _ in PAIRS if f not in (np.nansum, np.nanprod)], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [f for f, _ in PAIRS if f not in (np.nansum, np.nanprod)], ids=lambda f: f.__name__
+)
 def test_nothing_but_nan(function: Any) -> None:
     m = np.array([[NAN, NAN], [1.0, 2.0]])
     come = grad(lambda m: np.nansum(function(m, axis=1)))(m)
@@ -56,7 +60,12 @@ def test_ties_share_evenly_among_the_numbers() -> None:
     x = np.array([NAN, 2.0, 2.0, 1.0])
     assert grad(np.nanmax)(x).tolist() == [0.0, 0.5, 0.5, 0.0]
     assert grad(np.nanmin)(x).tolist() == [0.0, 0.0, 0.0, 1.0]
-    assert grad(lambda v: np.nanmax(v, where=[True, True, False, True], initial=0.0))(x).tolist() == [0, 1, 0, 0]
+    assert grad(lambda v: np.nanmax(v, where=[True, True, False, True], initial=0.0))(x).tolist() == [
+        0,
+        1,
+        0,
+        0,
+    ]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -74,7 +83,9 @@ def test_running_sums_and_products() -> None:
     assert grad(lambda v: np.sum(np.nancumsum(v, axis=0)))(m).tolist() == [[2.0, 0.0], [0.0, 1.0]]
 
 
-@pytest.mark.parametrize("function", [*(f for f, _ in PAIRS), np.nancumsum, np.nancumprod], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [*(f for f, _ in PAIRS), np.nancumsum, np.nancumprod], ids=lambda f: f.__name__
+)
 def test_dtypes_stay_and_out_is_refused(function: Any) -> None:
     x = np.array([1.0, NAN, 2.0], np.float32)
     assert grad(lambda v: np.sum(function(v)))(x).dtype == np.float32

@@ -38,7 +38,9 @@ def test_the_first_derivative_at_the_zero_matrix_is_zero(ord: Any) -> None:
         np.testing.assert_array_equal(grad(lambda m: norm(m, ord))(zero), zero)
 
 
-@pytest.mark.parametrize("function", [norm, lambda v: 1.0 * norm(v) * norm(v), lambda v: norm(v, 3), lambda v: v[0] * norm(v)])
+@pytest.mark.parametrize(
+    "function", [norm, lambda v: 1.0 * norm(v) * norm(v), lambda v: norm(v, 3), lambda v: v[0] * norm(v)]
+)
 def test_there_is_no_second_derivative_at_zero(function: Any) -> None:
     for second in (hessian(function), jacfwd(jacfwd(function)), jacfwd(grad(function))):
         assert np.isnan(second(np.zeros(2))).all()

@@ -103,7 +103,11 @@ def outcome(f: Callable[[], Any]) -> Any:
 def assert_same(came: Any, expected: Any) -> None:
     if isinstance(expected, Exception):
         assert isinstance(came, Exception)
-        assert {*type(came).__mro__} & {TypeError, ValueError, IndexError, ZeroDivisionError} & {*type(expected).__mro__}
+        assert (
+            {*type(came).__mro__}
+            & {TypeError, ValueError, IndexError, ZeroDivisionError}
+            & {*type(expected).__mro__}
+        )
         return
     assert came.dtype == expected.dtype
     np.testing.assert_array_equal(came, expected)

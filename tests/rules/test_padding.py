@@ -19,7 +19,9 @@ LINEAR = [
     ("symmetric", {"reflect_type": "odd"}),
     ("mean", {"stat_length": 2}),
 ]
-CHOOSING = [(mode, options) for mode in ("maximum", "minimum", "median") for options in ({}, {"stat_length": 2})]
+CHOOSING = [
+    (mode, options) for mode in ("maximum", "minimum", "median") for options in ({}, {"stat_length": 2})
+]
 FILLED = [
     ("constant", {"constant_values": ((1.0, 2.0), (3.0, 4.0))}),
     ("constant", {"constant_values": 5}),
@@ -62,7 +64,9 @@ def test_copies_collect_their_gradients(mode: Any) -> None:
 def test_widths_in_every_notation() -> None:
     x = np.arange(6.0).reshape(2, 3)
     for width in (1, (1, 2), ((1, 2), (0, 3)), ((1,), (2,)), np.array([[1, 2], [3, 4]]), [(2, 1)]):
-        np.testing.assert_array_equal(vjp(lambda v, w=width: np.pad(v, w, "edge"), x)[0], np.pad(x, width, "edge"))
+        np.testing.assert_array_equal(
+            vjp(lambda v, w=width: np.pad(v, w, "edge"), x)[0], np.pad(x, width, "edge")
+        )
 
 
 def test_widths_by_axis() -> None:
@@ -75,7 +79,8 @@ def test_traced_constants_reach_the_corners_that_they_fill() -> None:
     # (NumPy tells us of a traced constant only if the array is traced as well.)
     f = lambda c: np.pad(np.zeros_like(c, shape=(1, 1)), 1, constant_values=c.reshape(2, 2))
     counts = jacrev(f)(np.arange(4.0)).sum(axis=(0, 1))
-    np.testing.assert_array_equal(counts, [1.0, 1.0, 3.0, 3.0])  # the last axis is padded last, corners included
+    # the last axis is padded last, corners included
+    np.testing.assert_array_equal(counts, [1.0, 1.0, 3.0, 3.0])
 
 
 def test_traced_end_values() -> None:

@@ -104,9 +104,12 @@ def test_integers_of_a_batch() -> None:
     counts = np.array([[6, 4], [9, 3]])
     np.testing.assert_array_equal(vmap(lambda n: np.gcd(n[0], n[1]))(counts), [2, 3])
     np.testing.assert_array_equal(vmap(lambda n: np.lcm(n[0], n[1]) << 1)(counts), [24, 18])
-    np.testing.assert_array_equal(vmap(lambda n: np.bitwise_count(n) & 3)(counts), np.bitwise_count(counts) & 3)
     np.testing.assert_array_equal(
-        vmap(lambda n: np.unpackbits(n))(counts.astype(np.uint8)), np.unpackbits(counts.astype(np.uint8), axis=1)
+        vmap(lambda n: np.bitwise_count(n) & 3)(counts), np.bitwise_count(counts) & 3
+    )
+    np.testing.assert_array_equal(
+        vmap(lambda n: np.unpackbits(n))(counts.astype(np.uint8)),
+        np.unpackbits(counts.astype(np.uint8), axis=1),
     )
 
 

@@ -62,12 +62,20 @@ def test_division(u: Any, v: Any) -> None:
 
 
 def test_calculus() -> None:
-    np.testing.assert_array_equal(jacrev(lambda p: np.polyder(p, 2))(np.ones(4)), [[6, 0, 0, 0], [0, 2, 0, 0]])
+    np.testing.assert_array_equal(
+        jacrev(lambda p: np.polyder(p, 2))(np.ones(4)), [[6, 0, 0, 0], [0, 2, 0, 0]]
+    )
     np.testing.assert_allclose(jacfwd(lambda p: np.polyint(p))(np.ones(2)), [[0.5, 0], [0, 1], [0, 0]])
     value = vjp(lambda p, k: np.polyint(p, 2, k=k), np.ones(2), np.array([3.0, 4.0]))[0]
     np.testing.assert_allclose(value, np.polyint(np.ones(2), 2, k=[3.0, 4.0]))
-    np.testing.assert_allclose(vjp(lambda p: np.polyint(p, 2, k=3.0), np.ones(2))[0], np.polyint(np.ones(2), 2, k=3.0))
-    for call in (lambda p: np.polyder(p, -1), lambda p: np.polyint(p, -1), lambda p: np.polyint(p, 3, k=[1.0, 2.0])):
+    np.testing.assert_allclose(
+        vjp(lambda p: np.polyint(p, 2, k=3.0), np.ones(2))[0], np.polyint(np.ones(2), 2, k=3.0)
+    )
+    for call in (
+        lambda p: np.polyder(p, -1),
+        lambda p: np.polyint(p, -1),
+        lambda p: np.polyint(p, 3, k=[1.0, 2.0]),
+    ):
         with pytest.raises(ValueError, match=r"np\.poly"):
             grad(lambda p, call=call: np.sum(call(p)))(np.ones(3))
 
@@ -102,8 +110,12 @@ def test_roots_that_do_not_move_smoothly() -> None:
 
 def test_a_fit_is_linear_in_the_data() -> None:
     x = np.array([0.0, 1.0, 2.0])
-    np.testing.assert_allclose(grad(lambda y: np.polyfit(x, y, 1)[0])(np.array([1.0, 3.0, 4.0])), [-0.5, 0, 0.5], atol=1e-14)
-    np.testing.assert_allclose(vmap(lambda y: np.polyfit(x, y, 1))(np.eye(3)), [np.polyfit(x, y, 1) for y in np.eye(3)])
+    np.testing.assert_allclose(
+        grad(lambda y: np.polyfit(x, y, 1)[0])(np.array([1.0, 3.0, 4.0])), [-0.5, 0, 0.5], atol=1e-14
+    )
+    np.testing.assert_allclose(
+        vmap(lambda y: np.polyfit(x, y, 1))(np.eye(3)), [np.polyfit(x, y, 1) for y in np.eye(3)]
+    )
 
 
 def test_a_fit_through_all_points_moves_with_them() -> None:
@@ -114,7 +126,9 @@ def test_a_fit_through_all_points_moves_with_them() -> None:
     np.testing.assert_allclose(parts[0] + parts[1] * np.polyval(np.polyder(p), x), np.zeros(3), atol=1e-11)
 
 
-@pytest.mark.parametrize("options", [{"full": True}, {"cov": True}, {"cov": "unscaled"}, {"w": [1.0, 2.0, 1.0, 2.0]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"full": True}, {"cov": True}, {"cov": "unscaled"}, {"w": [1.0, 2.0, 1.0, 2.0]}], ids=str
+)
 @pytest.mark.parametrize("columns", [(), (2,)], ids=str)
 def test_what_else_a_fit_returns(options: dict[str, Any], columns: tuple[int, ...]) -> None:
     x = np.array([0.0, 1.0, 2.0, 4.0])

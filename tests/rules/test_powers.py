@@ -30,7 +30,9 @@ def times(slope: Any, order: int, transform: Any = grad) -> Any:
 # ---- whole exponents at 0 --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 0.0, 1.0, 2.0, 3.0, np.float32(2), np.int64(3), np.array(2), np.array(1.0)])
+@pytest.mark.parametrize(
+    "exponent", [0, 1, 2, 3, 0.0, 1.0, 2.0, 3.0, np.float32(2), np.int64(3), np.array(2), np.array(1.0)]
+)
 @pytest.mark.parametrize("transform", [grad, jacfwd])
 def test_whole_exponents_at_zero_to_every_order(exponent: Any, transform: Any) -> None:
     with warnings.catch_warnings():
@@ -70,7 +72,9 @@ def test_a_constant_exponent_needs_no_logarithm() -> None:
         assert grad(lambda a: np.power(a, 3))(-2.0) == 12
         assert grad(lambda t: np.sum(np.float_power(t, [1, 2, 3])))(-2.0) == 9
         assert grad(lambda t: np.sum(t ** np.array([2.0, 3.0])))(-2.0) == 8
-        np.testing.assert_array_equal(grad(lambda v: np.sum(np.square(v) ** 2 + v**4))(np.array([-1.0, 0, 2])), [-8, 0, 64])
+        np.testing.assert_array_equal(
+            grad(lambda v: np.sum(np.square(v) ** 2 + v**4))(np.array([-1.0, 0, 2])), [-8, 0, 64]
+        )
 
 
 def test_every_way_to_write_a_power() -> None:
@@ -106,7 +110,9 @@ def test_powers_of_zero_in_the_exponent() -> None:
     assert grad(lambda y: 0.0**y)(0.0) == 0  # it jumps there; 0 by convention
 
 
-@pytest.mark.parametrize(("x", "y"), [(2.0, 3.0), (0.1, 0.5), (23.0, 0.0), (1e-10, 2.0), (1.0, 1.0), (1e10, -2.0), (7.0, 2.0)])
+@pytest.mark.parametrize(
+    ("x", "y"), [(2.0, 3.0), (0.1, 0.5), (23.0, 0.0), (1e-10, 2.0), (1.0, 1.0), (1e10, -2.0), (7.0, 2.0)]
+)
 def test_mixed_derivatives(x: float, y: float) -> None:
     for order in (1, 2, 3):
         for argnums in product((0, 1), repeat=order):
@@ -134,8 +140,12 @@ def test_a_negative_base_has_no_slope_in_the_exponent() -> None:
 
 @given(st.floats(0.1, 10), st.floats(-5, 5))
 def test_an_exponent_traced_or_not_gives_the_same(x: float, y: float) -> None:
-    assert grad(np.power, argnums=(0, 1))(x, y)[0] == pytest.approx(grad(lambda t: t**y)(x), rel=1e-13, abs=1e-13)
-    assert grad(lambda t: np.sum(t ** np.array([y])))(x) == pytest.approx(grad(lambda t: t**y)(x), rel=1e-13, abs=1e-13)
+    assert grad(np.power, argnums=(0, 1))(x, y)[0] == pytest.approx(
+        grad(lambda t: t**y)(x), rel=1e-13, abs=1e-13
+    )
+    assert grad(lambda t: np.sum(t ** np.array([y])))(x) == pytest.approx(
+        grad(lambda t: t**y)(x), rel=1e-13, abs=1e-13
+    )
 
 
 # ---- shapes, dtypes, complex numbers ---------------------------------------------------------------------------------
@@ -146,7 +156,9 @@ def test_a_column_of_exponents_against_a_row_of_bases() -> None:
     np.testing.assert_allclose(grad(lambda v: np.sum(v**column))(row), [1, 3, 7])
     in_row, in_column = grad(lambda x, y: np.sum(x**y), argnums=(0, 1))(row + 1, column)
     np.testing.assert_allclose(in_row, 1 + 2 * (row + 1))
-    np.testing.assert_allclose(in_column, np.sum((row + 1) ** column * np.log(row + 1), axis=1, keepdims=True))
+    np.testing.assert_allclose(
+        in_column, np.sum((row + 1) ** column * np.log(row + 1), axis=1, keepdims=True)
+    )
 
 
 def test_single_precision_stays_single() -> None:

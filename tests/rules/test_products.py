@@ -1,4 +1,6 @@
-"""Products and running products with zeros, near overflow, and to high order: exact, by the products of the others."""
+"""Products and running products with zeros, near overflow, and to high order: exact, by the products of the
+others.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def test_third_derivatives_are_exact(x: Any) -> None:
 def running_slopes(x: Any) -> Any:
     """d cumprod[i] / d x[k]."""
     n = len(x)
-    return np.array([[others(x[: i + 1], k) if k <= i else 0.0 for k in range(n)] for i in range(n)]).reshape(n, n)
+    return np.array([[others(x[: i + 1], k) if k <= i else 0.0 for k in range(n)] for i in range(n)]).reshape(
+        n, n
+    )
 
 
 @settings(max_examples=30)
@@ -65,9 +69,12 @@ def test_running_products_are_exact(x: Any) -> None:
     np.testing.assert_array_equal(jacrev(np.cumprod)(x), running_slopes(x))
     np.testing.assert_array_equal(jacfwd(np.cumprod)(x), running_slopes(x))
     total = sum(
-        (second(x[: i + 1]) if i + 1 == len(x) else np.pad(second(x[: i + 1]), (0, len(x) - i - 1))) for i in range(len(x))
+        (second(x[: i + 1]) if i + 1 == len(x) else np.pad(second(x[: i + 1]), (0, len(x) - i - 1)))
+        for i in range(len(x))
     )
-    np.testing.assert_array_equal(hessian(lambda v: np.sum(np.cumprod(v)))(x), total + np.zeros((len(x), len(x))))
+    np.testing.assert_array_equal(
+        hessian(lambda v: np.sum(np.cumprod(v)))(x), total + np.zeros((len(x), len(x)))
+    )
 
 
 @given(st.integers(0, 40), st.integers(0, 2))
@@ -93,7 +100,9 @@ def test_rows_with_and_without_zeros() -> None:
         np.testing.assert_array_equal(grad(f)(ROWS), np.multiply(expected, [[1.0], [10.0], [100.0]]))
     np.testing.assert_array_equal(vmap(grad(np.prod))(ROWS), expected)
     np.testing.assert_array_equal(vmap(hessian(np.prod))(ROWS), [second(row) for row in ROWS])
-    np.testing.assert_array_equal(hessian(lambda m: np.prod(m, axis=-1).sum())(ROWS)[2, :, 2], second(ROWS[2]))
+    np.testing.assert_array_equal(
+        hessian(lambda m: np.prod(m, axis=-1).sum())(ROWS)[2, :, 2], second(ROWS[2])
+    )
 
 
 def test_tuples_of_axes_and_keepdims() -> None:
@@ -169,7 +178,9 @@ def test_a_wider_dtype_is_wide_in_between() -> None:
     come = grad(lambda v: np.prod(v, dtype=np.float64))(x)
     assert come.dtype == np.float32
     np.testing.assert_allclose(come, [0, 0, 0, 1e30], rtol=1e-6)
-    np.testing.assert_allclose(grad(lambda v: np.cumprod(v, dtype=np.float64)[-1])(x), [0, 0, 0, 1e30], rtol=1e-6)
+    np.testing.assert_allclose(
+        grad(lambda v: np.cumprod(v, dtype=np.float64)[-1])(x), [0, 0, 0, 1e30], rtol=1e-6
+    )
 
 
 def test_small_factors_keep_their_curvature() -> None:

@@ -65,7 +65,9 @@ def test_where_leaves_out(function: Any, expected: Any) -> None:
 @pytest.mark.filterwarnings("ignore")  # of NumPy, about log(0) and the like
 @named
 def test_what_where_leaves_out_may_be_bad(function: Any) -> None:
-    """Nothing comes back through an element that a mask leaves out, though its own derivative is infinite or NaN."""
+    """Nothing comes back through an element that a mask leaves out, though its own derivative is infinite or
+    NaN.
+    """
     x = np.array([1.0, 0.0, 4.0, np.nan])
     mask = np.array([True, False, True, False])
     options = {"initial": -9.0 if function is np.max else 9.0} if function in (np.max, np.min) else {}
@@ -133,7 +135,9 @@ def test_reductions_of_nothing_have_empty_gradients(function: Any, shape: tuple[
 
 
 def test_reductions_of_a_scalar() -> None:
-    f = lambda t: np.sum(t) + np.mean(t) + np.prod(t) + np.max(t) + np.cumsum(t)[0] - np.ptp(t) + np.average(t)
+    f = lambda t: (
+        np.sum(t) + np.mean(t) + np.prod(t) + np.max(t) + np.cumsum(t)[0] - np.ptp(t) + np.average(t)
+    )
     assert grad(f)(2.0) == 6.0
     assert grad(grad(lambda t: np.var(t) + np.prod(t) ** 2))(2.0) == 2.0
     np.testing.assert_array_equal(vmap(grad(f))(np.ones(3)), np.full(3, 6.0))
@@ -153,7 +157,11 @@ def test_ties_share_evenly() -> None:
 def test_initial_is_one_of_the_candidates() -> None:
     f = lambda v, start: np.max(v, initial=start)
     x = np.array([1.0, 3.0, 3.0])
-    for start, parts, share in [(2.0, [0, 0.5, 0.5], 0), (3.0, [0, 1 / 3, 1 / 3], 1 / 3), (4.0, [0, 0, 0], 1)]:
+    for start, parts, share in [
+        (2.0, [0, 0.5, 0.5], 0),
+        (3.0, [0, 1 / 3, 1 / 3], 1 / 3),
+        (4.0, [0, 0, 0], 1),
+    ]:
         come = grad(f, argnums=(0, 1))(x, start)
         np.testing.assert_allclose(come[0], parts)
         assert come[1] == pytest.approx(share)
@@ -167,7 +175,11 @@ def test_nan_is_the_extreme() -> None:
     for function in (np.max, np.min):
         assert grad(function)(x).tolist() == [0.5, 0.0, 0.5]
         assert jvp(function, (x,), (np.array([3.0, 7.0, 1.0]),))[1] == 2.0
-        assert grad(lambda v, f=function: f(v, where=[False, True, False], initial=1.0))(x).tolist() == [0, 0.5, 0]
+        assert grad(lambda v, f=function: f(v, where=[False, True, False], initial=1.0))(x).tolist() == [
+            0,
+            0.5,
+            0,
+        ]
         np.testing.assert_array_equal(vmap(grad(function))(np.stack([x, x * 0 + 1])), [[0.5, 0, 0.5]] * 2)
 
 
@@ -183,7 +195,9 @@ def test_what_is_not_chosen_may_be_bad() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("options", [{}, {"axis": 0}, {"keepdims": True}, {"where": [True, True, True]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"axis": 0}, {"keepdims": True}, {"where": [True, True, True]}], ids=str
+)
 def test_no_spread_has_slope_zero_and_no_curvature(options: dict[str, Any]) -> None:
     f = lambda v: np.sum(np.std(v, **options))
     x = np.full(3, 1.7)
@@ -199,7 +213,9 @@ def test_a_row_without_spread_leaves_the_others_alone() -> None:
     expected = (m[1] - 3) / 3 / np.std(m[1])
     np.testing.assert_allclose(grad(lambda m: np.std(m, axis=1).sum())(m), [np.zeros(3), expected])
     curvature = hessian(lambda m: np.std(m, axis=1)[1])(m)[1, :, 1]
-    np.testing.assert_allclose(curvature, (np.eye(3) - 1 / 3) / 3 / np.std(m[1]) - np.outer(expected, expected) / np.std(m[1]))
+    np.testing.assert_allclose(
+        curvature, (np.eye(3) - 1 / 3) / 3 / np.std(m[1]) - np.outer(expected, expected) / np.std(m[1])
+    )
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
@@ -311,7 +327,9 @@ MASKED = (
 
 @pytest.mark.parametrize("reduce", MASKED, ids=lambda f: f.__name__)
 def test_where_may_be_one_value_for_all(reduce: Any) -> None:
-    options = {"initial": 0.0} if "max" in reduce.__name__ else {"initial": 9.0} if "min" in reduce.__name__ else {}
+    options = (
+        {"initial": 0.0} if "max" in reduce.__name__ else {"initial": 9.0} if "min" in reduce.__name__ else {}
+    )
     v = np.array([1.0, 2.0, 4.0])
     expected = grad(lambda v: reduce(v, **options))(v)
     for where in (True, np.True_, 1, [True], np.array(True)):

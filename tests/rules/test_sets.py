@@ -41,7 +41,9 @@ def test_options_of_unique() -> None:
     rows = jacrev(lambda m: np.unique(m, axis=0))(m)
     np.testing.assert_array_equal(rows[1, 0], [[1, 0], [0, 0], [0, 0]])
     outs = vjp(lambda m: np.unique(m, return_index=True, return_inverse=True, return_counts=True), m)[0]
-    for c, e in zip(outs, np.unique(m, return_index=True, return_inverse=True, return_counts=True), strict=True):
+    for c, e in zip(
+        outs, np.unique(m, return_index=True, return_inverse=True, return_counts=True), strict=True
+    ):
         np.testing.assert_array_equal(c, e)
     nans = np.array([np.nan, 1.0, np.nan])
     assert grad(lambda v: np.sum(np.unique(v)))(nans).tolist() == [1.0, 1.0, 0.0]

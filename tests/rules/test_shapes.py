@@ -1,4 +1,6 @@
-"""Shapes, the order of axes and elements, repetition: beyond the samples, every form in which people call them."""
+"""Shapes, the order of axes and elements, repetition: beyond the samples, every form in which people call
+them.
+"""
 
 from __future__ import annotations
 
@@ -265,7 +267,9 @@ def test_raveled_as_it_lies_in_memory() -> None:
     """order="K" of every layout, repeated elements (strides of 0) among them."""
     rng = np.random.default_rng(0)
     for _ in range(60):
-        x = rng.normal(size=(1, 2, 3, 4)).transpose(rng.permutation(4))[:: rng.choice([1, -1]), ..., :: rng.choice([1, -1])]
+        x = rng.normal(size=(1, 2, 3, 4)).transpose(rng.permutation(4))[
+            :: rng.choice([1, -1]), ..., :: rng.choice([1, -1])
+        ]
         axes = tuple(rng.permutation(5))
         flat = lambda x, axes=axes: np.broadcast_to(x, (2, *x.shape)).transpose(axes).ravel(order="K")
         found, _ = jvp(flat, (x,), (x,))

@@ -40,7 +40,9 @@ def test_complex_signals(n: int, m: int, mode: Any) -> None:
         np.testing.assert_allclose(pull(ct)[0], [ct @ function(e, v, mode) for e in np.eye(n)], atol=1e-13)
         sign = 1 if function is np.convolve else -1  # correlate conjugates its second operand
         expected = np.array([ct @ function(a, e, mode) for e in np.eye(m)])
-        np.testing.assert_allclose(pull(ct)[1], expected if sign == 1 else pulled_conjugate(ct, a, m, mode), atol=1e-13)
+        np.testing.assert_allclose(
+            pull(ct)[1], expected if sign == 1 else pulled_conjugate(ct, a, m, mode), atol=1e-13
+        )
 
 
 def pulled_conjugate(ct: Any, a: Any, m: int, mode: Any) -> Any:
@@ -70,8 +72,15 @@ GRID, HEIGHTS = np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 2.0])
 def test_interpolation_in_the_point() -> None:
     points = np.array([0.5, 1.5, 5.0, -1.0])
     assert grad(lambda x: np.sum(np.interp(x, GRID, HEIGHTS)))(points).tolist() == [2.0, -1.0, 0.0, 0.0]
-    assert grad(lambda x: np.sum(np.interp(x, GRID, HEIGHTS, left=9.0)))(points).tolist() == [2.0, -1.0, 0.0, 0.0]
-    np.testing.assert_array_equal(vmap(grad(lambda x: np.interp(x, [0, 1, 2], [1, 3, 2])))(points), [2.0, -1.0, 0.0, 0.0])
+    assert grad(lambda x: np.sum(np.interp(x, GRID, HEIGHTS, left=9.0)))(points).tolist() == [
+        2.0,
+        -1.0,
+        0.0,
+        0.0,
+    ]
+    np.testing.assert_array_equal(
+        vmap(grad(lambda x: np.interp(x, [0, 1, 2], [1, 3, 2])))(points), [2.0, -1.0, 0.0, 0.0]
+    )
 
 
 def test_on_the_grid_the_slope_is_that_above() -> None:
@@ -80,7 +89,9 @@ def test_on_the_grid_the_slope_is_that_above() -> None:
 
 
 def test_interpolation_in_the_grid_and_its_heights() -> None:
-    f = lambda x, xp, fp, left, right: np.interp(x, xp, fp, left, right) @ np.array([1.0, 10.0, 100.0, 1000.0])
+    f = lambda x, xp, fp, left, right: (
+        np.interp(x, xp, fp, left, right) @ np.array([1.0, 10.0, 100.0, 1000.0])
+    )
     points = np.array([0.25, 1.5, -1.0, 5.0])
     parts = grad(f, argnums=(0, 1, 2, 3, 4))(points, GRID, HEIGHTS, 7.0, 8.0)
     np.testing.assert_allclose(parts[2], [0.75, 0.25 + 5, 5])

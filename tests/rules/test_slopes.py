@@ -1,4 +1,6 @@
-"""The slopes of elementwise functions keep their digits: at zeros, in tails, near overflow, and at higher orders."""
+"""The slopes of elementwise functions keep their digits: at zeros, in tails, near overflow, and at higher
+orders.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from tests.rules.truth import derivative, relative_error
 
 TINY, SMALL = [1e-60, -1e-60], [1e-20, -1e-8]
 
-# A function in NumPy and in mpmath, and points: ordinary ones, tiny ones, in tails, near the end of the domain.
+# A function in NumPy and in mpmath, and points: ordinary ones, tiny ones, in tails, near the end of the
+# domain.
 UNARY: dict[str, tuple[Callable[..., Any], Callable[..., Any], list[float]]] = {
     "sin": (np.sin, mp.sin, [*TINY, *SMALL, 0.5, 3.0]),
     "tan": (np.tan, mp.tan, [*TINY, *SMALL, 0.5, 1.5]),
@@ -115,8 +118,12 @@ def test_tails_reach_zero_without_a_warning() -> None:
         assert [grad(np.tanh)(x) for x in (1000.0, -1000.0, np.inf, -np.inf)] == [0, 0, 0, 0]
         assert [grad(np.arctan)(x) for x in (1e200, -np.inf)] == [0, 0]
         assert [grad(lambda t: np.logaddexp(t, 0.0))(x) for x in (1000.0, -1000.0)] == [1, 0]
-        np.testing.assert_array_equal(hessian(lambda v: np.sum(np.tanh(v)))(np.array([800.0, -800.0])), np.zeros((2, 2)))
-        np.testing.assert_array_equal(hessian(lambda v: np.logaddexp(v[0], v[1]))(np.array([0.0, 800.0])), np.zeros((2, 2)))
+        np.testing.assert_array_equal(
+            hessian(lambda v: np.sum(np.tanh(v)))(np.array([800.0, -800.0])), np.zeros((2, 2))
+        )
+        np.testing.assert_array_equal(
+            hessian(lambda v: np.logaddexp(v[0], v[1]))(np.array([0.0, 800.0])), np.zeros((2, 2))
+        )
 
 
 def test_slopes_that_would_overflow_in_squares() -> None:
@@ -179,7 +186,9 @@ def test_slopes_outside_the_domain_are_not_numbers() -> None:
 
 def test_good_and_bad_places_in_one_array() -> None:
     v = np.array([0.0, 0.5, 1.0, 2.0, -3.0])
-    np.testing.assert_allclose(grad(lambda v: np.sum(np.sinc(v)))(v), [0, -1.2732395447351628, -1, 0.5, 1 / 3], atol=1e-15)
+    np.testing.assert_allclose(
+        grad(lambda v: np.sum(np.sinc(v)))(v), [0, -1.2732395447351628, -1, 0.5, 1 / 3], atol=1e-15
+    )
     v = np.array([[0.1, 20.0], [-20.0, 0.0]])
     slope = grad(lambda v: np.sum(np.tanh(v)))(v)
     np.testing.assert_allclose(slope, 1 / np.cosh(v) ** 2, rtol=1e-13)

@@ -29,22 +29,36 @@ def test_sorting_permutes_stably(x: Any) -> None:
 
 def test_axes_of_sort() -> None:
     m = np.array([[3.0, 0.0], [2.0, 1.0]])
-    assert grad(lambda m: np.sum(np.sort(m, axis=None) * np.arange(4.0)))(m).tolist() == [[3.0, 0.0], [2.0, 1.0]]
+    assert grad(lambda m: np.sum(np.sort(m, axis=None) * np.arange(4.0)))(m).tolist() == [
+        [3.0, 0.0],
+        [2.0, 1.0],
+    ]
     assert grad(lambda m: np.sum(np.sort(m) * [1.0, 10.0]))(m).tolist() == [[10.0, 1.0], [10.0, 1.0]]
     for axis in (0, -2):
-        assert grad(lambda m, a=axis: np.sum(np.sort(m, axis=a) * [[1.0], [10.0]]))(m).tolist() == [[10, 1], [1, 10]]
-    t = jvp(lambda m: np.sort(m, axis=0), (np.array([[2.0, 1.0], [0.0, 5.0]]),), (np.array([[1.0, 2.0], [3.0, 4.0]]),))[1]
+        assert grad(lambda m, a=axis: np.sum(np.sort(m, axis=a) * [[1.0], [10.0]]))(m).tolist() == [
+            [10, 1],
+            [1, 10],
+        ]
+    t = jvp(
+        lambda m: np.sort(m, axis=0),
+        (np.array([[2.0, 1.0], [0.0, 5.0]]),),
+        (np.array([[1.0, 2.0], [3.0, 4.0]]),),
+    )[1]
     assert t.tolist() == [[3.0, 2.0], [1.0, 4.0]]
     rows = vmap(np.sort, in_axes=1, out_axes=1)(np.array([[3.0, 0.0], [1.0, 2.0], [2.0, 1.0]]))
     assert rows.tolist() == [[1.0, 0.0], [2.0, 1.0], [3.0, 2.0]]
-    np.testing.assert_array_equal(hessian(lambda v: np.sum(np.sort(v) ** 3))(np.array([3.0, 1.0])), np.diag([18.0, 6.0]))
+    np.testing.assert_array_equal(
+        hessian(lambda v: np.sum(np.sort(v) ** 3))(np.array([3.0, 1.0])), np.diag([18.0, 6.0])
+    )
 
 
 def test_sorting_by_argsort_and_with_python() -> None:
     x = np.array([3.0, 1.0, 2.0])
     assert grad(lambda v: v[np.argsort(v)] @ np.array([1.0, 10.0, 100.0]))(x).tolist() == [100.0, 1.0, 10.0]
     assert grad(lambda v: max(v) - min(v) + sorted(v)[1])(x).tolist() == [1.0, -1.0, 1.0]
-    assert grad(lambda v: np.sum(np.searchsorted(np.array([1.0, 2.0]), v) * v))(np.array([1.5, 3.0])).tolist() == [
+    assert grad(lambda v: np.sum(np.searchsorted(np.array([1.0, 2.0]), v) * v))(
+        np.array([1.5, 3.0])
+    ).tolist() == [
         1.0,
         2.0,
     ]
@@ -129,8 +143,12 @@ def test_methods_of_quantile(method: str) -> None:
     x = np.array([4.0, 1.0, 2.0, 7.0])
     f = lambda v: np.quantile(v, 0.3, method=method)
     np.testing.assert_allclose(grad(f)(x), QUANTILES[method], atol=1e-12)
-    np.testing.assert_allclose(grad(lambda v: np.percentile(v, 30, method=method))(x), QUANTILES[method], atol=1e-12)
-    np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x[::-1]])), [QUANTILES[method], QUANTILES[method][::-1]], atol=1e-12)
+    np.testing.assert_allclose(
+        grad(lambda v: np.percentile(v, 30, method=method))(x), QUANTILES[method], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        vmap(grad(f))(np.stack([x, x[::-1]])), [QUANTILES[method], QUANTILES[method][::-1]], atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -159,7 +177,9 @@ def test_quantiles_follow_their_fraction(method: str) -> None:
     for q in (0.23, 0.5123, 0.81):
         assert grad(f)(q) == pytest.approx((f(q + h) - f(q - h)) / (2 * h), rel=1e-5)
         assert jvp(f, (q,), (1.0,))[1] == pytest.approx(grad(f)(q))
-    np.testing.assert_allclose(grad(lambda q: np.sum(f(q)))(np.array([0.23, 0.81])), [grad(f)(0.23), grad(f)(0.81)])
+    np.testing.assert_allclose(
+        grad(lambda q: np.sum(f(q)))(np.array([0.23, 0.81])), [grad(f)(0.23), grad(f)(0.81)]
+    )
     np.testing.assert_allclose(vmap(grad(f))(np.array([0.23, 0.81])), [grad(f)(0.23), grad(f)(0.81)])
 
 
@@ -185,7 +205,9 @@ def test_weights() -> None:
         grad(lambda v: np.quantile(v, 0.5, weights=w))(m[0])
 
 
-@pytest.mark.parametrize("function", [np.median, np.nanmedian, np.quantile, np.percentile, np.nanquantile, np.nanpercentile])
+@pytest.mark.parametrize(
+    "function", [np.median, np.nanmedian, np.quantile, np.percentile, np.nanquantile, np.nanpercentile]
+)
 def test_what_numpy_refuses(function: Any) -> None:
     q = () if "median" in function.__name__ else (0.5,)
     with pytest.raises(TracerWriteError, match=function.__name__):

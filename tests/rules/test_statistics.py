@@ -26,7 +26,9 @@ def test_covariance() -> None:
     assert grad(lambda v: np.cov(v))(M[0]) == pytest.approx(grad(lambda v: np.var(v, ddof=1))(M[0]))
 
 
-@pytest.mark.parametrize("options", [{}, {"bias": True}, {"ddof": 0}, {"rowvar": False}, {"dtype": np.float32}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"bias": True}, {"ddof": 0}, {"rowvar": False}, {"dtype": np.float32}], ids=str
+)
 def test_options_of_covariance(options: dict[str, Any]) -> None:
     value = vjp(lambda m: np.cov(m, **options), M)[0]
     np.testing.assert_allclose(value, np.cov(M, **options), rtol=1e-6 if "dtype" in options else 1e-13)
@@ -60,12 +62,16 @@ def test_correlation() -> None:
 
 
 def test_a_perfect_correlation_keeps_its_curvature() -> None:
-    """corrcoef clips what rounding lifts above 1; the exact function, which is differentiated, has a maximum there."""
+    """corrcoef clips what rounding lifts above 1; the exact function, which is differentiated, has a maximum
+    there.
+    """
     b = np.array([1.0, 2.0, 4.0])
     h = hessian(lambda a: np.corrcoef(a, b)[0, 1])(3 * b)
     d = (b - b.mean()) / np.linalg.norm(b - b.mean())
     ones = np.full((3, 3), 1 / 3)
-    np.testing.assert_allclose(h, -(np.eye(3) - ones - np.outer(d, d)) / np.sum((3 * (b - b.mean())) ** 2), atol=1e-14)
+    np.testing.assert_allclose(
+        h, -(np.eye(3) - ones - np.outer(d, d)) / np.sum((3 * (b - b.mean())) ** 2), atol=1e-14
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -91,7 +97,9 @@ def test_bincount_under_vmap() -> None:
     w = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     expected = [np.bincount(i, v, minlength=3) for i, v in zip(index, w, strict=True)]
     np.testing.assert_array_equal(vmap(lambda i, v: np.bincount(i, v))(index, w), expected)
-    np.testing.assert_array_equal(vmap(lambda i: np.bincount(i, minlength=4))(index), [[1, 2, 0, 0], [1, 0, 2, 0]])
+    np.testing.assert_array_equal(
+        vmap(lambda i: np.bincount(i, minlength=4))(index), [[1, 2, 0, 0], [1, 0, 2, 0]]
+    )
     come = vmap(grad(lambda v, i: np.bincount(i, v) @ np.array([1.0, 10.0, 100.0])))(w, index)
     np.testing.assert_array_equal(come, [[1, 10, 10], [100, 100, 1]])
     with pytest.raises(ValueError, match="negative"):
@@ -127,7 +135,10 @@ def test_counts_are_constant_and_edges_follow_the_data() -> None:
 @pytest.mark.parametrize("options", [{}, {"density": True}, {"range": (1.5, 6.0)}], ids=str)
 def test_histograms_count_as_numpy_does(bins: Any, options: dict[str, Any]) -> None:
     with np.errstate(all="ignore"):
-        came, expected = vjp(lambda x: np.histogram(x, bins, **options), X)[0], np.histogram(X, bins, **options)
+        came, expected = (
+            vjp(lambda x: np.histogram(x, bins, **options), X)[0],
+            np.histogram(X, bins, **options),
+        )
     for c, e in zip(came, expected, strict=True):
         np.testing.assert_allclose(c, e)
         assert c.dtype == e.dtype
@@ -143,7 +154,10 @@ def test_histograms_in_several_dimensions() -> None:
     y = np.array([0.0, 1.0, 0.5, 3.0, 2.0])
     f = lambda w: np.histogram2d(X, y, bins=[2, [0.0, 1.0, 3.0]], weights=w)[0]
     np.testing.assert_array_equal(jacrev(f)(np.ones(5)).sum(axis=(0, 1)), np.ones(5))
-    came, expected = vjp(lambda x: np.histogram2d(x, y, 3, density=True), X)[0], np.histogram2d(X, y, 3, density=True)
+    came, expected = (
+        vjp(lambda x: np.histogram2d(x, y, 3, density=True), X)[0],
+        np.histogram2d(X, y, 3, density=True),
+    )
     for c, e in zip(came, expected, strict=True):
         np.testing.assert_allclose(c, e)
     sample = np.stack([X, y, X * y], axis=1)

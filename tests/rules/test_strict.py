@@ -1,4 +1,6 @@
-"""Rules stay on the kind of array that they are given: they run on a strict duck array, and give NumPy's values."""
+"""Rules stay on the kind of array that they are given: they run on a strict duck array, and give NumPy's
+values.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def pulled(sample: Sample, leaves: list[Any], seeds: Any) -> tuple[list[Any], li
 def pushed(sample: Sample, leaves: list[Any], tangents: list[Any]) -> list[Any]:
     """The tangents of the outputs (None is zero)."""
     with ForwardTrace() as trace:
-        outs = floating(sample.leaves()[1](*(trace.wrap(x, t) for x, t in zip(leaves, tangents, strict=True))))
+        outs = floating(
+            sample.leaves()[1](*(trace.wrap(x, t) for x, t in zip(leaves, tangents, strict=True)))
+        )
         return [dense(o._node) if isinstance(o, Tracer) else None for o in outs]
 
 
@@ -78,7 +82,9 @@ def test_rules_stay_on_duck_arrays(sample: Sample) -> None:
     ducks = strict(leaves)
     if "rev" in sample.modes:
         plain, cts = pulled(sample, leaves, lambda values: directions(values, 3))
-        values, duck_cts = pulled(sample, ducks, lambda values: strict(directions([bare(v) for v in values], 3)))
+        values, duck_cts = pulled(
+            sample, ducks, lambda values: strict(directions([bare(v) for v in values], 3))
+        )
         assert_stayed(values, plain)
         assert_stayed(duck_cts, cts)
     if "fwd" in sample.modes:

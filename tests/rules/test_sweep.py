@@ -36,7 +36,9 @@ def both_modes(s: Sample) -> bool:
 def has_lane(s: Sample) -> bool:
     if not isinstance(s.entry, Primitive) or s.covers is not None or s.kwargs:
         return False
-    return len(s.args) <= (2 if isinstance(s.entry, Ufunc) else 1) and not any(isinstance(x, (list, tuple)) for x in s.args)
+    return len(s.args) <= (2 if isinstance(s.entry, Ufunc) else 1) and not any(
+        isinstance(x, (list, tuple)) for x in s.args
+    )
 
 
 def is_linear(s: Sample) -> bool:
@@ -113,7 +115,8 @@ def test_pull_is_linear_and_leaves_its_operands_alone(sample: Sample) -> None:
 @each(lambda s: s.float32)
 def test_single_precision_stays_single(sample: Sample) -> None:
     found, call_found = sample.leaves()
-    chosen = [i for i, x in enumerate(found) if hasattr(x, "dtype")]  # a Python number has no precision of its own
+    # a Python number has no precision of its own
+    chosen = [i for i, x in enumerate(found) if hasattr(x, "dtype")]
     leaves = [found[i] for i in chosen]
 
     def call(*xs: Any) -> list[Any]:
@@ -148,13 +151,17 @@ def test_both_lanes_record_the_same(sample: Sample) -> None:
     lane, general = LANES[sample.function], CATALOGUE[sample.function]
     for traced in product(*([False, True] if spec(x).dtype.kind in "fc" else [False] for x in sample.args)):
         if any(traced):
-            assert_same(recorded(lane, sample.args, traced), recorded(general, sample.args, traced), rtol=1e-14)
+            assert_same(
+                recorded(lane, sample.args, traced), recorded(general, sample.args, traced), rtol=1e-14
+            )
 
 
 def recorded(function: Any, args: Any, traced: Any) -> list[Any]:
     """Values, and the cotangents of the traced operands."""
     with ReverseTrace() as trace:
-        operands = [trace.leaf(np.asarray(x)) if is_traced else x for x, is_traced in zip(args, traced, strict=True)]
+        operands = [
+            trace.leaf(np.asarray(x)) if is_traced else x for x, is_traced in zip(args, traced, strict=True)
+        ]
         outs = tree.leaves(function(*operands))
     values = [concrete(out) for out in outs]
     nodes = [out._node if isinstance(out, ReverseTracer) else None for out in outs]
@@ -180,7 +187,9 @@ def operands(sample: Sample) -> list[int]:
 
 
 def batches(sample: Sample, leaves: list[Any], call: Any) -> list[Any]:
-    """A batch for each leaf; elements are rolled unless the function can't take it (a matrix loses its structure)."""
+    """A batch for each leaf; elements are rolled unless the function can't take it (a matrix loses its
+    structure).
+    """
     if sample.rolls:
         batch = [examples_of(x, True) for x in leaves]
         try:
@@ -200,7 +209,9 @@ def test_vmap_is_a_loop(sample: Sample) -> None:
     alone = [{i} for i in operands(sample)]
     for chosen in [*alone, set(range(len(leaves)))] if len(leaves) > 1 else alone:
         axes = [0 if k in chosen else None for k in range(len(leaves))]
-        check_vmap(call, [x if axis is None else b for x, b, axis in zip(leaves, batch, axes, strict=True)], axes)
+        check_vmap(
+            call, [x if axis is None else b for x, b, axis in zip(leaves, batch, axes, strict=True)], axes
+        )
 
 
 @each(lambda s: s.vmap)

@@ -52,7 +52,9 @@ def test_cross(shapes: Any) -> None:
 def test_cross_along_any_axes(rank_a: int, rank_b: int, lengths: Any, data: Any) -> None:
     axisa, axisb = (data.draw(st.integers(-rank - 1, rank)) for rank in (rank_a, rank_b))
     axisc = data.draw(st.integers(-1 - max(rank_a, rank_b), max(rank_a, rank_b))) if 3 in lengths else -1
-    shape_a, shape_b = ([data.draw(st.sampled_from([1, 4])) for _ in range(rank)] for rank in (rank_a, rank_b))
+    shape_a, shape_b = (
+        [data.draw(st.sampled_from([1, 4])) for _ in range(rank)] for rank in (rank_a, rank_b)
+    )
     for shape, axis, length in ((shape_a, axisa, lengths[0]), (shape_b, axisb, lengths[1])):
         shape.insert(axis % (len(shape) + 1), length)
     function = lambda a, b: np.cross(a, b, axisa, axisb, axisc)

@@ -1,4 +1,6 @@
-"""What gives a view in NumPy gives one of tracers, and what gives a copy a copy: do they see each other's writes?"""
+"""What gives a view in NumPy gives one of tracers, and what gives a copy a copy: do they see each other's
+writes?
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,11 @@ def test_what_is_a_view(order: Any) -> None:
             if transform == "vjp":
                 found = vjp(program(read, errors), SQUARE.copy(order=order))[0]
             else:
-                batch = np.stack([SQUARE.copy(order=order).T] * 2).transpose(0, 2, 1) if order == "F" else np.stack([SQUARE] * 2)
+                batch = (
+                    np.stack([SQUARE.copy(order=order).T] * 2).transpose(0, 2, 1)
+                    if order == "F"
+                    else np.stack([SQUARE] * 2)
+                )
                 found = [x[1] for x in vmap(program(read, errors))(batch)]
             for x, y in zip(found, expected, strict=True):
                 np.testing.assert_allclose(x, y, rtol=1e-15, err_msg=f"{text}, {transform}")

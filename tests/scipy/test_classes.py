@@ -1,4 +1,6 @@
-"""Objects that were made of plain arrays take tracers afterwards, and are SciPy's own in what they give without."""
+"""Objects that were made of plain arrays take tracers afterwards, and are SciPy's own in what they give
+without.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ MADE = {
     "PchipInterpolator": lambda: interpolate.PchipInterpolator(X, Y),
     "make_interp_spline": lambda: interpolate.make_interp_spline(X, Y),
     "make_splrep": lambda: (
-        interpolate.make_splrep(X, Y, s=0.01) if hasattr(theirs, "make_splrep") else interpolate.CubicSpline(X, Y)
+        interpolate.make_splrep(X, Y, s=0.01)
+        if hasattr(theirs, "make_splrep")
+        else interpolate.CubicSpline(X, Y)
     ),
     "UnivariateSpline": lambda: interpolate.UnivariateSpline(X, Y, s=0.01),
     "derivative": lambda: interpolate.CubicSpline(X, Y).derivative().antiderivative(),

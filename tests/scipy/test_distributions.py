@@ -1,4 +1,6 @@
-"""Distributions: derivatives in the variable and in each shape parameter, against finite differences and mpmath."""
+"""Distributions: derivatives in the variable and in each shape parameter, against finite differences and
+mpmath.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,12 @@ def theirs_t_sf(mpmath, x, n):
 
 
 def test_limits_are_no_special_cases() -> None:
-    for name, kind in (("genextreme", "logpdf"), ("genpareto", "logpdf"), ("genextreme", "cdf"), ("genpareto", "sf")):
+    for name, kind in (
+        ("genextreme", "logpdf"),
+        ("genpareto", "logpdf"),
+        ("genextreme", "cdf"),
+        ("genpareto", "sf"),
+    ):
         at = lambda c: getattr(getattr(stats, name), kind)(0.7, c)
         near = lambda c: float(getattr(getattr(theirs, name), kind)(0.7, c))
         np.testing.assert_allclose(grad(at)(0.0), (near(1e-4) - near(-1e-4)) / 2e-4, rtol=1e-6)

@@ -1,4 +1,6 @@
-"""Every linear transform of scipy.fft and scipy.fftpack is its own matrix, in both modes; SciPy's own functions take tracers."""
+"""Every linear transform of scipy.fft and scipy.fftpack is its own matrix, in both modes; SciPy's own
+functions take tracers.
+"""
 
 from __future__ import annotations
 

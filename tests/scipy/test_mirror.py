@@ -43,7 +43,9 @@ def test_plain_arrays_are_left_to_scipy() -> None:
 
 
 def test_what_has_no_rule_is_refused_by_name() -> None:
-    with pytest.raises(UnsupportedFunctionError, match=r"scipy\.interpolate\.bisplrep was called on a tracer"):
+    with pytest.raises(
+        UnsupportedFunctionError, match=r"scipy\.interpolate\.bisplrep was called on a tracer"
+    ):
         grad(lambda x: funcgrad.scipy.interpolate.bisplrep(x, x**2, x)[0].sum())(np.arange(20.0))
 
 

@@ -34,7 +34,9 @@ def test_every_mode_of_a_convolution(name: str) -> None:
 @pytest.mark.parametrize("name", ["convolve2d", "correlate2d"])
 def test_every_mode_and_edge_of_images(name: str) -> None:
     for shape, window in [((5, 6), (2, 3)), ((5, 6), (3, 2)), ((2, 3), (4, 5)), ((4, 4), (4, 4))]:
-        for mode, (edge, fill) in itertools.product(MODES, [("fill", 0), ("fill", 0.7), ("wrap", 0), ("symm", 0)]):
+        for mode, (edge, fill) in itertools.product(
+            MODES, [("fill", 0), ("fill", 0.7), ("wrap", 0), ("symm", 0)]
+        ):
             agrees(name, rng.normal(size=shape), rng.normal(size=window), mode, edge, fill)
 
 
@@ -52,8 +54,12 @@ def test_upfirdn_is_transposed_for_every_ratio() -> None:
         window, x = rng.normal(size=h), rng.normal(size=n)
         by_signal = np.stack([theirs.upfirdn(window, e, up, down) for e in np.eye(n)], -1)
         by_window = np.stack([theirs.upfirdn(e, x, up, down) for e in np.eye(h)], -1)
-        np.testing.assert_allclose(jacrev(lambda x: signal.upfirdn(window, x, up, down))(x), by_signal, atol=1e-12)
-        np.testing.assert_allclose(jacrev(lambda w: signal.upfirdn(w, x, up, down))(window), by_window, atol=1e-12)
+        np.testing.assert_allclose(
+            jacrev(lambda x: signal.upfirdn(window, x, up, down))(x), by_signal, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            jacrev(lambda w: signal.upfirdn(w, x, up, down))(window), by_window, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("mode", ["reflect", "mirror", "grid-wrap", "nearest", "constant"])
@@ -69,4 +75,6 @@ def test_code_that_asks_for_values_is_run_example_by_example() -> None:
     found = vmap(lambda x: signal.medfilt(x, 3))(xs)
     np.testing.assert_array_equal(found, [theirs.medfilt(x, 3) for x in xs])
     rows = vmap(lambda x: ndimage.grey_closing(x, size=(3, 3)))(xs.reshape(3, 3, 3))
-    np.testing.assert_array_equal(rows, [their_ndimage.grey_closing(x.reshape(3, 3), size=(3, 3)) for x in xs])
+    np.testing.assert_array_equal(
+        rows, [their_ndimage.grey_closing(x.reshape(3, 3), size=(3, 3)) for x in xs]
+    )

@@ -58,16 +58,20 @@ def test_containers_of_plain_entries_are_scipys() -> None:
 def test_one_factorisation_serves_both_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     splu = ss.linalg.splu
-    monkeypatch.setattr("scipy.sparse.linalg.splu", lambda *args, **named: calls.append(1) or splu(*args, **named))
-    matrix = sparse.csc_array(np.diag([2.0, 3.0]) + 1)
-    value_and_grad(lambda d: np.sum(linalg.spsolve(sparse.csc_array((d, matrix.indices, matrix.indptr)), np.ones(2))))(
-        matrix.data
+    monkeypatch.setattr(
+        "scipy.sparse.linalg.splu", lambda *args, **named: calls.append(1) or splu(*args, **named)
     )
+    matrix = sparse.csc_array(np.diag([2.0, 3.0]) + 1)
+    value_and_grad(
+        lambda d: np.sum(linalg.spsolve(sparse.csc_array((d, matrix.indices, matrix.indptr)), np.ones(2)))
+    )(matrix.data)
     assert len(calls) == 1
 
 
 def test_what_has_no_rule_says_what_to_write() -> None:
     with pytest.raises(NotImplementedError, match="stop_gradient"):
-        grad(lambda d: linalg.spilu(sparse.csc_array((d, [0, 1], [0, 1, 2]))).solve(np.ones(2)).sum())(np.ones(2))
+        grad(lambda d: linalg.spilu(sparse.csc_array((d, [0, 1], [0, 1, 2]))).solve(np.ones(2)).sum())(
+            np.ones(2)
+        )
     with pytest.raises(AttributeError, match="in terms of products"):
         grad(lambda d: sparse.csr_array((d, [0, 1], [0, 1, 2])).reshape((1, 4)).sum())(np.ones(2))

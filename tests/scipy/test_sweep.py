@@ -24,7 +24,9 @@ def collected() -> list[tuple[str, Sample]]:
     found = []
     for module in pkgutil.iter_modules(samples.__path__):
         chapter = importlib.import_module(f"{samples.__name__}.{module.name}")
-        found += [(f"{module.name} {k // 12 + 1}-{k}-{sample}", sample) for k, sample in enumerate(chapter.SAMPLES)]
+        found += [
+            (f"{module.name} {k // 12 + 1}-{k}-{sample}", sample) for k, sample in enumerate(chapter.SAMPLES)
+        ]
     return found
 
 
@@ -47,7 +49,9 @@ def test_the_value_is_scipys(sample: Sample) -> None:
 @each()
 def test_derivatives_are_those_of_finite_differences(sample: Sample) -> None:
     leaves, call = sample.leaves()
-    check_grads(lambda *xs: floating(call(*xs)), leaves, sample.order, sample.modes, atol=sample.tol, rtol=sample.tol)
+    check_grads(
+        lambda *xs: floating(call(*xs)), leaves, sample.order, sample.modes, atol=sample.tol, rtol=sample.tol
+    )
 
 
 @each(both_modes)
@@ -65,7 +69,9 @@ def test_pull_is_the_transpose_of_push(sample: Sample) -> None:
 def test_single_precision_is_as_in_scipy(sample: Sample) -> None:
     leaves, call = sample.leaves()
     run = lambda *xs: floating(call(*xs))
-    singles = [np.asarray(x).astype(np.complex64 if np.asarray(x).dtype.kind == "c" else np.float32) for x in leaves]
+    singles = [
+        np.asarray(x).astype(np.complex64 if np.asarray(x).dtype.kind == "c" else np.float32) for x in leaves
+    ]
     plain = run(*singles)
     outs, pull = vjp(run, *singles)
     for out, value in zip(outs, plain, strict=True):

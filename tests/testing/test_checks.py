@@ -87,7 +87,9 @@ def half(x: Any) -> Any:
 
 @pytest.mark.parametrize("mode", ["fwd", "rev"])
 def test_a_wrong_derivative_says_where_and_what(mode: str) -> None:
-    text = message(check_grads, lambda p, x: {"y": [half(p["w"][1]) * x]}, ({"w": [1.0, X]}, 2.0), modes=(mode,))
+    text = message(
+        check_grads, lambda p, x: {"y": [half(p["w"][1]) * x]}, ({"w": [1.0, X]}, 2.0), modes=(mode,)
+    )
     assert "<lambda>: the" in text
     assert "argument 0['w'][1]" in text
     assert f"mode '{mode}', order 1" in text
@@ -132,7 +134,9 @@ def test_a_push_that_is_wrong_only_for_two_tangents_at_once() -> None:
             return 2 * t["x"] * y
         return (0 if t["x"] is None else t["x"] * y) + (0 if t["y"] is None else t["y"] * x)
 
-    f = custom(lambda x, y: x * y, {"x": lambda ct, y: ct * y, "y": lambda ct, x: ct * x}, push=push, operands="x y")
+    f = custom(
+        lambda x, y: x * y, {"x": lambda ct, y: ct * y, "y": lambda ct, x: ct * x}, push=push, operands="x y"
+    )
     assert "argument 0 and argument 1" in message(check_jvp, f, (X, X + 5))
 
 
@@ -242,5 +246,7 @@ def test_nothing_to_check() -> None:
         check_grads(3, (1.0,))  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="check_vmap takes a function, not int"):
         check_vmap(3, (np.ones(2),))  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="<lambda> returned no floating number, so there is nothing to check"):
+    with pytest.raises(
+        ArgumentError, match="<lambda> returned no floating number, so there is nothing to check"
+    ):
         check_grads(lambda x: "text", (1.0,))

@@ -1,4 +1,6 @@
-"""Programs for torch, run on the facade and (where it is installed) on the original, and what they print compared."""
+"""Programs for torch, run on the facade and (where it is installed) on the original, and what they print
+compared.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,12 @@ def executed(torch: Any, program: str, described: Callable[[Exception], str]) ->
 
 
 def run_program(torch: Any, program: str) -> str:
-    """What a program prints, with the kind and the beginning of its error, if it ends with one, and its warnings."""
-    text, noted = executed(torch, program, lambda error: " ".join((type(error).__name__, str(error).split("\n")[0][:40])))
+    """What a program prints, with the kind and the beginning of its error, if it ends with one, and its
+    warnings.
+    """
+    text, noted = executed(
+        torch, program, lambda error: " ".join((type(error).__name__, str(error).split("\n")[0][:40]))
+    )
     return text + "".join(f"warns {name}\n" for name in noted)
 
 

@@ -7,7 +7,20 @@ from typing import Any
 
 import numpy as np
 
-UNARY = ["exp()", "sin()", "cos()", "tanh()", "sigmoid()", "relu()", "abs()", "neg()", "sqrt()", "square()", "clone()", "floor()"]
+UNARY = [
+    "exp()",
+    "sin()",
+    "cos()",
+    "tanh()",
+    "sigmoid()",
+    "relu()",
+    "abs()",
+    "neg()",
+    "sqrt()",
+    "square()",
+    "clone()",
+    "floor()",
+]
 UNARY += [
     "sign()",
     "reciprocal()",
@@ -89,7 +102,15 @@ SHAPES += [
     "split(2)[1]",
     "ravel()",
 ]
-SHAPES += ["unbind(0)[1]", "narrow(0, 1, 2)", "select(0, 1)", "diagonal()", "swapaxes(0, 1)", "movedim(0, 1)", "unfold(0, 2, 1)"]
+SHAPES += [
+    "unbind(0)[1]",
+    "narrow(0, 1, 2)",
+    "select(0, 1)",
+    "diagonal()",
+    "swapaxes(0, 1)",
+    "movedim(0, 1)",
+    "unfold(0, 2, 1)",
+]
 INDICES = [
     "0",
     "-1",
@@ -106,9 +127,24 @@ INDICES = [
 ]
 INDICES += ["torch.tensor([0, 2])", "7", "::-1", "torch.tensor([0.5])", "torch.tensor([[1, 0]])"]
 BINARY = ["+", "-", "*", "/", "@", "**", "==", "<", ">=", "&", "|"]
-CALLS = ["torch.maximum({x}, {y})", "torch.where({x} > 0, {x}, {y})", "torch.cat([{x}, {y}])", "torch.stack([{x}, {y}])"]
-CALLS += ["torch.matmul({x}, {y})", "torch.atan2({x}, {y})", "torch.add({x}, {y}, alpha=2)", "torch.hypot({x}, {y})"]
-CALLS += ["torch.einsum('ij,ij->i', {x}, {y})", "torch.outer({x}, {y})", "torch.dot({x}, {y})", "torch.cat([{x}, {y}], 1)"]
+CALLS = [
+    "torch.maximum({x}, {y})",
+    "torch.where({x} > 0, {x}, {y})",
+    "torch.cat([{x}, {y}])",
+    "torch.stack([{x}, {y}])",
+]
+CALLS += [
+    "torch.matmul({x}, {y})",
+    "torch.atan2({x}, {y})",
+    "torch.add({x}, {y}, alpha=2)",
+    "torch.hypot({x}, {y})",
+]
+CALLS += [
+    "torch.einsum('ij,ij->i', {x}, {y})",
+    "torch.outer({x}, {y})",
+    "torch.dot({x}, {y})",
+    "torch.cat([{x}, {y}], 1)",
+]
 CALLS += [
     "{x}.masked_fill({y} > 0, 2.0)",
     "{x}.expand_as({y})",
@@ -117,7 +153,15 @@ CALLS += [
     "torch.minimum({x}, {y})",
 ]
 NUMBERS = ["2", "0.5", "-1", "3.0", "True"]
-INPLACE = ["{x}.add_({n})", "{x}.mul_({y})", "{x}.mul_({n})", "{x}.copy_({y})", "{x}.zero_()", "{x}.fill_({n})", "{x}.exp_()"]
+INPLACE = [
+    "{x}.add_({n})",
+    "{x}.mul_({y})",
+    "{x}.mul_({n})",
+    "{x}.copy_({y})",
+    "{x}.zero_()",
+    "{x}.fill_({n})",
+    "{x}.exp_()",
+]
 INPLACE += [
     "{x} += {y}",
     "{x} *= {n}",
@@ -132,11 +176,16 @@ INPLACE += ["{x}.masked_fill_({y} > 0, {n})", "{x}.requires_grad_()", "{x}.sqrt_
 WATCHED = ["{x}.register_hook(lambda g: g * 2)", "{x}.register_hook(lambda g: None)", "{x}.retain_grad()"]
 SLOPES = ["{new} = torch.autograd.grad({x}.sum(), {leaf}, create_graph=True)[0]"]
 SLOPES += ["{new} = torch.autograd.grad(({x} * {x}).sum(), {leaf}, create_graph=True, allow_unused=True)[0]"]
-SLOPES += ["{x}.sum().backward(retain_graph=True)", "{new} = torch.autograd.grad({x}.sum(), {leaf}, retain_graph=True)[0]"]
+SLOPES += [
+    "{x}.sum().backward(retain_graph=True)",
+    "{new} = torch.autograd.grad({x}.sum(), {leaf}, retain_graph=True)[0]",
+]
 
 
 def line(rng: np.random.Generator, names: list[str], new: str, slopes: bool = False) -> str:
-    """A line that makes the variable `new` of others, or changes one; with `slopes`, mostly one with hooks and derivatives."""
+    """A line that makes the variable `new` of others, or changes one; with `slopes`, mostly one with hooks
+    and derivatives.
+    """
 
     def pick(options: Any) -> Any:
         return options[rng.integers(len(options))]
@@ -165,7 +214,9 @@ def line(rng: np.random.Generator, names: list[str], new: str, slopes: bool = Fa
 
 
 def program(rng: np.random.Generator, length: int = 8, slopes: bool = False) -> list[str]:
-    """The lines of a program whose variables begin with a, b (leaves) and c; with `slopes`, every third has hooks or derivatives."""
+    """The lines of a program whose variables begin with a, b (leaves) and c; with `slopes`, every third has
+    hooks or derivatives.
+    """
     names, lines = ["a", "b", "c"], []
     for k in range(length):
         lines.append(line(rng, names, f"v{k}", slopes and k % 3 == 2))
@@ -176,7 +227,9 @@ def program(rng: np.random.Generator, length: int = 8, slopes: bool = False) -> 
 def leaves(torch: Any, rng: np.random.Generator) -> dict[str, Any]:
     """The variables that a program begins with."""
     dtype = [torch.float64, torch.float32][rng.integers(2)]
-    shapes = [((3, 4), (3, 4), (4,)), ((3, 3), (3, 1), (3,)), ((4,), (4,), ()), ((2, 3, 4), (3, 4), (4,))][rng.integers(4)]
+    shapes = [((3, 4), (3, 4), (4,)), ((3, 3), (3, 1), (3,)), ((4,), (4,), ()), ((2, 3, 4), (3, 4), (4,))][
+        rng.integers(4)
+    ]
     made = [torch.tensor(np.round(rng.normal(size=shape) * 2, 2)).to(dtype) for shape in shapes]
     return {"torch": torch, "a": made[0].requires_grad_(), "b": made[1].requires_grad_(), "c": made[2]}
 

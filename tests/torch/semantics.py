@@ -1,7 +1,9 @@
-"""Tables of programs for torch with what they print: each row is run on the facade and, where it is installed, on the original.
+"""Tables of programs for torch with what they print: each row is run on the facade and, where it is
+installed, on the original.
 
-A table is blocks of `## section what it shows`, the program, `=>`, what it prints (`...` stands for any text; an error that ends
-the program and the warnings come last). `## !section` marks a row where the facade does better: there the original is to differ.
+A table is blocks of `## section what it shows`, the program, `=>`, what it prints (`...` stands for any text;
+an error that ends the program and the warnings come last). `## !section` marks a row where the facade does
+better: there the original is to differ.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def rows_of(table: str) -> list[Row]:
 
 def outcome(torch: Any, program: str) -> str:
     """What a program prints, the error that ends it, and the kinds of its warnings."""
-    text, noted = executed(torch, program, lambda error: f"{type(error).__name__}: " + str(error).split("\n")[0])
+    text, noted = executed(
+        torch, program, lambda error: f"{type(error).__name__}: " + str(error).split("\n")[0]
+    )
     return "\n".join([*text.rstrip("\n").split("\n"), *(f"warns {name}" for name in noted)]).strip("\n")
 
 

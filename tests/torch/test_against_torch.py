@@ -1,4 +1,6 @@
-"""Random programs on the facade and on the original: values, dtypes, flags, versions, nodes, texts, gradients, errors."""
+"""Random programs on the facade and on the original: values, dtypes, flags, versions, nodes, texts,
+gradients, errors.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ REFUSED_BY_THE_ORIGINAL_ALONE = re.compile(
     r"|single memory|some elements of|more than one element|argmax\(\): does not support|vector_norm: Expected"
     r"|invalid combination"
 )
-# Operations of which the facade keeps other values for the backward pass than the original does (result or operands).
+# Operations of which the facade keeps other values for the backward pass than the original does (result or
+# operands).
 KEEPS_OTHERS = re.compile(r"\*\*|/|hypot|atan2|pow|std|logsumexp|median|clamp")
 # Nodes of operations that the original composes of several: the last is not always the same.
 COMPOSED = re.compile(r"autograd\.grad|einsum|@|matmul|outer|flatten|ravel|\] \+=|\]\s*=|\.t_\(")
@@ -51,7 +54,9 @@ def gradients(torch: Any, space: dict[str, Any], names: list[str]) -> Any:
     return [space[k].grad for k in "ab"]
 
 
-@pytest.mark.parametrize(("seed", "slopes"), [*((k, False) for k in range(150)), *((k, True) for k in range(50))])
+@pytest.mark.parametrize(
+    ("seed", "slopes"), [*((k, False) for k in range(150)), *((k, True) for k in range(50))]
+)
 def test_programs(seed: int, slopes: bool) -> None:
     original = pytest.importorskip("torch", reason="the original is not installed")
     lines = program(np.random.default_rng(seed), slopes=slopes)

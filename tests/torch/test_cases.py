@@ -99,7 +99,9 @@ def test_gradient(name: str) -> None:
     f, values, expected = GRADIENTS[name]
     found = gradients(f, *values)
     for a, b in zip(
-        found if isinstance(found, list) else [found], expected if isinstance(found, list) else [expected], strict=True
+        found if isinstance(found, list) else [found],
+        expected if isinstance(found, list) else [expected],
+        strict=True,
     ):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)
 
@@ -136,7 +138,10 @@ def test_cumprod_twice_in_every_mix_of_modes(outer: Any, inner: Any) -> None:
 
 
 def test_each_gradient_has_the_dtype_of_its_leaf() -> None:
-    x, y = torch.ones(2, dtype=torch.float32, requires_grad=True), torch.ones(2, dtype=F64, requires_grad=True)
+    x, y = (
+        torch.ones(2, dtype=torch.float32, requires_grad=True),
+        torch.ones(2, dtype=F64, requires_grad=True),
+    )
     (x * y).sum().backward()
     assert (x.grad.dtype, y.grad.dtype) == (torch.float32, F64)
 

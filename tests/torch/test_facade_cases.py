@@ -1,4 +1,5 @@
-"""Hooks, writes, graphs used twice, higher orders, lifetimes: cases that PyTorch gets wrong, refuses, or must be matched in.
+"""Hooks, writes, graphs used twice, higher orders, lifetimes: cases that PyTorch gets wrong, refuses, or must
+be matched in.
 
 Gradients at single points are in test_cases.py.
 """
@@ -77,13 +78,18 @@ def test_softplus_keeps_its_threshold() -> None:
 @pytest.mark.filterwarnings("ignore:Anomaly Detection", "ignore:Error detected")
 def test_anomaly_mode_sees_values_that_are_not_numbers() -> None:
     x = leaf([-1.0])
-    with torch.autograd.detect_anomaly(), pytest.warns(UserWarning, match="made nan values in the forward pass"):
+    with (
+        torch.autograd.detect_anomaly(),
+        pytest.warns(UserWarning, match="made nan values in the forward pass"),
+    ):
         torch.log(x).sum().backward()
     assert x.grad.tolist() == [-1]
 
 
 # ---- products, ties, duplicates, matrices ----------------------------------------------------------------------------
-@pytest.mark.parametrize("hessian", [torch.autograd.functional.hessian, lambda f, x: torch.func.hessian(f)(x)])
+@pytest.mark.parametrize(
+    "hessian", [torch.autograd.functional.hessian, lambda f, x: torch.func.hessian(f)(x)]
+)
 def test_hessian_of_a_product_in_half_precision(hessian: Any) -> None:
     x = torch.tensor([0.03, 1.0, 1.0, 1.0], dtype=torch.float16)
     assert hessian(lambda x: 4000 * x.prod(), x)[0, 1].item() == 4000
@@ -101,7 +107,11 @@ def test_of_a_scatter_to_one_place_the_last_counts() -> None:
     assert [g.tolist() for g in torch.autograd.grad(y.sum(), (x, v))] == [[0, 1], [0, 1]]
 
 
-SINGULAR = [[[1.0, 2.0], [2.0, 4.0]], np.zeros((3, 3)).tolist(), [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.0, 1.0, 1.0]]]
+SINGULAR = [
+    [[1.0, 2.0], [2.0, 4.0]],
+    np.zeros((3, 3)).tolist(),
+    [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.0, 1.0, 1.0]],
+]
 
 
 @pytest.mark.parametrize("matrix", SINGULAR, ids=["rank 1", "zeros", "rank 2"])
@@ -112,7 +122,11 @@ def test_determinants_of_singular_matrices(matrix: Any) -> None:
     np.testing.assert_allclose(plain.numpy(), graph.detach().numpy(), rtol=1e-12, atol=1e-15)
     n = len(matrix)
     cofactors = [
-        [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(np.array(matrix), i, 0), j, 1)) for j in range(n)] for i in range(n)
+        [
+            (-1) ** (i + j) * np.linalg.det(np.delete(np.delete(np.array(matrix), i, 0), j, 1))
+            for j in range(n)
+        ]
+        for i in range(n)
     ]
     np.testing.assert_allclose(plain.numpy(), cofactors, atol=1e-12)
     (second,) = torch.autograd.grad(graph.sum(), x)
@@ -344,7 +358,10 @@ def test_anomaly_mode_names_the_line_in_a_second_backward() -> None:
     x = leaf([0.0])
     with torch.autograd.detect_anomaly():
         (first,) = torch.autograd.grad((x**1.5).sum(), x, create_graph=True)
-        with pytest.raises(RuntimeError, match="nan values") as caught, pytest.warns(UserWarning, match="Traceback of forward"):
+        with (
+            pytest.raises(RuntimeError, match="nan values") as caught,
+            pytest.warns(UserWarning, match="Traceback of forward"),
+        ):
             torch.autograd.grad((first * torch.tensor([0.0], dtype=F64)).sum(), x)
     assert os.path.basename(__file__) in str(caught.value)
 

@@ -44,7 +44,12 @@ LIMITS: dict[str, tuple[Any, list[float], Any, list[float]]] = {
         [inf, 800, TAIL, 0],
         [-1, -1, 0, 0],
     ),
-    "kl_div of a target of 0": (lambda y: F.kl_div(torch.zeros_like(y), y, reduction="none"), [0.0, 1.0], [0, 0], [-inf, 1]),
+    "kl_div of a target of 0": (
+        lambda y: F.kl_div(torch.zeros_like(y), y, reduction="none"),
+        [0.0, 1.0],
+        [0, 0],
+        [-inf, 1],
+    ),
 }
 
 
@@ -70,7 +75,9 @@ def test_an_operand_may_be_overwritten_where_the_original_saves_the_result(f: An
     assert found.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("f", [lambda x: x.logsumexp(0), lambda x: x.logsumexp((0, 1), keepdim=True).sum(), torch.sigmoid])
+@pytest.mark.parametrize(
+    "f", [lambda x: x.logsumexp(0), lambda x: x.logsumexp((0, 1), keepdim=True).sum(), torch.sigmoid]
+)
 def test_second_derivatives_and_forward_mode(f: Any) -> None:
     x = torch.linspace(-1, 1, 6, dtype=torch.float64).reshape(3, 2).requires_grad_()
     assert torch.autograd.gradcheck(f, (x,), check_forward_ad=True)

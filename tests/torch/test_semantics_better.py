@@ -1,5 +1,6 @@
-# ruff: noqa: E501 (programs are kept on few lines)
-"""Where the facade does better than the original, and the conventions at kinks: what programs for torch print, on the facade and on the original."""
+"""Where the facade does better than the original, and the conventions at kinks: what programs for torch
+print, on the facade and on the original.
+"""
 
 from __future__ import annotations
 

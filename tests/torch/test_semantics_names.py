@@ -1,5 +1,7 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""Names that programs import, and what stands behind them: what programs for torch print, on the facade and on the original."""
+"""Names that programs import, and what stands behind them: what programs for torch print, on the facade and
+on the original.
+"""
 
 from __future__ import annotations
 
@@ -158,7 +160,10 @@ def test_each_entry_of_the_table_is_found_or_refuses() -> None:
 def test_measurements() -> None:
     from funcgrad.torch.utils.benchmark import Compare, Timer
 
-    found = [Timer("x + 1", globals={"x": 1}, label="sum", sub_label=name).blocked_autorange(min_run_time=0.002) for name in "ab"]
+    found = [
+        Timer("x + 1", globals={"x": 1}, label="sum", sub_label=name).blocked_autorange(min_run_time=0.002)
+        for name in "ab"
+    ]
     assert all(m.median > 0 and m.iqr >= 0 and "sum" in repr(m) for m in found)
     assert len(str(Compare(found)).splitlines()) == 3
 

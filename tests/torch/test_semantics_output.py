@@ -1,5 +1,7 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""NumPy, printing, copies, the random stream: what programs for torch print, on the facade and on the original."""
+"""NumPy, printing, copies, the random stream: what programs for torch print, on the facade and on the
+original.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""Gradients that accumulate, are kept, hooked, or taken of dicts: what programs for torch print, on the facade and on the original."""
+"""Gradients that accumulate, are kept, hooked, or taken of dicts: what programs for torch print, on the
+facade and on the original.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""Construction, dtypes, flags, leaves, promotion, operators: what programs for torch print, on the facade and on the original."""
+"""Construction, dtypes, flags, leaves, promotion, operators: what programs for torch print, on the facade and
+on the original.
+"""
 
 from __future__ import annotations
 
@@ -448,7 +450,11 @@ tensor([1.+2.j])
 """
 
 
-LAZY = {"conv1d": "torch.conv1d(x, x, None, 1)", "layer_norm": "torch.layer_norm(x, (4,))", "threshold": "torch.threshold(x, 0.5, 2.0)"}
+LAZY = {
+    "conv1d": "torch.conv1d(x, x, None, 1)",
+    "layer_norm": "torch.layer_norm(x, (4,))",
+    "threshold": "torch.threshold(x, 0.5, 2.0)",
+}
 
 
 @pytest.mark.parametrize("name", LAZY)

@@ -1,4 +1,6 @@
-"""The snippets and claims of introductory texts on autograd: what programs for torch print, on the facade and on the original."""
+"""The snippets and claims of introductory texts on autograd: what programs for torch print, on the facade and
+on the original.
+"""
 
 from __future__ import annotations
 
@@ -319,7 +321,9 @@ def test_row(row: Row) -> None:
 
 def test_all_in_order_where_import_torch_gives_the_facade(as_torch: Any) -> None:
     for row in rows_of(TABLE):
-        found = outcome(None, f"import torch\nimport torch.nn as nn\nimport torch.optim as optim\n{row.program}")
+        found = outcome(
+            None, f"import torch\nimport torch.nn as nn\nimport torch.optim as optim\n{row.program}"
+        )
         assert matches(found, row.expected), row.name
 
 

@@ -1,5 +1,6 @@
-# ruff: noqa: E501 (programs are kept on few lines)
-"""functional, func, forward_ad, gradcheck, anomaly mode, checkpoint: what programs for torch print, on the facade and on the original."""
+"""functional, func, forward_ad, gradcheck, anomaly mode, checkpoint: what programs for torch print, on the
+facade and on the original.
+"""
 
 from __future__ import annotations
 

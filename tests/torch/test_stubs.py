@@ -41,4 +41,6 @@ def test_every_public_name_is_declared() -> None:
 def test_every_method_is_declared() -> None:
     module = ast.parse(FOUND[stubs.ROOT / "tensors" / "tensor.pyi"])
     (body,) = [node.body for node in module.body if isinstance(node, ast.ClassDef) and node.name == "Tensor"]
-    assert {name for name in vars(torch.Tensor) if not name.startswith("_")} - declared(body) == {"grad_"} - declared(body)
+    assert {name for name in vars(torch.Tensor) if not name.startswith("_")} - declared(body) == {
+        "grad_"
+    } - declared(body)

@@ -1,4 +1,6 @@
-"""Whole programs in the shape of PyTorch's tutorials: they print the same numbers on the facade and on the original."""
+"""Whole programs in the shape of PyTorch's tutorials: they print the same numbers on the facade and on the
+original.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""torch.func.vmap: Functions with rules of their own, random numbers, chunks, writes; and writes to what a transform captures."""
+"""torch.func.vmap: Functions with rules of their own, random numbers, chunks, writes; and writes to what a
+transform captures.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ def test_random_numbers(name: str) -> None:
     assert nested[0][0].tolist() != nested[0][1].tolist()
 
 
-@pytest.mark.parametrize("f", [lambda x: torch.multinomial(torch.ones(5), 2), lambda x: torch.zeros(3).uniform_() + x])
+@pytest.mark.parametrize(
+    "f", [lambda x: torch.multinomial(torch.ones(5), 2), lambda x: torch.zeros(3).uniform_() + x]
+)
 def test_what_gives_all_the_same_numbers_is_not_different(f: Any) -> None:
     with pytest.raises(RuntimeError, match="randomness='same'"):
         vmap(f, randomness="different")(torch.zeros(3))

@@ -1,4 +1,6 @@
-"""torch.vmap of functions that look at values (orders, indices, classes): as a loop over the examples, with its derivatives."""
+"""torch.vmap of functions that look at values (orders, indices, classes): as a loop over the examples, with
+its derivatives.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ X, Y, COLUMNS, ROWS, CLASSES = (
     draw_below(5, SIZE, 4),
     draw_below(2, SIZE, 5),
 )
-MASK, WEIGHT, SHARED = draw(SIZE, 5, 2) > 0, torch.tensor([0.3, 0.7], dtype=F64), {"columns": COLUMNS[0], "classes": CLASSES[0]}
+MASK, WEIGHT, SHARED = (
+    draw(SIZE, 5, 2) > 0,
+    torch.tensor([0.3, 0.7], dtype=F64),
+    {"columns": COLUMNS[0], "classes": CLASSES[0]},
+)
 
 
 def zeros(*shape: int) -> Any:
@@ -76,7 +82,9 @@ OF_ONE: dict[str, Callable[..., Any]] = {
     "nll_loss, one target": lambda x: F.nll_loss(x, SHARED["classes"]),
     "cross_entropy, one target": lambda x: F.cross_entropy(x, SHARED["classes"]),
     "cross_entropy of each": lambda x: F.cross_entropy(x, SHARED["classes"], reduction="none"),
-    "cross_entropy, smoothed": lambda x: F.cross_entropy(x, SHARED["classes"], weight=WEIGHT, label_smoothing=0.1),
+    "cross_entropy, smoothed": lambda x: F.cross_entropy(
+        x, SHARED["classes"], weight=WEIGHT, label_smoothing=0.1
+    ),
 }
 OF_TWO: dict[str, tuple[Callable[..., Any], Any]] = {
     "gather": (lambda x, i: x.gather(1, i), COLUMNS),
@@ -105,7 +113,10 @@ OF_TWO: dict[str, tuple[Callable[..., Any], Any]] = {
     "cross_entropy of one": (lambda x, t: F.cross_entropy(x[0], t[0]), CLASSES),
     "multi_margin_loss": (F.multi_margin_loss, CLASSES),
 }
-CASES = {**{name: (f, (X,)) for name, f in OF_ONE.items()}, **{name: (f, (X, y)) for name, (f, y) in OF_TWO.items()}}
+CASES = {
+    **{name: (f, (X,)) for name, f in OF_ONE.items()},
+    **{name: (f, (X, y)) for name, (f, y) in OF_TWO.items()},
+}
 
 
 @pytest.mark.parametrize("name", CASES)

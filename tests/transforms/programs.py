@@ -42,7 +42,9 @@ MODES: dict[str, Callable[[Function], Any]] = {
         lambda y: np.sum(vmap(lambda x: f(x, y * np.sum(x)))(ROWS) ** 2),
     )(Y),
     "jvp of vmap": lambda f: jvp(lambda rows, y: vmap(f, (0, None))(rows, y), (ROWS, Y), (ROWS, Y)),
-    "vmap of vmap": lambda f: grad(over_rows(lambda x, y: vmap(f, (None, 0))(x, np.stack([y, 2 * y]))), argnums=(0, 1))(ROWS, Y),
+    "vmap of vmap": lambda f: grad(
+        over_rows(lambda x, y: vmap(f, (None, 0))(x, np.stack([y, 2 * y]))), argnums=(0, 1)
+    )(ROWS, Y),
     "hessian of vmap": lambda f: hessian(lambda y: over_rows(f)(ROWS, y * y))(Y),
     "vmap of hessian": lambda f: vmap(hessian(twice(f)), (0, None))(ROWS, Y),
 }

@@ -57,7 +57,9 @@ def nothing_but_a_closure(wrap: Wrap) -> Any:
 
 
 def pytrees_and_keywords(wrap: Wrap) -> Any:
-    f = wrap(lambda p, *, scale, mode: {"out": np.tanh(p["x"] * p["y"]) * scale, "rest": (p["y"], mode, None, 3)})
+    f = wrap(
+        lambda p, *, scale, mode: {"out": np.tanh(p["x"] * p["y"]) * scale, "rest": (p["y"], mode, None, 3)}
+    )
 
     def run(x: Any, y: Any) -> Any:
         out = f({"x": x, "y": y}, scale=2.0, mode="text")
@@ -289,7 +291,9 @@ def test_stopped_gradients_and_integers() -> None:
     f = checkpoint(lambda x, n: stop_gradient(x) * x**n)
     assert grad(f)(3.0, 2) == 3 * 2 * 3
     assert hessian(checkpoint(lambda x: x**3))(2.0) == 12
-    np.testing.assert_array_equal(jacrev(checkpoint(lambda x: x[np.array([1, 1, 0])]))(np.ones(2)), [[0, 1], [0, 1], [1, 0]])
+    np.testing.assert_array_equal(
+        jacrev(checkpoint(lambda x: x[np.array([1, 1, 0])]))(np.ones(2)), [[0, 1], [0, 1], [1, 0]]
+    )
 
 
 def test_pullbacks_can_be_used_again() -> None:

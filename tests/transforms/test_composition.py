@@ -1,8 +1,9 @@
-"""Random programs under random stacks of transforms: every way to compute a derivative gives the same numbers.
+"""Random programs under random stacks of transforms: every way to compute a derivative gives the same
+numbers.
 
-A program maps a vector of three to another; so does each transform of it here, so that they can be stacked in any order. Parts
-of a program may be wrapped in what must not change its derivatives (checkpoints, custom rules that are true), and close over
-values of the program around them.
+A program maps a vector of three to another; so does each transform of it here, so that they can be stacked in
+any order. Parts of a program may be wrapped in what must not change its derivatives (checkpoints, custom
+rules that are true), and close over values of the program around them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,18 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from funcgrad import checkpoint, custom_jvp, custom_vjp, fixed_point, grad, jvp, linearize, stop_gradient, vjp, vmap
+from funcgrad import (
+    checkpoint,
+    custom_jvp,
+    custom_vjp,
+    fixed_point,
+    grad,
+    jvp,
+    linearize,
+    stop_gradient,
+    vjp,
+    vmap,
+)
 
 Vector = Callable[[Any], Any]
 X, V, C = np.array([0.3, -0.8, 1.2]), np.array([1.0, 0.5, -0.7]), np.array([-0.4, 1.0, 0.9])

@@ -20,7 +20,9 @@ def plain(x: Any, y: Any) -> Any:
     return np.sin(x) * y
 
 
-def with_vjp(fun: Callable[..., Any], fwd: Callable[..., Any], bwd: Callable[..., Any], **options: Any) -> Any:
+def with_vjp(
+    fun: Callable[..., Any], fwd: Callable[..., Any], bwd: Callable[..., Any], **options: Any
+) -> Any:
     f = custom_vjp(fun, **options)
     f.defvjp(fwd, bwd)
     return f
@@ -37,7 +39,9 @@ def doubled(bwd: Callable[..., Any]) -> Any:
 
 
 def product_vjp() -> Any:
-    return with_vjp(plain, lambda x, y: (plain(x, y), (x, y)), lambda s, ct: (ct * np.cos(s[0]) * s[1], ct * np.sin(s[0])))
+    return with_vjp(
+        plain, lambda x, y: (plain(x, y), (x, y)), lambda s, ct: (ct * np.cos(s[0]) * s[1], ct * np.sin(s[0]))
+    )
 
 
 def product_jvp() -> Any:
@@ -143,13 +147,19 @@ def test_defjvps_with_none() -> None:
 
 def test_a_rule_that_has_a_rule() -> None:
     cube, slope = custom_vjp(lambda x: x**3), custom_vjp(lambda x, ct: 3 * x**2 * ct)
-    slope.defvjp(lambda x, ct: (slope(x, ct), (x, ct)), lambda s, ct: (6 * s[0] * s[1] * ct, 3 * s[0] ** 2 * ct))
+    slope.defvjp(
+        lambda x, ct: (slope(x, ct), (x, ct)), lambda s, ct: (6 * s[0] * s[1] * ct, 3 * s[0] ** 2 * ct)
+    )
     cube.defvjp(lambda x: (cube(x), x), lambda x, ct: (slope(x, ct),))
     assert (grad(cube)(2.0), grad(grad(cube))(2.0), jvp(cube, (2.0,), (1.0,))[1]) == (12, 12, 12)
 
 
 def test_control_flow_in_function_and_rules() -> None:
-    f = with_vjp(lambda x: x * 2 if x > 0 else x, lambda x: (x * 2 if x > 0 else x, x), lambda x, ct: (ct * 5 if x > 0 else ct,))
+    f = with_vjp(
+        lambda x: x * 2 if x > 0 else x,
+        lambda x: (x * 2 if x > 0 else x, x),
+        lambda x, ct: (ct * 5 if x > 0 else ct,),
+    )
     assert (grad(f)(1.0), grad(f)(-1.0)) == (5, 1)
 
 
@@ -170,10 +180,14 @@ def test_single_precision_stays() -> None:
 
 
 def test_none_is_a_zero() -> None:
-    f = with_vjp(lambda x, n: x**n, lambda x, n: (x**n, (x, n)), lambda s, ct: (ct * s[1] * s[0] ** (s[1] - 1), None))
+    f = with_vjp(
+        lambda x, n: x**n, lambda x, n: (x**n, (x, n)), lambda s, ct: (ct * s[1] * s[0] ** (s[1] - 1), None)
+    )
     assert grad(f)(2.0, 3) == 12
     assert grad(lambda x, n: f(x, n), argnums=1)(2.0, 3.0) == 0
-    tree_in = with_vjp(lambda d: d["a"] * d["b"], lambda d: (d["a"] * d["b"], d), lambda d, ct: ({"a": ct, "b": None},))
+    tree_in = with_vjp(
+        lambda d: d["a"] * d["b"], lambda d: (d["a"] * d["b"], d), lambda d, ct: ({"a": ct, "b": None},)
+    )
     assert grad(tree_in)({"a": 1.0, "b": 2.0}) == {"a": 1, "b": 0}
     no_tangent = with_jvp(lambda x: 2 * x, lambda p, t: (2 * p[0], None))
     assert (jvp(no_tangent, (1.0,), (1.0,))[1], grad(no_tangent)(1.0)) == (0, 0)
@@ -226,7 +240,11 @@ def test_an_object_as_an_argument_and_a_method() -> None:
 
 
 def test_keywords_and_defaults_find_their_positions() -> None:
-    f = with_vjp(lambda x, y=3.0, z=1.0: x * y, lambda x, y, z: (x * y, (x, y)), lambda s, ct: (s[1] * ct, s[0] * ct, None))
+    f = with_vjp(
+        lambda x, y=3.0, z=1.0: x * y,
+        lambda x, y, z: (x * y, (x, y)),
+        lambda s, ct: (s[1] * ct, s[0] * ct, None),
+    )
     assert grad(lambda x: f(x))(2.0) == 3
     assert grad(lambda x: f(y=x, x=5.0))(2.0) == 5
     assert grad(lambda x: f(z=2.0, x=x))(2.0) == 3
@@ -248,7 +266,12 @@ def test_a_ufunc_can_be_given_a_rule() -> None:
 
 
 def test_nondiff_argnums_of_any_kind() -> None:
-    apply = with_vjp(lambda f, x: f(x), lambda f, x: (f(x), x), lambda f, x, ct: (100 * ct * grad(f)(x),), nondiff_argnums=0)
+    apply = with_vjp(
+        lambda f, x: f(x),
+        lambda f, x: (f(x), x),
+        lambda f, x, ct: (100 * ct * grad(f)(x),),
+        nondiff_argnums=0,
+    )
     assert grad(apply, argnums=1)(np.square, 3.0) == 600
     f = with_vjp(
         lambda x, mode, table: x * len(mode),
@@ -262,7 +285,9 @@ def test_nondiff_argnums_of_any_kind() -> None:
 
 def test_a_tracer_at_nondiff_argnums_has_no_derivative() -> None:
     def f_of(x: Any, k: Any) -> Any:
-        f = with_vjp(lambda x, k: x * k, lambda x, k: (x * k, None), lambda k, _, ct: (ct * k,), nondiff_argnums=(-1,))
+        f = with_vjp(
+            lambda x, k: x * k, lambda x, k: (x * k, None), lambda k, _, ct: (ct * k,), nondiff_argnums=(-1,)
+        )
         return f(x, k)
 
     assert grad(lambda x: f_of(x, x))(3.0) == 3
@@ -309,7 +334,9 @@ def test_a_rule_that_closes_over_a_tracer_is_an_error_that_names_it(kind: str) -
             f = with_jvp(lambda y: x * y, lambda p, t: (x * p[0], x * t[0]))
         return f(x * x)
 
-    with pytest.raises(EscapedTracerError, match=rf"custom_{kind} <lambda>: its derivative rule closes over a tracer"):
+    with pytest.raises(
+        EscapedTracerError, match=rf"custom_{kind} <lambda>: its derivative rule closes over a tracer"
+    ):
         grad(outer)(2.0)
 
 
@@ -342,9 +369,15 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: grad(custom_vjp(np.sin))(1.0),
         r"custom_vjp sin was called, but has no rule yet: .*defvjp",
     ),
-    "no rule (jvp)": (lambda: custom_jvp(np.sin)(1.0), r"custom_jvp sin was called, but has no rule yet: .*defjvp"),
+    "no rule (jvp)": (
+        lambda: custom_jvp(np.sin)(1.0),
+        r"custom_jvp sin was called, but has no rule yet: .*defjvp",
+    ),
     "fwd is no function": (lambda: custom_vjp(np.sin).defvjp(1, 2), "fwd must be a function, not int"),
-    "rule is no function": (lambda: custom_jvp(np.sin).defjvp(None), "the rule must be a function, not NoneType"),
+    "rule is no function": (
+        lambda: custom_jvp(np.sin).defjvp(None),
+        "the rule must be a function, not NoneType",
+    ),
     "fwd returns no pair": (
         lambda: grad(with_vjp(np.sin, np.sin, lambda _, ct: (ct,)))(1.0),
         r"fwd must return a pair \(output, residuals\), but it returned an array of shape \(\)",
@@ -377,7 +410,10 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: grad(lambda v: np.sum(doubled(lambda _, ct: (ct * np.ones(3),))(v)))(1.0),
         r"has shape \(3,\), but its argument has shape \(\).*sum the cotangent",
     ),
-    "bwd returns text": (lambda: grad(doubled(lambda _, ct: ("a",)))(1.0), "a cotangent that bwd returned is a str"),
+    "bwd returns text": (
+        lambda: grad(doubled(lambda _, ct: ("a",)))(1.0),
+        "a cotangent that bwd returned is a str",
+    ),
     "bwd returns complex for real": (
         lambda: grad(doubled(lambda _, ct: (1j * ct,)))(1.0),
         "is real.*return its real part",
@@ -506,6 +542,7 @@ def test_plain_arrays_may_change_after_the_call() -> None:
 
 def test_a_vjp_fn_that_is_no_function() -> None:
     with pytest.raises(
-        RuleError, match=r"custom_gradient <lambda> must return a pair \(output, vjp_fn\), but its vjp_fn is a int"
+        RuleError,
+        match=r"custom_gradient <lambda> must return a pair \(output, vjp_fn\), but its vjp_fn is a int",
     ):
         grad(custom_gradient(lambda x: (x, 3)))(1.0)

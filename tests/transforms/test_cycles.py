@@ -1,4 +1,6 @@
-"""No call leaves a reference cycle behind: what it made is freed when it returns, with the garbage collector off."""
+"""No call leaves a reference cycle behind: what it made is freed when it returns, with the garbage collector
+off.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ def filling(x: Any) -> Any:
 
 
 def decomposed(a: Any) -> Any:
-    return np.linalg.slogdet(a)[1] + np.linalg.norm(np.linalg.inv(a)) + np.linalg.svd(a)[1][0] + np.einsum("ij,jk->", a, a)
+    return (
+        np.linalg.slogdet(a)[1]
+        + np.linalg.norm(np.linalg.inv(a))
+        + np.linalg.svd(a)[1][0]
+        + np.einsum("ij,jk->", a, a)
+    )
 
 
 def refused(fun: Callable[[Any], Any]) -> None:
@@ -82,7 +89,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "checkpoint under vmap": lambda: fg.vmap(saving)(A),
     "checkpoint, twice": lambda: fg.hessian(lambda x: np.sum(saving(x)))(X),
     "root": lambda: fg.grad(lambda a: np.sum(fg.root(lambda y, a: y**3 - a, np.ones(4), a)))(X),
-    "fixed_point": lambda: fg.grad(lambda a: np.sum(fg.fixed_point(lambda y, a: np.cos(y) * a * 0.1, np.ones(4), a)))(X),
+    "fixed_point": lambda: fg.grad(
+        lambda a: np.sum(fg.fixed_point(lambda y, a: np.cos(y) * a * 0.1, np.ones(4), a))
+    )(X),
     "assignment": lambda: fg.grad(filling)(X),
     "assignment, pushed": lambda: fg.jvp(filling, (X,), (X,)),
     "assignment under vmap": lambda: fg.vmap(filling)(A),

@@ -63,7 +63,13 @@ def test_any_order(order: int) -> None:
         f = grad(f)
     x = 0.7
     powers = [4 * x**3, 12 * x**2, 24 * x, 24, 0]
-    waves = [2 * np.cos(2 * x), -4 * np.sin(2 * x), -8 * np.cos(2 * x), 16 * np.sin(2 * x), 32 * np.cos(2 * x)]
+    waves = [
+        2 * np.cos(2 * x),
+        -4 * np.sin(2 * x),
+        -8 * np.cos(2 * x),
+        16 * np.sin(2 * x),
+        32 * np.cos(2 * x),
+    ]
     assert f(x) == pytest.approx(powers[order - 1] + waves[order - 1])
 
 
@@ -175,7 +181,9 @@ def test_an_input_that_is_returned_as_it_is() -> None:
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128, np.longdouble])
+@pytest.mark.parametrize(
+    "dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128, np.longdouble]
+)
 def test_a_gradient_has_the_shape_and_dtype_of_its_input(dtype: Any) -> None:
     for x in (np.ones((2, 3), dtype), np.ones((0, 2), dtype), np.ones((), dtype), dtype(1)):
         gradient = grad(lambda x: np.sum(np.float64(2.0) * (x * x).real))(x)
@@ -230,7 +238,9 @@ def test_argnums(argnums: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("transform", [grad, value_and_grad, jacrev, jacfwd, hessian, elementwise_grad])
-@pytest.mark.parametrize("argnums", [(), [], True, (0, True), 1.0, "0", None, (0, None), np.bool_(True), {0}, (0, (1,))], ids=str)
+@pytest.mark.parametrize(
+    "argnums", [(), [], True, (0, True), 1.0, "0", None, (0, None), np.bool_(True), {0}, (0, (1,))], ids=str
+)
 def test_argnums_of_the_wrong_kind(transform: Any, argnums: Any) -> None:
     with pytest.raises(ArgumentError, match=rf"{transform.__name__}: argnums"):
         transform(lambda x, y: x * y, argnums)
@@ -281,7 +291,9 @@ def test_has_aux_wants_a_pair(returned: Any) -> None:
         lambda f: jacrev(f, has_aux=True)(1.0),
         lambda f: jacfwd(f, has_aux=True)(1.0),
     ):
-        with pytest.raises(OutputError, match=r"has_aux=True: named must return a pair \(output, aux\), but it retu"):
+        with pytest.raises(
+            OutputError, match=r"has_aux=True: named must return a pair \(output, aux\), but it retu"
+        ):
             run(named)
 
 
@@ -328,7 +340,9 @@ def test_a_registered_class() -> None:
 
 
 def test_integers_among_the_leaves_are_refused_with_their_place() -> None:
-    with pytest.raises(NonDifferentiableError, match=r"grad: argument 1 at \['n'\]\[0\] is of integer dtype int64.*allow_int"):
+    with pytest.raises(
+        NonDifferentiableError, match=r"grad: argument 1 at \['n'\]\[0\] is of integer dtype int64.*allow_int"
+    ):
         grad(lambda x, p: x, argnums=1)(1.0, {"n": [np.arange(3)]})
     came = grad(lambda p: p["w"] * 2.0, allow_int=True)({"w": 1.0, "n": np.arange(3)})
     assert came["w"] == 2.0
@@ -529,7 +543,9 @@ def test_stop_gradient() -> None:
 @pytest.mark.parametrize("transform", [grad, value_and_grad, jacrev, jacfwd, hessian, elementwise_grad])
 @pytest.mark.parametrize("wrong", [3, X, "text", [np.sin]], ids=repr)
 def test_what_is_no_function(transform: Any, wrong: Any) -> None:
-    with pytest.raises(ArgumentError, match=rf"{transform.__name__} takes a function, not (int|ndarray|str|list)"):
+    with pytest.raises(
+        ArgumentError, match=rf"{transform.__name__} takes a function, not (int|ndarray|str|list)"
+    ):
         transform(wrong)
 
 
@@ -537,12 +553,18 @@ def test_what_is_no_function_and_too_many_cotangents() -> None:
     for call in (lambda: vjp(3, 1.0), lambda: jvp(3, (1.0,), (1.0,))):
         with pytest.raises(ArgumentError, match="takes a function, not int"):
             call()
-    with pytest.raises(CotangentError, match=r"takes one cotangent \(a tuple, for an output that is one\), not 2"):
+    with pytest.raises(
+        CotangentError, match=r"takes one cotangent \(a tuple, for an output that is one\), not 2"
+    ):
         vjp(lambda x: (x, x), 1.0)[1](1.0, 1.0)
 
 
 def test_none_is_zero_in_any_place_of_a_tangent_or_cotangent() -> None:
-    out, t = jvp(lambda p: p["a"][0] * p["a"][1] * p["b"], ({"a": (2.0, 3.0), "b": 5.0},), ({"a": (None, 1.0), "b": None},))
+    out, t = jvp(
+        lambda p: p["a"][0] * p["a"][1] * p["b"],
+        ({"a": (2.0, 3.0), "b": 5.0},),
+        ({"a": (None, 1.0), "b": None},),
+    )
     assert (out, t) == (30.0, 10.0)
     _, pull = vjp(lambda x: {"a": (2 * x, 3 * x), "b": x}, 1.0)
     assert pull({"a": None, "b": np.float64(1.0)}) == (1.0,)
@@ -558,9 +580,13 @@ def test_integers_have_no_tangent_but_zero() -> None:
     for zero in (None, np.zeros(2), np.zeros(2, float0)):
         np.testing.assert_array_equal(jvp(lambda x, n: x * n, (X[:2], n), (np.ones(2), zero))[1], [1.0, 2.0])
     for primal, t in ((n, np.ones(2)), (np.int64(2), 1.0)):
-        with pytest.raises(NonDifferentiableError, match=r"jvp: tangent 0 is not zero, but its primal is of dtype int64"):
+        with pytest.raises(
+            NonDifferentiableError, match=r"jvp: tangent 0 is not zero, but its primal is of dtype int64"
+        ):
             jvp(lambda n: n * 2.0, (primal,), (t,))
-    with pytest.raises(NonDifferentiableError, match="elementwise_grad: argument 0 is of integer dtype int64"):
+    with pytest.raises(
+        NonDifferentiableError, match="elementwise_grad: argument 0 is of integer dtype int64"
+    ):
         elementwise_grad(np.sin)(n)
 
 
@@ -610,11 +636,26 @@ def test_a_keyword_only_argument_is_differentiated_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: grad(_product, argnames="z")(1.0), r"grad: argnames='z' asks for the argument 'z', but _product was called"),
-        (lambda: grad(_product, 1, argnames="x"), r"grad was given argnums=1 and argnames='x'; give one of them"),
-        (lambda: jacrev(_product, argnames=("x", "x")), r"jacrev: argnames=\('x', 'x'\) names an argument twice"),
-        (lambda: hessian(_product, argnames=0), r"hessian: argnames must be a name or a tuple of names, not 0 \(int\)"),
-        (lambda: grad(_product)(), r"asks for positional argument 0, but _product was called with 0 positional arguments"),
+        (
+            lambda: grad(_product, argnames="z")(1.0),
+            r"grad: argnames='z' asks for the argument 'z', but _product was called",
+        ),
+        (
+            lambda: grad(_product, 1, argnames="x"),
+            r"grad was given argnums=1 and argnames='x'; give one of them",
+        ),
+        (
+            lambda: jacrev(_product, argnames=("x", "x")),
+            r"jacrev: argnames=\('x', 'x'\) names an argument twice",
+        ),
+        (
+            lambda: hessian(_product, argnames=0),
+            r"hessian: argnames must be a name or a tuple of names, not 0 \(int\)",
+        ),
+        (
+            lambda: grad(_product)(),
+            r"asks for positional argument 0, but _product was called with 0 positional arguments",
+        ),
         (lambda: grad(np.sin, 1)(1.0), r"pass what is differentiated, or name it by argnames="),
     ],
 )

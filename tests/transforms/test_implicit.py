@@ -58,7 +58,9 @@ def test_vmap(name: str) -> None:
     for order in (grad, hessian):
         found, expected = (vmap(order(squared(f), 1), shared)(W, rows) for f in (solver, unrolled))
         np.testing.assert_allclose(found, expected, atol=1e-9)
-        found, expected = (order(lambda w, f=f: np.sum(vmap(squared(f), shared)(w, rows)))(W) for f in (solver, unrolled))
+        found, expected = (
+            order(lambda w, f=f: np.sum(vmap(squared(f), shared)(w, rows)))(W) for f in (solver, unrolled)
+        )
         np.testing.assert_allclose(found, expected, atol=1e-9)
     tangents = [jvp(lambda w, f=f: vmap(f, shared)(w, rows), (W,), (W,))[1] for f in (solver, unrolled)]
     np.testing.assert_allclose(tangents[0], tangents[1], atol=1e-9)
@@ -94,7 +96,10 @@ def test_trees() -> None:
     def solve(a: Any) -> Any:
         start = {"p": 0, "q": (np.zeros(2), 0.0)}
         return fixed_point(
-            lambda s, k: {"p": np.cos(s["q"][1] * a) / 2, "q": (s["p"] * np.ones(2) * k["a"] / 2, s["p"] * k["a"] / 2)},
+            lambda s, k: {
+                "p": np.cos(s["q"][1] * a) / 2,
+                "q": (s["p"] * np.ones(2) * k["a"] / 2, s["p"] * k["a"] / 2),
+            },
             start,
             {"a": a, "note": "text"},
         )
@@ -122,7 +127,9 @@ def test_complex_fixed_points() -> None:
 
 
 def test_branches_are_those_at_the_solution() -> None:
-    check_grads(lambda a: fixed_point(lambda x: 0.3 * np.where(x > 0, a * x, 5 * x) + a, -1.0), (0.7,), order=2)
+    check_grads(
+        lambda a: fixed_point(lambda x: 0.3 * np.where(x > 0, a * x, 5 * x) + a, -1.0), (0.7,), order=2
+    )
     check_grads(lambda a: fixed_point(lambda x: 0.3 * a * x + a if x > 0 else x + 2.0, -1.0), (0.7,), order=2)
 
 
@@ -146,7 +153,12 @@ def test_no_derivative_runs_through_the_iteration() -> None:
 
 def test_a_solver_of_another_library() -> None:
     def cube_root(a: Any) -> Any:
-        return root(lambda x, a: x**3 - a, 1.0, a, solver=lambda g, _: scipy.optimize.brentq(lambda x: float(g(x)), 0, 10))
+        return root(
+            lambda x, a: x**3 - a,
+            1.0,
+            a,
+            solver=lambda g, _: scipy.optimize.brentq(lambda x: float(g(x)), 0, 10),
+        )
 
     assert cube_root(8.0) == pytest.approx(2)
     check_grads(cube_root, (8.0,), order=3)
@@ -172,7 +184,11 @@ def test_the_equations_of_root_may_have_another_structure() -> None:
 # ---- misuse ----------------------------------------------------------------------------------------------------------
 
 WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "no contraction": (lambda: fixed_point(lambda x: 2 * x + 1, 1.0), ConvergenceError, "fixed_point did not converge"),
+    "no contraction": (
+        lambda: fixed_point(lambda x: 2 * x + 1, 1.0),
+        ConvergenceError,
+        "fixed_point did not converge",
+    ),
     "too slow": (
         lambda: fixed_point(lambda x: 0.999 * x + 1, 1.0, max_steps=50),
         ConvergenceError,
@@ -180,7 +196,11 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "NaN": (lambda: fixed_point(lambda x: np.log(x - 5), 1.0), ConvergenceError, "became NaN or inf"),
     "no root": (lambda: root(lambda x: x**2 + 1, 1.0), ConvergenceError, "root did not converge"),
-    "a root where nothing changes": (lambda: root(lambda x: 0 * x + 1, 1.0), ConvergenceError, "Jacobian became singular"),
+    "a root where nothing changes": (
+        lambda: root(lambda x: 0 * x + 1, 1.0),
+        ConvergenceError,
+        "Jacobian became singular",
+    ),
     "the derivative does not converge": (
         lambda: grad(lambda a: fixed_point(lambda x: x * a, 0.0))(2.0),
         ConvergenceError,
@@ -191,15 +211,39 @@ WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ArgumentError,
         r"returned shape \(3,\) for x of shape \(2,\)",
     ),
-    "another structure": (lambda: fixed_point(lambda x: (x,), 1.0), ArgumentError, "expected a leaf, found .* look like x0"),
+    "another structure": (
+        lambda: fixed_point(lambda x: (x,), 1.0),
+        ArgumentError,
+        "expected a leaf, found .* look like x0",
+    ),
     "no numbers": (lambda: fixed_point(lambda x: "text", 1.0), ArgumentError, "must return numbers, not str"),
-    "a start of text": (lambda: fixed_point(lambda x: x, "text"), ArgumentError, "x0 must hold numbers, not str"),
-    "too many equations": (lambda: root(lambda x: np.ones(3), np.ones(2)), ArgumentError, "returned 3 numbers for 2 unknowns"),
+    "a start of text": (
+        lambda: fixed_point(lambda x: x, "text"),
+        ArgumentError,
+        "x0 must hold numbers, not str",
+    ),
+    "too many equations": (
+        lambda: root(lambda x: np.ones(3), np.ones(2)),
+        ArgumentError,
+        "returned 3 numbers for 2 unknowns",
+    ),
     "no function": (lambda: fixed_point(3, 1.0), ArgumentError, "fixed_point takes a function, not int"),  # type: ignore[arg-type]
-    "no solver": (lambda: root(lambda x: x, 1.0, solver=3), ArgumentError, "root: solver= takes a function, not int"),  # type: ignore[arg-type]
-    "no steps": (lambda: fixed_point(np.cos, 1.0, max_steps=0), ArgumentError, "max_steps must be an int of at least 1, not 0"),
+    "no solver": (
+        lambda: root(lambda x: x, 1.0, solver=3),
+        ArgumentError,
+        "root: solver= takes a function, not int",
+    ),  # type: ignore[arg-type]
+    "no steps": (
+        lambda: fixed_point(np.cos, 1.0, max_steps=0),
+        ArgumentError,
+        "max_steps must be an int of at least 1, not 0",
+    ),
     "half a step": (lambda: root(np.cos, 1.0, max_steps=2.5), ArgumentError, "max_steps must be an int"),  # type: ignore[arg-type]
-    "a tolerance below 0": (lambda: fixed_point(np.cos, 1.0, rtol=-1.0), ArgumentError, "rtol must be at least 0"),
+    "a tolerance below 0": (
+        lambda: fixed_point(np.cos, 1.0, rtol=-1.0),
+        ArgumentError,
+        "rtol must be at least 0",
+    ),
     "complex roots": (lambda: root(lambda x: x * x + 1, 1j), ArgumentError, "x0 is complex"),
 }
 

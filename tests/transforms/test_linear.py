@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import custom_gradient, custom_vjp, grad, jacfwd, jvp, linear_transpose, linearize, tree, vjp, vmap
+from funcgrad import (
+    custom_gradient,
+    custom_vjp,
+    grad,
+    jacfwd,
+    jvp,
+    linear_transpose,
+    linearize,
+    tree,
+    vjp,
+    vmap,
+)
 from funcgrad.core.engine.primitive import Spec
 from funcgrad.errors import ArgumentError, CotangentError, OutputError, RuleError
 from funcgrad.transforms.leaves import float0
@@ -37,7 +48,11 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]
     ),
     "linalg": (lambda m: np.linalg.inv(m), (A @ A.T,), (np.ones((2, 2)),)),
     "writes": (lambda x: _filled(x), (X,), (X + 1,)),
-    "single precision": (lambda x: np.float64(2) * x.astype(np.float64), (np.float32([1, 2]),), (np.float32([3, 4]),)),
+    "single precision": (
+        lambda x: np.float64(2) * x.astype(np.float64),
+        (np.float32([1, 2]),),
+        (np.float32([3, 4]),),
+    ),
     "complex": (lambda z: np.abs(z) * np.exp(z), (X + 1j,), (X - 2j,)),
     "real to complex": (lambda x: np.fft.fft(x * x), (X,), (X + 1,)),
     "the same output twice": (lambda x: (x * 2, x * 2, x), (X,), (X,)),
@@ -114,7 +129,9 @@ def test_a_backward_rule_that_is_not_linear_is_refused() -> None:
     clipped = custom_gradient(lambda x: (x, lambda ct: np.clip(ct, -1, 1)))
     doubled = custom_gradient(lambda x: (x * x, lambda ct: 2 * x * ct))
     for over in (lambda f: lambda x: 5 * np.sum(f(x)), lambda f: lambda x: 5 * np.sum(vmap(f)(x))):
-        with pytest.raises(RuleError, match="custom_gradient <lambda>, linearized: its backward rule must be linear"):
+        with pytest.raises(
+            RuleError, match="custom_gradient <lambda>, linearized: its backward rule must be linear"
+        ):
             linearize(over(clipped), X)
         assert linearize(over(doubled), X)[1](np.ones(3)) == pytest.approx(10 * np.sum(X))
 
@@ -163,7 +180,9 @@ def test_the_transpose_agrees_with_vjp(name: str) -> None:
     fun, primals = LINEAR[name]
     out, pull = vjp(fun, *primals)
     rng = np.random.default_rng(0)
-    ct = tree.map(lambda o: (rng.normal(size=o.shape) * (1 + 1j if o.dtype.kind == "c" else 1)).astype(o.dtype), out)
+    ct = tree.map(
+        lambda o: (rng.normal(size=o.shape) * (1 + 1j if o.dtype.kind == "c" else 1)).astype(o.dtype), out
+    )
     transpose = linear_transpose(fun, *primals)
     equal(transpose(ct), pull(ct))
     equal(transpose(ct), pull(ct))
@@ -219,7 +238,9 @@ NONLINEAR: dict[str, tuple[Callable[[Any], Any], str]] = {
 @pytest.mark.parametrize("name", NONLINEAR)
 def test_nonlinear_functions_are_refused_by_the_name_of_the_operation(name: str) -> None:
     fun, operation = NONLINEAR[name]
-    with pytest.raises(ArgumentError, match=rf"linear_transpose: \S+ must be linear, but {operation}.* is not linear"):
+    with pytest.raises(
+        ArgumentError, match=rf"linear_transpose: \S+ must be linear, but {operation}.* is not linear"
+    ):
         linear_transpose(fun, X)
 
 

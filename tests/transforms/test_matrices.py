@@ -166,7 +166,11 @@ SPOILT = {
     "power": (lambda x: x**0.5, np.array([0.0, 4.0]), [[np.inf, 0], [0, 0.25]]),
     "stack": (lambda x: np.stack([np.sqrt(x[0]), x[0] * 3]), np.array([0.0, 1.0]), [[np.inf, 0], [3, 0]]),
     "concatenate": (lambda x: np.concatenate([np.sqrt(x), x * 2]), np.array([0.0]), [[np.inf], [2]]),
-    "through a sum": (lambda x: np.sqrt(x).reshape(2, 1).sum(axis=1), np.array([0.0, 4.0]), [[np.inf, 0], [0, 0.25]]),
+    "through a sum": (
+        lambda x: np.sqrt(x).reshape(2, 1).sum(axis=1),
+        np.array([0.0, 4.0]),
+        [[np.inf, 0], [0, 0.25]],
+    ),
     "through indexing": (lambda x: np.sqrt(x)[::-1], np.array([0.0, 4.0]), [[0, 0.25], [np.inf, 0]]),
     "NaN": (lambda x: np.stack([np.nan * x[0], x[1] ** 2]), np.array([1.0, 2.0]), [[np.nan, 0], [0, 4]]),
 }

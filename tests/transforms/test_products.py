@@ -61,7 +61,9 @@ def test_the_diagonal_of_the_hessian(chunk_size: int | None) -> None:
 
 
 def test_the_diagonal_has_the_structure_and_dtypes_of_the_argument() -> None:
-    found = hessian_diagonal(lambda d: np.sum(d["w"] ** 3) * d["b"] ** 2)({"w": np.ones((2, 2), np.float32), "b": 2.0})
+    found = hessian_diagonal(lambda d: np.sum(d["w"] ** 3) * d["b"] ** 2)(
+        {"w": np.ones((2, 2), np.float32), "b": 2.0}
+    )
     assert found["w"].dtype == np.float32
     np.testing.assert_allclose(found["w"], 24 * np.ones((2, 2)))
     assert found["b"] == 8

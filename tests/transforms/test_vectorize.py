@@ -37,7 +37,9 @@ def test_an_axis_for_each_argument() -> None:
     np.testing.assert_array_equal(vmap(f, (None, 0))(10.0, A), 10 * A)
     np.testing.assert_array_equal(vmap(f, (0, -1))(A[0], A[0].T), A[0] ** 2)
     np.testing.assert_array_equal(vmap(f, [0, None])(A, 10.0), 10 * A)
-    np.testing.assert_array_equal(vmap(vmap(f, (None, 0)), (0, None))(np.arange(2.0), np.arange(3.0)), [[0, 0, 0], [0, 1, 2]])
+    np.testing.assert_array_equal(
+        vmap(vmap(f, (None, 0)), (0, None))(np.arange(2.0), np.arange(3.0)), [[0, 0, 0], [0, 1, 2]]
+    )
 
 
 def test_an_axis_for_each_output() -> None:
@@ -149,7 +151,9 @@ def test_per_example_gradients() -> None:
     values, gradients = vmap(value_and_grad(loss), (None, 0, 0))(W, XS, YS)
     np.testing.assert_allclose(values, [loss(W, x, y) for x, y in zip(XS, YS, strict=True)])
     np.testing.assert_allclose(gradients["b"], came["b"])
-    np.testing.assert_allclose(came["a"].sum(axis=0), grad(lambda w: np.sum(vmap(loss, (None, 0, 0))(w, XS, YS)))(W)["a"])
+    np.testing.assert_allclose(
+        came["a"].sum(axis=0), grad(lambda w: np.sum(vmap(loss, (None, 0, 0))(w, XS, YS)))(W)["a"]
+    )
 
 
 @pytest.mark.parametrize("transform", [jacrev, jacfwd, hessian], ids=["jacrev", "jacfwd", "hessian"])
@@ -222,8 +226,14 @@ def test_sizes_that_differ_are_listed_by_argument() -> None:
         (lambda: vmap(lambda x: x, in_axes=({"w": 0},))({"v": A}), r"in_axes.*does not fit"),
         (lambda: vmap(lambda x: (x, x), out_axes=(0,))(A), r"out_axes.*does not fit"),
         (lambda: vmap(lambda x: x, out_axes=5)(A), r"out_axes=5 for an output with 3 axes"),
-        (lambda: vmap(lambda x: x, out_axes=None)(A), r"out_axes is None for an output of <lambda> that differs"),
-        (lambda: vmap(lambda x: "text")(A), r"returned a str among its outputs, which can't be stacked.*out_axes=None"),
+        (
+            lambda: vmap(lambda x: x, out_axes=None)(A),
+            r"out_axes is None for an output of <lambda> that differs",
+        ),
+        (
+            lambda: vmap(lambda x: "text")(A),
+            r"returned a str among its outputs, which can't be stacked.*out_axes=None",
+        ),
     ],
 )
 def test_wrong_calls_say_what_to_write(call: Any, message: str) -> None:
@@ -269,7 +279,9 @@ def test_branches_are_looped_over_if_asked(axes):
     rows, scale = LOOPED
     given = rows if axes[0] == 0 else rows.T.copy()
     before = given.copy()
-    with pytest.warns(LoopWarning, match=r"collatz_like is called 4 times, once for each example.* Write np\.where"):
+    with pytest.warns(
+        LoopWarning, match=r"collatz_like is called 4 times, once for each example.* Write np\.where"
+    ):
         out, first = vmap(collatz_like, axes[:2], ({"y": axes[2], "n": 0}, 0), on_branch="loop")(given, scale)
     expected = [collatz_like(row.copy(), scale) for row in rows]
     np.testing.assert_array_equal(out["y"], np.stack([e[0]["y"] for e in expected], axis=axes[2]))
@@ -289,9 +301,13 @@ def test_loops_nest_with_every_transform():
     gradients = [grad(relu_chain)(row) for row in rows]
     np.testing.assert_array_equal(vmap(grad(relu_chain), on_branch="loop")(rows), gradients)
     np.testing.assert_array_equal(grad(lambda x: np.sum(looped(x)))(rows), gradients)
-    np.testing.assert_array_equal(vmap(hessian(relu_chain), on_branch="loop")(rows), [hessian(relu_chain)(r) for r in rows])
+    np.testing.assert_array_equal(
+        vmap(hessian(relu_chain), on_branch="loop")(rows), [hessian(relu_chain)(r) for r in rows]
+    )
     np.testing.assert_allclose(jvp(looped, (rows,), (rows,))[1], np.sum(gradients * rows, axis=1), rtol=1e-14)
-    both = vmap(lambda a: vmap(relu_chain, on_branch="loop")(a * rows), on_branch="loop")(np.array([1.0, -2.0]))
+    both = vmap(lambda a: vmap(relu_chain, on_branch="loop")(a * rows), on_branch="loop")(
+        np.array([1.0, -2.0])
+    )
     np.testing.assert_array_equal(both, [looped(rows), looped(-2 * rows)])
 
 

@@ -42,7 +42,9 @@ def containers(inner):
     )
 
 
-trees = st.recursive(st.one_of(st.none(), st.floats(allow_nan=False), st.text(max_size=2)), containers, max_leaves=12)
+trees = st.recursive(
+    st.one_of(st.none(), st.floats(allow_nan=False), st.text(max_size=2)), containers, max_leaves=12
+)
 
 
 def same(x, y):
@@ -174,7 +176,10 @@ def test_the_factory_of_a_defaultdict_is_kept():
 def test_is_leaf_stops_at_containers():
     assert tree.leaves([(1, 2), [3]], is_leaf=lambda x: isinstance(x, tuple)) == [(1, 2), 3]
     assert tree.flatten(None, is_leaf=lambda x: x is None) == ([None], tree.LEAF)
-    assert tree.map(lambda x: x is None, {"a": None, "b": 1}, is_leaf=lambda x: x is None) == {"a": True, "b": False}
+    assert tree.map(lambda x: x is None, {"a": None, "b": 1}, is_leaf=lambda x: x is None) == {
+        "a": True,
+        "b": False,
+    }
     assert tree.reduce(lambda x, y: x + [y], [None, 1], [], is_leaf=lambda x: x is None) == [None, 1]
     assert not tree.all([None, 1], is_leaf=lambda x: x is None)
 
@@ -288,7 +293,10 @@ def test_none_in_a_prefix():
     assert tree.broadcast_prefix((None, 0), ([1, 2], 3), none_is_leaf=True) == [None, None, 0]
     with pytest.raises(ValueError, match="expected None, found"):
         tree.broadcast_prefix((None, 0), ([1, 2], 3))
-    assert tree.broadcast_prefix([(0, 1)], [[5, 6]], is_leaf=lambda x: isinstance(x, tuple)) == [(0, 1), (0, 1)]
+    assert tree.broadcast_prefix([(0, 1)], [[5, 6]], is_leaf=lambda x: isinstance(x, tuple)) == [
+        (0, 1),
+        (0, 1),
+    ]
 
 
 def test_reduce_and_all():

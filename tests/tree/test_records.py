@@ -59,7 +59,9 @@ def loss(p: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "make", [Plain, lambda w: Frozen(w=w), Derived, Child, lambda w: SimpleNamespace(w=w, b=1.0)], ids=lambda m: m.__name__
+    "make",
+    [Plain, lambda w: Frozen(w=w), Derived, Child, lambda w: SimpleNamespace(w=w, b=1.0)],
+    ids=lambda m: m.__name__,
 )
 def test_they_are_differentiated(make: Any) -> None:
     w = np.array([1.0, 2.0])
@@ -69,9 +71,13 @@ def test_they_are_differentiated(make: Any) -> None:
     assert type(slope) is type(p)
     np.testing.assert_allclose(slope.w, 3 * w**2 * factor)
     np.testing.assert_allclose(value_and_grad(loss)(p)[1].w, slope.w)
-    np.testing.assert_allclose(jvp(loss, (p,), (tree.map(np.ones_like, p),))[1], sum(map(np.sum, tree.leaves(slope))))
+    np.testing.assert_allclose(
+        jvp(loss, (p,), (tree.map(np.ones_like, p),))[1], sum(map(np.sum, tree.leaves(slope)))
+    )
     np.testing.assert_allclose(hessian(loss)(p).w.w, np.diag(6 * w * factor))
-    np.testing.assert_allclose(vmap(loss, (tree.map(lambda x: 0 if np.ndim(x) else None, p),))(p), w**3 * factor)
+    np.testing.assert_allclose(
+        vmap(loss, (tree.map(lambda x: 0 if np.ndim(x) else None, p),))(p), w**3 * factor
+    )
 
 
 @pytest.mark.parametrize("frozen", [False, True])

@@ -29,7 +29,9 @@ class SubBox(Box):
     pass
 
 
-tree.register_node(Box, lambda x: ((x.content,), x.label), lambda label, children: Box(*children, label), ["content"])
+tree.register_node(
+    Box, lambda x: ((x.content,), x.label), lambda label, children: Box(*children, label), ["content"]
+)
 tree.register_node(
     Bag,
     lambda x: (x.items.values(), tuple(x.items)),
@@ -67,7 +69,12 @@ def test_registered_classes_are_containers():
         "[2]<1>",
     ]
     box, bag, pair = tree.unflatten(structure, "vwxyz")
-    assert (box.content, box.label, bag.items, pair.both) == ("v", "label", {"a": "w", "b": ("x",)}, ("y", "z"))
+    assert (box.content, box.label, bag.items, pair.both) == (
+        "v",
+        "label",
+        {"a": "w", "b": ("x",)},
+        ("y", "z"),
+    )
     assert pickle.loads(pickle.dumps(structure)) == structure
     assert tree.structure(Box(1.0, "other")) != structure.children[0]
 
@@ -75,7 +82,9 @@ def test_registered_classes_are_containers():
 def test_a_subclass_of_a_registered_class_is_a_leaf():
     x = SubBox(1.0)
     assert tree.leaves([x]) == [x]
-    with pytest.raises(ValueError, match=r"a subclass of Box is a leaf until tree.register_node makes it a container"):
+    with pytest.raises(
+        ValueError, match=r"a subclass of Box is a leaf until tree.register_node makes it a container"
+    ):
         tree.flatten_like(tree.structure(Box(1.0)), x)
 
 
@@ -128,7 +137,11 @@ def test_fields_may_be_named_at_registration(fields):
 @pytest.mark.parametrize(
     ("fields", "error", "text"),
     [
-        ({"data_fields": ["w"], "meta_fields": []}, ValueError, r"fields are \['w', 'b'\], data_fields \['w'\]"),
+        (
+            {"data_fields": ["w"], "meta_fields": []},
+            ValueError,
+            r"fields are \['w', 'b'\], data_fields \['w'\]",
+        ),
         ({"data_fields": ["w", "b"], "meta_fields": ["b"]}, ValueError, "must be named once"),
         ({"data_fields": ["w", "w", "b"]}, ValueError, "must be named once"),
         ({"data_fields": ["w", "c"]}, ValueError, "must be named once"),
@@ -207,7 +220,9 @@ def test_keys_must_be_as_many_as_children():
         pass
 
     tree.register_node(Odd, lambda x: ((1, 2), None), lambda aux, children: Odd(), keys=["only"])
-    with pytest.raises(ValueError, match=r"Odd was registered with 1 keys, \['only'\], and its flatten gave 2"):
+    with pytest.raises(
+        ValueError, match=r"Odd was registered with 1 keys, \['only'\], and its flatten gave 2"
+    ):
         tree.flatten_with_path(Odd())
 
 

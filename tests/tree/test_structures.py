@@ -45,7 +45,12 @@ def test_children_and_node_type():
     assert structure.node_type is dict
     assert structure.children[0].node_type is Point
     assert structure.children[0].children == (tree.LEAF, tree.structure(None))
-    assert (tree.LEAF.node_type, tree.LEAF.children, tree.LEAF.num_leaves, tree.LEAF.keys()) == (None, (), 1, ())
+    assert (tree.LEAF.node_type, tree.LEAF.children, tree.LEAF.num_leaves, tree.LEAF.keys()) == (
+        None,
+        (),
+        1,
+        (),
+    )
 
 
 def test_structures_cannot_be_changed():

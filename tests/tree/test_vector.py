@@ -11,7 +11,17 @@ from hypothesis.extra import numpy as hnp
 
 from funcgrad import tree
 
-DTYPES = [np.float16, np.float32, np.float64, np.complex64, np.complex128, np.int8, np.int32, np.uint16, np.bool_]
+DTYPES = [
+    np.float16,
+    np.float32,
+    np.float64,
+    np.complex64,
+    np.complex128,
+    np.int8,
+    np.int32,
+    np.uint16,
+    np.bool_,
+]
 
 
 arrays = st.sampled_from(DTYPES).flatmap(
@@ -37,7 +47,14 @@ def test_unravel_is_the_inverse_of_ravel(x):
 
 @pytest.mark.parametrize(
     ("leaf", "dtype"),
-    [(3.0, float), (3, float), (True, bool), (3j, complex), (np.float32(3), np.float32), (np.int8(3), np.int8)],
+    [
+        (3.0, float),
+        (3, float),
+        (True, bool),
+        (3j, complex),
+        (np.float32(3), np.float32),
+        (np.int8(3), np.int8),
+    ],
 )
 def test_scalars_come_back_as_scalars(leaf, dtype):
     vector, unravel = tree.ravel(leaf)
@@ -69,7 +86,9 @@ def test_trees_without_numbers_have_a_vector_of_length_zero(empty):
     assert tree.structure(unravel(vector)) == tree.structure(empty)
 
 
-@pytest.mark.parametrize("vector", [np.ones(4), np.ones(6), np.ones((5, 1)), np.ones((1, 5)), 1.0, [1.0, 2.0]])
+@pytest.mark.parametrize(
+    "vector", [np.ones(4), np.ones(6), np.ones((5, 1)), np.ones((1, 5)), 1.0, [1.0, 2.0]]
+)
 def test_another_shape_is_refused(vector):
     _, unravel = tree.ravel({"a": np.ones((2, 2)), "b": 3.0})
     with pytest.raises(ValueError, match=r"expected a vector of shape \(5,\), found shape \("):
@@ -121,7 +140,9 @@ def test_unravel_is_a_value():
 
 
 class Recorded:
-    """An array of another type, which answers NumPy's functions, as a tracer does, but cannot become an ndarray."""
+    """An array of another type, which answers NumPy's functions, as a tracer does, but cannot become an
+    ndarray.
+    """
 
     def __init__(self, value):
         self.value = np.asarray(value)

@@ -1,4 +1,6 @@
-"""What pyright and mypy must accept, in strict mode, and the types that they must find. It is checked, and never run."""
+"""What pyright and mypy must accept, in strict mode, and the types that they must find. It is checked, and
+never run.
+"""
 
 from __future__ import annotations
 

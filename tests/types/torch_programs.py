@@ -1,4 +1,6 @@
-"""Programs for funcgrad.torch that pyright and mypy must accept, and the types that they must find. It is checked, never run."""
+"""Programs for funcgrad.torch that pyright and mypy must accept, and the types that they must find. It is
+checked, never run.
+"""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     import funcgrad.compat.autograd as autograd
     import funcgrad.compat.autograd.numpy as np
 
-Names, arguments and conventions are autograd's, also where they differ from funcgrad's own; docs/coming_from_autograd.md
-lists what is better. Read it in this order:
+Names, arguments and conventions are autograd's, also where they differ from funcgrad's own;
+docs/coming_from_autograd.md lists what is better. Read it in this order:
 
     spaces.py                   vspace: what a value can be added to
     primitives.py               functions with rules of one's own

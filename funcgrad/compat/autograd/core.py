@@ -69,7 +69,9 @@ def _inexact(x: Any) -> Any:
     if isinstance(x, np.ndarray) and x.dtype.kind in "iub":
         return x.astype(float)
     if not isinstance(x, (float, complex)) and not hasattr(x, "dtype"):
-        raise TypeError(f"Can't differentiate in a {type(x).__name__}: use numbers, arrays, and lists, tuples or dicts of them")
+        raise TypeError(
+            f"Can't differentiate in a {type(x).__name__}: use numbers, arrays, and lists, tuples or dicts of them"
+        )
     return x
 
 
@@ -79,7 +81,11 @@ def _noticing(fun: Callable[..., Any], depends: list[bool]) -> Callable[..., Any
     def noticed(x: Any) -> Any:
         traces = {leaf._trace for leaf in tree.leaves(x) if isinstance(leaf, Tracer)}
         out = fun(x)
-        depends.append(any(isinstance(o, Tracer) and o._trace in traces and o._node is not None for o in tree.leaves(out)))
+        depends.append(
+            any(
+                isinstance(o, Tracer) and o._trace in traces and o._node is not None for o in tree.leaves(out)
+            )
+        )
         return out
 
     return noticed
@@ -112,7 +118,9 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
 
 
 def _like(g: Any, value: Any) -> Any:
-    """A cotangent as the sweep takes it: of the shape and dtype of the value, which NumPy's numbers may have but for a cast."""
+    """A cotangent as the sweep takes it: of the shape and dtype of the value, which NumPy's numbers may have
+    but for a cast.
+    """
     shape, dtype = np.shape(value), getattr(value, "dtype", np.dtype(type(value)))
     if isinstance(g, (bool, int, float, complex)) or np.shape(g) != shape:
         g = np.broadcast_to(g, shape) if not isinstance(g, Tracer) and np.size(g) == 1 else g
@@ -143,7 +151,9 @@ def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, An
 
 
 class SparseObject:
-    """A contribution to a cotangent that is added in its place: `mut_add(x)` adds it to `x`, and returns that."""
+    """A contribution to a cotangent that is added in its place: `mut_add(x)` adds it to `x`, and returns
+    that.
+    """
 
     __slots__ = ("mut_add", "vs")
 

@@ -64,7 +64,8 @@ def _described(value: Any) -> str:
 
 @unary_to_nary
 def grad(fun: Callable[[Any], Any], x: Any) -> Any:
-    """`grad(fun, argnum=0)`: the gradient of a function whose output is one real number (of shape (), (1,), (1, 1), ...).
+    """`grad(fun, argnum=0)`: the gradient of a function whose output is one real number (of shape (), (1,),
+    (1, 1), ...).
 
     >>> float(grad(lambda x: x ** 2)(3))
     6.0
@@ -75,24 +76,32 @@ def grad(fun: Callable[[Any], Any], x: Any) -> Any:
 
 @unary_to_nary
 def value_and_grad(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
-    """`value_and_grad(fun, argnum=0)`: the value and the gradient, as `scipy.optimize.minimize(jac=True)` takes them."""
+    """`value_and_grad(fun, argnum=0)`: the value and the gradient, as `scipy.optimize.minimize(jac=True)`
+    takes them.
+    """
     pull, value = _make_vjp(fun, x)
     return value, pull(_scalar(value, "value_and_grad"))
 
 
 @unary_to_nary
 def grad_and_aux(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
-    """`grad_and_aux(fun, argnum=0)`: of a function that returns (value, aux), the gradient of the value, and aux."""
+    """`grad_and_aux(fun, argnum=0)`: of a function that returns (value, aux), the gradient of the value, and
+    aux.
+    """
     pull, (value, aux) = _make_vjp(lambda x: tuple(fun(x)), x)
     return pull((_scalar(value, "grad_and_aux"), vspace(aux).zeros())), aux
 
 
 @unary_to_nary
 def elementwise_grad(fun: Callable[[Any], Any], x: Any) -> Any:
-    """`elementwise_grad(fun, argnum=0)`: the sum of the Jacobian's rows; of an elementwise function, its diagonal."""
+    """`elementwise_grad(fun, argnum=0)`: the sum of the Jacobian's rows; of an elementwise function, its
+    diagonal.
+    """
     pull, value = _make_vjp(fun, x)
     if vspace(value).iscomplex:
-        raise TypeError("elementwise_grad only applies to real-output functions; take the real part, or use make_vjp")
+        raise TypeError(
+            "elementwise_grad only applies to real-output functions; take the real part, or use make_vjp"
+        )
     return pull(vspace(value).ones())
 
 
@@ -151,7 +160,9 @@ def hessian(fun: Callable[[Any], Any], x: Any) -> Any:
 
 @unary_to_nary
 def make_hvp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], Any]:
-    """`make_hvp(fun, argnum=0)(*args)`: the function that multiplies the Hessian with a vector, and the gradient."""
+    """`make_hvp(fun, argnum=0)(*args)`: the function that multiplies the Hessian with a vector, and the
+    gradient.
+    """
     return _make_vjp(grad(fun), x)
 
 
@@ -182,7 +193,9 @@ vector_jacobian_product = tensor_jacobian_product
 
 @unary_to_nary
 def make_jvp_reversemode(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
-    """`make_jvp_reversemode(fun, argnum=0)(*args)`: pushes tangents, by two sweeps (the transpose of a transpose)."""
+    """`make_jvp_reversemode(fun, argnum=0)(*args)`: pushes tangents, by two sweeps (the transpose of a
+    transpose).
+    """
     pull, value = _make_vjp(fun, x)
     return _make_vjp(pull, vspace(value).zeros())[0]
 
@@ -231,5 +244,3 @@ def multigrad_dict(fun: Callable[..., Any]) -> Callable[..., Any]:
         return OrderedDict((name, found[name]) for name in bound.arguments)
 
     return gradients
-
-

@@ -1,8 +1,8 @@
 """Functions with a derivative of one's own, in autograd's way: `primitive`, and the verbs that give it rules.
 
-A primitive is one step for funcgrad's engine. Its rule for cotangents is asked when the sweep comes by, with the values
-of the call; a rule for tangents, if there is one, when they are pushed. Where only one of them is given, the other
-direction is its transpose.
+A primitive is one step for funcgrad's engine. Its rule for cotangents is asked when the sweep comes by, with
+the values of the call; a rule for tangents, if there is one, when they are pushed. Where only one of them is
+given, the other direction is its transpose.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from funcgrad.transforms.custom_calls import Arguments, CustomCall, leaves_like
 from funcgrad.transforms.opaque import Outputs, PullCall, PushCall, flat_call, stripped
 
 Maker = Callable[..., Any]
-# By primitive: (argnums, ans, args, kwargs) -> (g -> cotangents), and (argnums, gs, ans, args, kwargs) -> tangent.
+# By primitive: (argnums, ans, args, kwargs) -> (g -> cotangents), and (argnums, gs, ans, args, kwargs) ->
+# tangent.
 primitive_vjps: dict[Any, Maker] = {}
 primitive_jvps: dict[Any, Maker] = {}
 
@@ -41,7 +42,11 @@ def isbox(x: Any) -> bool:
 
 def is_traced(x: Any) -> bool:
     """Is `x`, or a leaf of it, watched?"""
-    return isinstance(x, Tracer) or isinstance(x, (list, tuple, dict)) and any(isinstance(v, Tracer) for v in tree.leaves(x))
+    return (
+        isinstance(x, Tracer)
+        or isinstance(x, (list, tuple, dict))
+        and any(isinstance(v, Tracer) for v in tree.leaves(x))
+    )
 
 
 class PrimitiveCall(CustomCall, PullCall):
@@ -88,21 +93,30 @@ class PrimitiveCall(CustomCall, PullCall):
         args = self.arguments.rebuilt(operands)
         ans = self.key(*args, **self.kwargs)
         specs = self.arguments.specs
-        zeros = [None if s is None else np.zeros(s.shape, s.dtype if s.dtype.kind in "fc" else float) for s in specs]
+        zeros = [
+            None if s is None else np.zeros(s.shape, s.dtype if s.dtype.kind in "fc" else float)
+            for s in specs
+        ]
         parts = self.arguments.split([tangents.get(i, zero) for i, zero in enumerate(zeros)])
         numbers = self._numbers(tangents)
         gs = tuple(tree.unflatten(self.arguments.structures[n], parts[n]) for n in numbers)
         outs = self.flat(ans)
         t = primitive_jvps[self.key](numbers, gs, ans, tuple(args), self.kwargs)
-        return outs, leaves_like(self.structure, t, f"{self.function.name}: the tangent that its rule returned")
+        return outs, leaves_like(
+            self.structure, t, f"{self.function.name}: the tangent that its rule returned"
+        )
 
     def _numbers(self, slots: Any) -> tuple[int, ...]:
         """The arguments that the leaves in `slots` belong to."""
-        owners = [n for n, structure in enumerate(self.arguments.structures) for _ in range(structure.num_leaves)]
+        owners = [
+            n for n, structure in enumerate(self.arguments.structures) for _ in range(structure.num_leaves)
+        ]
         return tuple(dict.fromkeys(owners[i] for i in slots))
 
     def _fitted(self, part: Any, slot: int) -> Any:
-        """A cotangent of the shape and dtype of its operand; rules may return a number for an array of one element."""
+        """A cotangent of the shape and dtype of its operand; rules may return a number for an array of one
+        element.
+        """
         to = self.arguments.specs[slot]
         if part is None or to is None:
             return None
@@ -125,8 +139,8 @@ class _Function:
 def primitive(fun: Callable[..., Any]) -> Any:
     """`fun` as a step of its own, whose derivative is given by `defvjp` or `defjvp`. Also a decorator.
 
-    Its positional arguments may be arrays or trees of them; whatever else it takes, by position or by keyword, it gets
-    as it is.
+    Its positional arguments may be arrays or trees of them; whatever else it takes, by position or by
+    keyword, it gets as it is.
 
     >>> import numpy as np
     >>> from funcgrad.compat.autograd import grad
@@ -155,7 +169,9 @@ def primitive(fun: Callable[..., Any]) -> Any:
     function = _Function(fun, wrapped)
     made: Any = wrapped
     made.fun, made._is_autograd_primitive = fun, True
-    made.defvjp, made.defvjp_is_zero, made.defgrad = (functools.partial(f, made) for f in (_vjp_of, _zero_of, _grad_of))
+    made.defvjp, made.defvjp_is_zero, made.defgrad = (
+        functools.partial(f, made) for f in (_vjp_of, _zero_of, _grad_of)
+    )
     return made
 
 
@@ -171,7 +187,9 @@ def notrace_primitive(fun: Callable[..., Any]) -> Any:
 
 
 def register_notrace(trace_type: type, primitive_fun: Any) -> None:
-    """No derivative goes through `primitive_fun`, in the direction that `trace_type` (VJPNode or JVPNode) stands for."""
+    """No derivative goes through `primitive_fun`, in the direction that `trace_type` (VJPNode or JVPNode)
+    stands for.
+    """
     if issubclass(trace_type, VJPNode):
         primitive_vjps[primitive_fun] = lambda argnums, *rest: lambda g: (None,) * len(argnums)
     if issubclass(trace_type, JVPNode):
@@ -183,7 +201,9 @@ class Node:
 
     __slots__ = ()
 
-    def __init__(self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any) -> None:
+    def __init__(
+        self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any
+    ) -> None:
         raise NotImplementedError("a Node is subclassed: __init__ records a call, initialize_root begins")
 
     def initialize_root(self, *args: Any, **kwargs: Any) -> None:
@@ -210,7 +230,9 @@ class JVPNode(Node):
 
 
 def defvjp_argnums(fun: Any, vjpmaker: Maker) -> None:
-    """`vjpmaker(argnums, ans, args, kwargs)` gives a function of the cotangent, which returns one for each of argnums."""
+    """`vjpmaker(argnums, ans, args, kwargs)` gives a function of the cotangent, which returns one for each of
+    argnums.
+    """
     primitive_vjps[fun] = vjpmaker
 
 
@@ -225,7 +247,9 @@ def defvjp_argnum(fun: Any, vjpmaker: Maker) -> None:
 
 
 def defvjp(fun: Any, *vjpmakers: Maker | None, argnums: Sequence[int] | None = None) -> None:
-    """For each argument (or each of `argnums`) `maker(ans, *args, **kwargs)`, a function of the cotangent; None: zero."""
+    """For each argument (or each of `argnums`) `maker(ans, *args, **kwargs)`, a function of the cotangent;
+    None: zero.
+    """
     makers = dict(zip(range(len(vjpmakers)) if argnums is None else argnums, vjpmakers, strict=False))
 
     def of_one(argnum: int, ans: Any, args: Any, kwargs: Any) -> Any:
@@ -236,12 +260,16 @@ def defvjp(fun: Any, *vjpmakers: Maker | None, argnums: Sequence[int] | None = N
 
 
 def defjvp_argnums(fun: Any, jvpmaker: Maker) -> None:
-    """`jvpmaker(argnums, gs, ans, args, kwargs)` returns the tangent of the output, from those of the arguments."""
+    """`jvpmaker(argnums, gs, ans, args, kwargs)` returns the tangent of the output, from those of the
+    arguments.
+    """
     primitive_jvps[fun] = jvpmaker
 
 
 def defjvp_argnum(fun: Any, jvpmaker: Maker) -> None:
-    """`jvpmaker(argnum, g, ans, args, kwargs)` returns the share of one argument in the tangent of the output."""
+    """`jvpmaker(argnum, g, ans, args, kwargs)` returns the share of one argument in the tangent of the
+    output.
+    """
 
     def of_all(argnums: Sequence[int], gs: Sequence[Any], ans: Any, args: Any, kwargs: Any) -> Any:
         shares = [jvpmaker(n, g, ans, args, kwargs) for n, g in zip(argnums, gs, strict=True)]
@@ -254,7 +282,8 @@ def defjvp_argnum(fun: Any, jvpmaker: Maker) -> None:
 def defjvp(fun: Any, *jvpfuns: Maker | str | None, argnums: Sequence[int] | None = None) -> None:
     """For each argument `rule(g, ans, *args, **kwargs)`, its share in the tangent.
 
-    "same" in the place of a rule: the function is linear in that argument, so that it is its own rule. None: zero.
+    "same" in the place of a rule: the function is linear in that argument, so that it is its own rule. None:
+    zero.
     """
     rules = dict(zip(range(len(jvpfuns)) if argnums is None else argnums, jvpfuns, strict=False))
 
@@ -288,15 +317,20 @@ def _known(rules: dict[int, Any], argnum: int, fun: Any, verb: str) -> Any:
 
 
 def _old_rules(fun: Any) -> dict[int, Any]:
-    warnings.warn("give rules with defvjp(fun, ...), not by methods of the primitive", DeprecationWarning, stacklevel=3)
+    warnings.warn(
+        "give rules with defvjp(fun, ...), not by methods of the primitive", DeprecationWarning, stacklevel=3
+    )
     if not hasattr(fun, "_by_method"):
         fun._by_method = {}
-        defvjp_argnum(fun, lambda n, ans, args, kwargs: _known(fun._by_method, n, fun, "defvjp")(ans, *args, **kwargs))
+        defvjp_argnum(
+            fun, lambda n, ans, args, kwargs: _known(fun._by_method, n, fun, "defvjp")(ans, *args, **kwargs)
+        )
     return fun._by_method
 
 
 def _vjp_of(fun: Any, vjpmaker: Any, argnum: int = 0) -> None:
     """`vjpmaker(g, ans, vs, gvs, *args)`, the rule of one argument."""
+
     def maker(ans: Any, *args: Any, **kwargs: Any) -> Any:
         spaces = vspace(args[argnum]), vspace(ans)
         return lambda g: vjpmaker(g, ans, *spaces, *args, **kwargs)

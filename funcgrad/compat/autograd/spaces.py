@@ -14,7 +14,9 @@ _MAKERS: dict[type, Callable[[Any], VSpace]] = {}
 
 
 class VSpace:
-    """The space of a value: numbers and arrays, and trees of them. Subclass it, and register, for a class of your own."""
+    """The space of a value: numbers and arrays, and trees of them. Subclass it, and register, for a class of
+    your own.
+    """
 
     iscomplex = False
     size: int
@@ -210,7 +212,8 @@ class TreeVSpace(VSpace):
 
 
 def vspace(value: Any) -> VSpace:
-    """The space of a value, by its class; TypeError if it is no number, array or tree of such, and none is registered.
+    """The space of a value, by its class; TypeError if it is no number, array or tree of such, and none is
+    registered.
 
     >>> vspace([1.0, (2.0, 3.0 + 4.0j)]).size
     4
@@ -220,7 +223,10 @@ def vspace(value: Any) -> VSpace:
         return maker(value)
     if isinstance(value, Tracer):
         return vspace(concrete(value))
-    if isinstance(value, (int, float, complex, np.ndarray, np.generic)) and np.asarray(value).dtype.kind in "iufc":
+    if (
+        isinstance(value, (int, float, complex, np.ndarray, np.generic))
+        and np.asarray(value).dtype.kind in "iufc"
+    ):
         return ComplexArrayVSpace(value) if np.iscomplexobj(value) else ArrayVSpace(value)
     if tree.structure(value) is not tree.LEAF:
         return TreeVSpace(value)

@@ -35,7 +35,9 @@ def check_vjp(f: Callable[[Any], Any], x: Any) -> None:
     space, outs = vspace(x), vspace(value)
     v, g = space.randn(), outs.randn()
     pulled = space.covector(pull(outs.covector(g)))
-    assert vspace(pulled) == space, f"the gradient of {get_name(f)} lies in {vspace(pulled)}, its argument in {space}"
+    assert vspace(pulled) == space, (
+        f"the gradient of {get_name(f)} lies in {vspace(pulled)}, its argument in {space}"
+    )
     exact, numeric = space.inner_prod(v, pulled), outs.inner_prod(g, make_numerical_jvp(f, x)(v))
     assert scalar_close(numeric, exact), (
         f"Derivative (VJP) check of {get_name(f)} failed with arg {x}: analytic {exact}, numeric {numeric}"
@@ -57,8 +59,12 @@ def check_equivalent(x: Any, y: Any) -> None:
 
 
 @unary_to_nary
-def check_grads(f: Callable[[Any], Any], x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2) -> None:
-    """`check_grads(f, argnum=0, modes=["fwd", "rev"], order=2)(*args)`: the derivatives up to an order, in both modes."""
+def check_grads(
+    f: Callable[[Any], Any], x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
+) -> None:
+    """`check_grads(f, argnum=0, modes=["fwd", "rev"], order=2)(*args)`: the derivatives up to an order, in
+    both modes.
+    """
     assert all(m in ("fwd", "rev") for m in modes), f"modes are 'fwd' and 'rev', not {modes}"
     for mode, check in (("fwd", check_jvp), ("rev", check_vjp)):
         if mode not in modes:

@@ -23,7 +23,9 @@ def subval(x: Iterable[Any], i: int, v: Any) -> tuple[Any, ...]:
     return subvals(x, [(i, v)])
 
 
-def toposort(end_node: Any, parents: Callable[[Any], Iterable[Any]] = lambda node: node.parents) -> Iterator[Any]:
+def toposort(
+    end_node: Any, parents: Callable[[Any], Iterable[Any]] = lambda node: node.parents
+) -> Iterator[Any]:
     """The nodes of a graph, from its end: each before its parents."""
     uses: dict[Any, int] = {}
     stack = [end_node]
@@ -40,4 +42,3 @@ def toposort(end_node: Any, parents: Callable[[Any], Iterable[Any]] = lambda nod
             uses[parent] -= 1
             if not uses[parent]:
                 ready.append(parent)
-

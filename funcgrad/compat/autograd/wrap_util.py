@@ -54,7 +54,9 @@ def unary_to_nary(unary_operator: Callable[..., Any]) -> Any:
     @functools.wraps(unary_operator)
     def nary_operator(fun: Any, argnum: Any = 0, *op_args: Any, **op_kwargs: Any) -> Any:
         if type(argnum) not in (int, tuple, list):
-            raise ArgumentError(f"{get_name(unary_operator)}: argnum is an int, or a tuple or list of ints, not {argnum!r}")
+            raise ArgumentError(
+                f"{get_name(unary_operator)}: argnum is an int, or a tuple or list of ints, not {argnum!r}"
+            )
 
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args: Any, **kwargs: Any) -> Any:

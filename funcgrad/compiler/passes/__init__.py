@@ -1,4 +1,6 @@
-"""What is made better of a program before it is printed. Each pass takes the tree of blocks and changes it in place."""
+"""What is made better of a program before it is printed. Each pass takes the tree of blocks and changes it in
+place.
+"""
 
 from __future__ import annotations
 

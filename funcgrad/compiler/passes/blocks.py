@@ -1,7 +1,7 @@
 """Stretches of elementwise work on large arrays become loops, whose blocks stay in the cache.
 
-What is made on the way is never as large as the arrays. A stretch goes on over steps that have nothing to do with it, which are
-moved in front of it; sums of what it computes belong to it.
+What is made on the way is never as large as the arrays. A stretch goes on over steps that have nothing to do
+with it, which are moved in front of it; sums of what it computes belong to it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _OWN = frozenset([own(slopes.tanh_slope), np.where])
 
 
 class Loop(Step):
-    """Several elementwise steps on arrays of one shape, run block by block; `sums` are those among them that add up a value.
+    """Several elementwise steps on arrays of one shape, run block by block; `sums` are those among them that
+    add up a value.
 
     `flat` says that the blocks are stretches of the flattened arrays; else they are rows.
     """
@@ -119,9 +120,21 @@ class Stretches:
         if function in _OWN:
             is_fit = not step.kwargs and len(step.args) == len(step.operands)
         else:
-            is_fit = isinstance(function, np.ufunc) and function.signature is None and function.nout == 1 and not step.kwargs
+            is_fit = (
+                isinstance(function, np.ufunc)
+                and function.signature is None
+                and function.nout == 1
+                and not step.kwargs
+            )
         return is_fit and step.many is None and bool(step.specs[0].shape) and step.specs[0].order == "C"
 
     def _is_sum_of(self, step: Step, made: set[Ref]) -> bool:
-        is_whole = step.function is np.sum and step.kwargs.get("axis") is None and not step.kwargs.keys() - {"axis"}
-        return is_whole and len(step.operands) == 1 and step.operands[0] in made and step.specs[0].dtype.char in "fd"
+        is_whole = (
+            step.function is np.sum and step.kwargs.get("axis") is None and not step.kwargs.keys() - {"axis"}
+        )
+        return (
+            is_whole
+            and len(step.operands) == 1
+            and step.operands[0] in made
+            and step.specs[0].dtype.char in "fd"
+        )

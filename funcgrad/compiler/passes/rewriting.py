@@ -1,8 +1,10 @@
-"""One walk over a program that rewrites it: repeated steps, constants, identities, scalar factors, broadcasts.
+"""One walk over a program that rewrites it: repeated steps, constants, identities, scalar factors,
+broadcasts.
 
-A value stands for what it was computed to be: another value, a constant, `Scaled` (a number times a value: factors wait until
-somebody needs the product), or `Spread` (a smaller value, repeated). `settled` makes a plain value of it. The rules are in
-rules.py; what has none is taken as it is, unless it was computed before, or has constants for all its operands.
+A value stands for what it was computed to be: another value, a constant, `Scaled` (a number times a value:
+factors wait until somebody needs the product), or `Spread` (a smaller value, repeated). `settled` makes a
+plain value of it. The rules are in rules.py; what has none is taken as it is, unless it was computed before,
+or has constants for all its operands.
 """
 
 from __future__ import annotations
@@ -210,7 +212,11 @@ class Rewriter:
                 self.held.append(x.array)
                 return "array", id(x.array)
             content = x.content
-            return content.dtype.str, content.shape, content.tobytes() if content.size <= 64 else self._held(content)
+            return (
+                content.dtype.str,
+                content.shape,
+                content.tobytes() if content.size <= 64 else self._held(content),
+            )
         return type(x), repr(x)
 
     def _held(self, x: Any) -> int:

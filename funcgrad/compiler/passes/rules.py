@@ -1,7 +1,7 @@
 """The rules of rewriting: for a function, what a step with these operands stands for, or None.
 
-They keep results equal to rounding. Factors are merged where they are finite and of moderate size, so that no product of them
-overflows that did not before.
+They keep results equal to rounding. Factors are merged where they are finite and of moderate size, so that no
+product of them overflows that did not before.
 """
 
 from __future__ import annotations
@@ -87,9 +87,14 @@ def kept_apart(self: Rewriter, step: Step, operands: Sequence[Any]) -> list[Any]
 
 
 def narrowed(self: Rewriter, operands: Sequence[Any], spec: Spec) -> list[Any]:
-    """Operands of an elementwise function: what is repeated need not be, where another one has the full shape."""
+    """Operands of an elementwise function: what is repeated need not be, where another one has the full
+    shape.
+    """
     found = [_narrow(x) for x in operands]
-    shapes = [() if number(x) is not None and not isinstance(x, (Constant, Ref)) else self.spec_of(x).shape for x in found]
+    shapes = [
+        () if number(x) is not None and not isinstance(x, (Constant, Ref)) else self.spec_of(x).shape
+        for x in found
+    ]
     if np.broadcast_shapes(*shapes) != spec.shape:
         return [self.settled(x) for x in operands]
     return [self.settled(x) for x in found]
@@ -115,7 +120,11 @@ def _multiply(self: Rewriter, step: Step, operands: list[Any]) -> Any:
         if value is not None and self.spec_of(other).is_like(spec) and type(other) in (Ref, Scaled):
             return scaled(self, value, other) if value else None
     (s, a), (t, b) = taken_apart(x), taken_apart(y)
-    if s * t != 1 and type(a) is type(b) is Ref and min(self.spec_of(a).size, self.spec_of(b).size) < spec.size:
+    if (
+        s * t != 1
+        and type(a) is type(b) is Ref
+        and min(self.spec_of(a).size, self.spec_of(b).size) < spec.size
+    ):
         a, b, s, t = self.settled(x), self.settled(y), 1, 1  # the product of the smaller one costs less
     if a is b or type(a) is type(b) is Ref and a == b:
         out = self.emit(np.square, [self.settled(a)], spec)
@@ -202,10 +211,18 @@ def _sum(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     factor, base = taken_apart(x)
     made = self.made.get(base) if type(base) is Ref and self.is_used_once(step, x) else None
     is_whole = len(operands) == 1 and not spec.shape and not step.kwargs.get("keepdims") and is_real(spec)
-    if made is None or not is_whole or made.function not in (np.square, np.multiply) or made.specs[0].size > _FEW:
+    if (
+        made is None
+        or not is_whole
+        or made.function not in (np.square, np.multiply)
+        or made.specs[0].size > _FEW
+    ):
         return _linear(self, step, operands)
     a, b = made.operands if len(made.operands) == 2 else made.operands * 2
-    if not all(type(v) is Ref and self.specs[v].is_like(made.specs[0]) for v in (a, b)) or made.specs[0].dtype != spec.dtype:
+    if (
+        not all(type(v) is Ref and self.specs[v].is_like(made.specs[0]) for v in (a, b))
+        or made.specs[0].dtype != spec.dtype
+    ):
         return _linear(self, step, operands)
     return scaled(self, factor, self.emit(np.vdot, [a, b], spec))
 
@@ -226,13 +243,20 @@ def _linear(self: Rewriter, step: Step, operands: list[Any]) -> Any:
 def _is_same(self: Rewriter, x: Ref, spec: Spec, step: Step) -> bool:
     """Is the result of a function that moves elements just its operand?"""
     old = self.specs[x]
-    return step.function is np.reshape and old.is_like(spec) and old.order == spec.order == "C" and spec.is_array
+    return (
+        step.function is np.reshape and old.is_like(spec) and old.order == spec.order == "C" and spec.is_array
+    )
 
 
 @rule(np.positive, np.copy)
 def _copy(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     x, spec = operands[0], step.specs[0]
-    if len(operands) == 1 and type(x) is Ref and self.specs[x].is_like(spec) and self.specs[x].order == spec.order:
+    if (
+        len(operands) == 1
+        and type(x) is Ref
+        and self.specs[x].is_like(spec)
+        and self.specs[x].order == spec.order
+    ):
         return x
     return None
 

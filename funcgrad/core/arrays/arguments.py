@@ -1,4 +1,6 @@
-"""How the arguments of a call are read: bound by the function's signature, `axis` counted from 0, lists made arrays."""
+"""How the arguments of a call are read: bound by the function's signature, `axis` counted from 0, lists made
+arrays.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def signature_of(function: Callable[..., Any], text: str | None = None) -> inspe
 
 
 def binder(name: str, signature: inspect.Signature) -> Callable[..., dict[str, Any]]:
-    """A function with this signature that returns its arguments by name: Python's own binding, and its error messages."""
+    """A function with this signature that returns its arguments by name: Python's own binding, and its error
+    messages.
+    """
     space: dict[str, Any] = {}
     parameters = []
     for p in signature.parameters.values():
@@ -64,11 +68,15 @@ class _Source(str):
 
 
 # Most operands that are no tracers.
-TAKEN = frozenset([np.ndarray, float, int, complex, bool, np.float64, np.float32, np.complex128, np.int64, np.bool_])
+TAKEN = frozenset(
+    [np.ndarray, float, int, complex, bool, np.float64, np.float32, np.complex128, np.int64, np.bool_]
+)
 
 
 def as_operand(x: Any) -> Any:
-    """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew (mutation.py)."""
+    """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew
+    (mutation.py).
+    """
     if isinstance(x, Tracer):
         x._node  # noqa: B018
     elif type(x) in (list, tuple, range):
@@ -128,8 +136,15 @@ class AxisArgument:
     def normalised(self, axis: Any, ndim: int) -> Any:
         """The axis or axes of an array of rank `ndim`, counted from 0; None for all."""
         if isinstance(axis, (list, bool)) and not self.takes_lists:
-            raise TypeError(f"np.{self.name}: axis={axis!r} is a {type(axis).__name__}; give an integer, or a tuple of integers")
-        if isinstance(axis, (range, np.ndarray)) and np.ndim(axis) and self.takes_lists and not self.among_output:
+            raise TypeError(
+                f"np.{self.name}: axis={axis!r} is a {type(axis).__name__}; give an integer, or a tuple of integers"
+            )
+        if (
+            isinstance(axis, (range, np.ndarray))
+            and np.ndim(axis)
+            and self.takes_lists
+            and not self.among_output
+        ):
             axis = tuple(axis)
         if isinstance(axis, (tuple, list)):
             return normalize_axis_tuple(axis, ndim + (len(axis) if self.among_output else 0))

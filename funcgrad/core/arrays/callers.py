@@ -1,7 +1,8 @@
-"""What the interpreter is about to do with a tracer that it asks for plain data: call a function, write, or format text.
+"""What the interpreter is about to do with a tracer that it asks for plain data: call a function, write, or
+format text.
 
-Only the user's own frame is looked at, and only where an error would follow. The instruction that runs there tells an assignment
-from a call; the source of the call, if there is one, tells which function is called.
+Only the user's own frame is looked at, and only where an error would follow. The instruction that runs there
+tells an assignment from a call; the source of the call, if there is one, tells which function is called.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ def only_looks(frame: FrameType) -> bool:
 
 
 def called(frame: FrameType, position: int | None = None) -> tuple[str, Any]:
-    """The function that is called (at this instruction): how the source names it, and itself; empty where that can't be told."""
+    """The function that is called (at this instruction): how the source names it, and itself; empty where
+    that can't be told.
+    """
     position = frame.f_lasti if position is None else position
     code = frame.f_code.co_code
     while position and code[position] == _CACHE:  # which a call of a Python function has passed

@@ -1,4 +1,6 @@
-"""What is said where a tracer would be turned into plain data, and lose its derivative, or is used after its transform."""
+"""What is said where a tracer would be turned into plain data, and lose its derivative, or is used after its
+transform.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ INSTEAD_OF_FLOAT = (
     "with np.zeros_like(x) or np.zeros(n, like=x)."
 )
 INSTEAD_OF_LAZY = "Use NumPy's functions, which run on Dask arrays, too: np.sum(a * x) for da.sum(a * x), a @ x for a.dot(x)."
-INSTEAD_OF_SAMPLES = "A sample has no derivative in x: draw with funcgrad.stop_gradient(x) if that is not meant to count."
+INSTEAD_OF_SAMPLES = (
+    "A sample has no derivative in x: draw with funcgrad.stop_gradient(x) if that is not meant to count."
+)
 # A sample as a function of its parameters, and of noise that does not depend on them.
 SAMPLES = {
     "normal": "loc + scale * {rng}.standard_normal(size)",
@@ -70,7 +74,9 @@ def conversion_error(x: Any, what: str, instead: str) -> TracerError:
 
 
 def data_asked_for(x: Any, what: str, instead: str, caller: FrameType | None) -> TracerError:
-    """The same where compiled code asks for plain data: the frame of the `caller`, or a library's, tells more than `what`."""
+    """The same where compiled code asks for plain data: the frame of the `caller`, or a library's, tells more
+    than `what`.
+    """
     foreign, library = foreign_call(), library_call()
     if foreign is not None:
         solvers = " (or funcgrad.root, funcgrad.fixed_point)" if foreign.startswith("scipy.optimize.") else ""
@@ -135,4 +141,3 @@ def _of_call(name: str, function: Any, what: str, instead: str) -> tuple[str, st
         sample = SAMPLES.get(distribution, "").format(rng=rng)
         instead = f"Write {sample}, whose noise does not depend on x." if sample else INSTEAD_OF_SAMPLES
     return f"{name}(x)", instead
-

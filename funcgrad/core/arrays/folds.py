@@ -1,4 +1,5 @@
-"""ufunc.reduce, .accumulate and .reduceat, for every ufunc of two operands: it is applied to one row after the other.
+"""ufunc.reduce, .accumulate and .reduceat, for every ufunc of two operands: it is applied to one row after
+the other.
 
 (np.add.reduce is np.sum, and so on: ufunc.py sends those to the functions with rules of their own.)
 """
@@ -32,7 +33,9 @@ def reduce(
     x = _of_dtype(array, dtype)
     axes = _axes(ufunc.reduce, axis, x)
     if len(axes) > 1 and ufunc.identity is None and ufunc not in (np.fmax, np.fmin):
-        raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
+        raise ValueError(
+            f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified"
+        )
     kept = [1 if i in axes else n for i, n in enumerate(x.shape)]
     rows = _rows(x, axes)
     takes = None if where is True else _rows(np.broadcast_to(as_operand(where), x.shape), axes)
@@ -69,27 +72,37 @@ def accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None, out:
     return lying_as(np.stack(totals, axis), np.logical_or.accumulate(corner(x), axis)) if totals else x
 
 
-def reduceat(ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-    """ufunc.reduceat(array, indices, axis): ranges of rows reduced. A range that runs backwards gives its first row."""
+def reduceat(
+    ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any = None, out: None = None
+) -> Any:
+    """ufunc.reduceat(array, indices, axis): ranges of rows reduced. A range that runs backwards gives its
+    first row.
+    """
     x = _of_dtype(array, dtype)
     (axis,) = _axes(ufunc.reduceat, axis, x)
     rows = _rows(x, (axis,))
     starts = np.asarray(indices)
     if starts.size and (starts.min() < 0 or starts.max() >= len(rows)):
-        raise IndexError(f"an index of {starts.tolist()} is out-of-bounds in {ufunc.__name__}.reduceat [0, {len(rows)})")
+        raise IndexError(
+            f"an index of {starts.tolist()} is out-of-bounds in {ufunc.__name__}.reduceat [0, {len(rows)})"
+        )
     parts = [
         ufunc.reduce(rows[start:stop]) if start < stop else rows[start]
         for start, stop in zip(starts.tolist(), [*starts.tolist()[1:], len(rows)])
     ]
     if not parts:
         return np.take(x, starts.astype(int), axis)
-    return lying_as(np.stack(parts, axis), np.logical_or.reduceat(corner(x), np.zeros(len(parts[:2]), int), axis))
+    return lying_as(
+        np.stack(parts, axis), np.logical_or.reduceat(corner(x), np.zeros(len(parts[:2]), int), axis)
+    )
 
 
 def _axes(method: Any, axis: Any, x: Any) -> tuple[int, ...]:
     """The axes that `axis` means to this method of a ufunc. (A number has none, and only `reduce` takes one.)"""
     if axis is not None:
-        axis = AxisArgument(method, f"{method.__self__.__name__}.{method.__name__}", among_output=False).normalised(axis, x.ndim)
+        axis = AxisArgument(
+            method, f"{method.__self__.__name__}.{method.__name__}", among_output=False
+        ).normalised(axis, x.ndim)
     if axis is None:
         return tuple(range(x.ndim))
     return axis if isinstance(axis, tuple) else (axis,)

@@ -1,10 +1,11 @@
-"""Objects of other libraries beside tracers: what becomes an array, what keeps operations of its own, and what is refused.
+"""Objects of other libraries beside tracers: what becomes an array, what keeps operations of its own, and
+what is refused.
 
-An operand that is no array of NumPy's becomes one by `np.asarray`, as NumPy itself would see it. It must not stay what it is:
-inside the engine, the labels of a pandas Series would be taken for positions. Left as they are, since they follow NumPy's
-protocols throughout, are the arrays of Dask, CuPy and the like. An object that computes with units or named axes (pint, xarray)
-is asked first: it may hold a tracer, and shows it in the output (transforms/hidden.py). Whatever would lose its meaning is
-refused, and the message says what to write.
+An operand that is no array of NumPy's becomes one by `np.asarray`, as NumPy itself would see it. It must not
+stay what it is: inside the engine, the labels of a pandas Series would be taken for positions. Left as they
+are, since they follow NumPy's protocols throughout, are the arrays of Dask, CuPy and the like. An object that
+computes with units or named axes (pint, xarray) is asked first: it may hold a tracer, and shows it in the
+output (transforms/hidden.py). Whatever would lose its meaning is refused, and the message says what to write.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from funcgrad.errors import NonDifferentiableError, user_line
 
 Taker = Callable[[Any], Any]
 
-# What computes with duck arrays, tracers among them -> the attribute with the array, and what to write for it.
+# What computes with duck arrays, tracers among them -> the attribute with the array, and what to write for
+# it.
 HOLDERS = {"xarray": ("data", "x.data"), "pint": ("magnitude", "x.magnitude (or x.m_as(unit))")}
 # What computes as ndarrays do, though it has `__array_ufunc__`: nothing of its meaning is lost in an array.
 _PLAIN_LIBRARIES = frozenset(["pandas", "polars", "awkward", "pyarrow"])
-_OPERATORS = [f"__{kind}{name}__" for name in ("add", "sub", "mul", "truediv", "pow", "matmul") for kind in ("", "r")]
+_OPERATORS = [
+    f"__{kind}{name}__" for name in ("add", "sub", "mul", "truediv", "pow", "matmul") for kind in ("", "r")
+]
 
 
 def library_of(x: Any) -> str:
@@ -33,11 +37,15 @@ def library_of(x: Any) -> str:
 
 
 class OwnOperation(NonDifferentiableError):
-    """Beside a tracer stands an object that computes by itself: `answer` asks it. Where it can't be asked, this is the error."""
+    """Beside a tracer stands an object that computes by itself: `answer` asks it. Where it can't be asked,
+    this is the error.
+    """
 
     def __init__(self, x: Any) -> None:
         self.x = x
-        super().__init__(_message(x, f"{called(x)}, which this can't compute with. Write {_written_instead(x)}"))
+        super().__init__(
+            _message(x, f"{called(x)}, which this can't compute with. Write {_written_instead(x)}")
+        )
 
     def answer(self, protocol: str, *args: Any, **kwargs: Any) -> Any:
         """What the object makes of the call (protocol: `__array_ufunc__` or `__array_function__`)."""
@@ -53,7 +61,9 @@ def operand(x: Any) -> Any:
     return _taker(type(x))(x)
 
 
-_USUAL = frozenset([np.ndarray, float, int, bool, str, type(None), tuple, list, type, np.float64, np.int64, slice])
+_USUAL = frozenset(
+    [np.ndarray, float, int, bool, str, type(None), tuple, list, type, np.float64, np.int64, slice]
+)
 
 
 def opened(x: Any) -> Any:
@@ -62,7 +72,9 @@ def opened(x: Any) -> Any:
 
 
 def content(x: Any) -> Any:
-    """`x`, which is an index or is written into an array, as NumPy takes it there: by position, whatever its labels are."""
+    """`x`, which is an index or is written into an array, as NumPy takes it there: by position, whatever its
+    labels are.
+    """
     if type(x) in _USUAL:
         return x
     taker = _taker(type(x))
@@ -78,7 +90,9 @@ def content(x: Any) -> Any:
 
 
 def what_instead(x: Any) -> str:
-    """What `x` is and what to write instead, if it can't be differentiated or mapped over; nothing, if it can."""
+    """What `x` is and what to write instead, if it can't be differentiated or mapped over; nothing, if it
+    can.
+    """
     if library_of(x) in _PLAIN_LIBRARIES or library_of(x) in HOLDERS and hasattr(x, "shape"):
         return f"{called(x)}, and a tracer has not its labels and methods. Write {_written_instead(x)}"
     try:
@@ -99,7 +113,11 @@ def index(x: Any) -> Any:
 
 def check_number(x: Any, function: Any) -> None:
     """Refuse a Python object that is no number, as a unit. Whether it equals an array may be asked."""
-    if not hasattr(x, "dtype") and not isinstance(x, (Number, str, bytes, type(None))) and function not in _COMPARING:
+    if (
+        not hasattr(x, "dtype")
+        and not isinstance(x, (Number, str, bytes, type(None)))
+        and function not in _COMPARING
+    ):
         _refuse(x, f"{called(x)}, which is no array of numbers. Write its numbers")
 
 
@@ -107,11 +125,15 @@ _COMPARING = frozenset([np.equal, np.not_equal, np.less, np.less_equal, np.great
 
 
 def check_labels(x: Any, *, elementwise: bool) -> None:
-    """Refuse an operand of a ufunc whose labels the result would have: a Series not numbered 0, 1, 2, ..., a DataFrame."""
+    """Refuse an operand of a ufunc whose labels the result would have: a Series not numbered 0, 1, 2, ..., a
+    DataFrame.
+    """
     if library_of(x) != "pandas" or not hasattr(x, "index") or not hasattr(x, "to_numpy"):
         return
     if not is_numbered(x.index):
-        _refuse(x, f"{called(x)} whose index is not 0, 1, 2, ...: its labels would be lost. Write x.to_numpy()")
+        _refuse(
+            x, f"{called(x)} whose index is not 0, 1, 2, ...: its labels would be lost. Write x.to_numpy()"
+        )
     if x.ndim > 1 and elementwise:
         _refuse(x, f"{called(x)}, whose methods go column by column. Write x.to_numpy()")
 
@@ -159,13 +181,16 @@ def _taker_of_subclass(kind: type) -> Taker:
         )
     if issubclass(kind, np.ma.MaskedArray):
         return lambda x: _refuse(
-            x, "a masked array, and no derivative knows of its mask. Write x.filled(0), and where=~x.mask or np.where"
+            x,
+            "a masked array, and no derivative knows of its mask. Write x.filled(0), and where=~x.mask or np.where",
         )
     if hasattr(kind, "to_value"):
         return _without_units
     keeps = [*_OPERATORS, "__array_ufunc__", "__array_function__"]
     if any(getattr(kind, name) is not getattr(np.ndarray, name) for name in keeps):
-        return lambda x: _refuse(x, f"{called(x)}, which computes otherwise than an ndarray. Write np.asarray(x)")
+        return lambda x: _refuse(
+            x, f"{called(x)}, which computes otherwise than an ndarray. Write np.asarray(x)"
+        )
     return np.asarray  # np.memmap, np.recarray
 
 
@@ -198,12 +223,16 @@ def _declined(x: Any) -> NoReturn:
 
 def _sparse(x: Any) -> NoReturn:
     if hasattr(x, "toarray"):
-        _refuse(x, "a sparse matrix. Write x.toarray(), or np.matmul(a, x) with `import funcgrad.numpy as np`")
+        _refuse(
+            x, "a sparse matrix. Write x.toarray(), or np.matmul(a, x) with `import funcgrad.numpy as np`"
+        )
     _refuse(x, f"{called(x)}, a sparse array. Write x.todense()")
 
 
 def _lazy(x: Any) -> Any:
-    """A Dask array, which NumPy's functions take as it is. (No tracer gets into its graph: see `__dask_tokenize__`.)"""
+    """A Dask array, which NumPy's functions take as it is. (No tracer gets into its graph: see
+    `__dask_tokenize__`.)
+    """
     return x
 
 

@@ -1,6 +1,8 @@
-"""What makes a tracer look like an ndarray: NumPy's two protocols, the operators, ndarray's methods and attributes.
+"""What makes a tracer look like an ndarray: NumPy's two protocols, the operators, ndarray's methods and
+attributes.
 
-One declared table (`METHODS`) says which NumPy function a method stands for; what needs more than that is written out below it.
+One declared table (`METHODS`) says which NumPy function a method stands for; what needs more than that is
+written out below it.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ astype = np.astype if hasattr(np, "unstack") else _astype
 
 
 class Lanes(dict[Any, Callable[..., Any]]):
-    """ufunc, or function of one array -> what runs it on tracers: its lane, made at its first use by `make` (lanes.py)."""
+    """ufunc, or function of one array -> what runs it on tracers: its lane, made at its first use by `make`
+    (lanes.py).
+    """
 
     make: Callable[[Any], Callable[..., Any]]
 
@@ -192,10 +196,14 @@ class ArrayMethods(ArrayText):
         return float(self._question("float(x)"))
 
     def __complex__(self) -> complex:
-        raise data_asked_for(self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT, calling_frame())
+        raise data_asked_for(
+            self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT, calling_frame()
+        )
 
     def __hash__(self) -> int:
-        raise TypeError("unhashable type: a tracer stands for an array, which can't be hashed; use it as a value, not as a key")
+        raise TypeError(
+            "unhashable type: a tracer stands for an array, which can't be hashed; use it as a value, not as a key"
+        )
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return int(CATALOGUE[np.round](self)) if ndigits is None else CATALOGUE[np.round](self, ndigits)
@@ -222,7 +230,8 @@ class ArrayMethods(ArrayText):
         return CATALOGUE[np.transpose](self, (axes[0] if len(axes) == 1 else axes) if axes else None)
 
     def conj(self) -> Any:
-        return CATALOGUE[np.conjugate](self) if self.dtype.kind == "c" else self  # itself, as ndarray.conj does
+        # itself, as ndarray.conj does
+        return CATALOGUE[np.conjugate](self) if self.dtype.kind == "c" else self
 
     conjugate = conj
 
@@ -254,7 +263,11 @@ class ArrayMethods(ArrayText):
         return self if not self.shape else [row.tolist() for row in self]
 
     def view(self, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs and (dtype is None or dtype is np.ndarray or np.dtype(dtype) == self.dtype):
+        if (
+            not args
+            and not kwargs
+            and (dtype is None or dtype is np.ndarray or np.dtype(dtype) == self.dtype)
+        ):
             return self[...]
         raise conversion_error(self, "x.view(...)", "Use x.astype(...), x.real or x.imag.")
 
@@ -263,7 +276,9 @@ class ArrayMethods(ArrayText):
         return float(self._question("x.is_integer()")).is_integer()
 
     def as_integer_ratio(self) -> Any:
-        raise conversion_error(self, "x.as_integer_ratio(), as in the statistics module,", "Use NumPy's functions, as np.mean.")
+        raise conversion_error(
+            self, "x.as_integer_ratio(), as in the statistics module,", "Use NumPy's functions, as np.mean."
+        )
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         if device != "cpu":
@@ -283,16 +298,22 @@ class ArrayMethods(ArrayText):
         return np.empty(0).__array_namespace__(api_version=api_version)
 
     def tobytes(self, *args: Any) -> Any:
-        raise conversion_error(self, "x.tobytes()", "Return the value from the function and convert the result.")
+        raise conversion_error(
+            self, "x.tobytes()", "Return the value from the function and convert the result."
+        )
 
 
 def _as_array(v: Any) -> Any:
-    """What is assigned to an attribute is an array: of a complex one the real part is taken, while a number is refused."""
+    """What is assigned to an attribute is an array: of a complex one the real part is taken, while a number
+    is refused.
+    """
     return np.asarray(v) if isinstance(v, complex) else v
 
 
 class _OfMemory:
-    """An attribute that arrays have and tracers lack. (A `__getattr__` would say it too, but slow down every attribute.)"""
+    """An attribute that arrays have and tracers lack. (A `__getattr__` would say it too, but slow down every
+    attribute.)
+    """
 
     __slots__ = ("name",)
 
@@ -304,7 +325,9 @@ class _OfMemory:
             f" (asked for at {user_line()}): it is about memory, or makes plain data, and a tracer only stands for an array. "
             "Ask the argument itself, outside the function, or return the value and use it there"
         )
-        raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}{hint}", name=self.name, obj=x)
+        raise AttributeError(
+            f"{owner.__name__!r} object has no attribute {self.name!r}{hint}", name=self.name, obj=x
+        )
 
 
 METHODS = {
@@ -345,7 +368,14 @@ BINARY = {
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
 }  # fmt: skip
 UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
-COMPARE = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+COMPARE = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
 
 
 def _at_first_use(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
@@ -395,10 +425,14 @@ def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     out = kwargs.get("out")
     if not isinstance(out, ArrayMethods):
         return known_entry(*args, **kwargs)
-    return written(known_entry, args, known_entry(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out)
+    return written(
+        known_entry, args, known_entry(*args, **{k: v for k, v in kwargs.items() if k != "out"}), out
+    )
 
 
 def call_ufunc(ufunc: Any, method: str, args: Any, kwargs: Any) -> Any:
     """A ufunc with keywords, or one of its methods (reduce, accumulate, outer, ...)."""
     known_entry: Any = entry(ufunc)
-    return known_entry(*args, **kwargs) if method == "__call__" else known_entry.method(method, *args, **kwargs)
+    return (
+        known_entry(*args, **kwargs) if method == "__call__" else known_entry.method(method, *args, **kwargs)
+    )

@@ -19,7 +19,9 @@ def place_of_out(function: Function) -> float:
     return names.index("out") if "out" in names else math.inf
 
 
-def by_name(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def by_name(
+    function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call, those from `out` on by name."""
     place = int(place_of_out(function))
     return args[:place], {**dict(zip(_names(function)[place:], args[place:])), **kwargs}
@@ -35,7 +37,11 @@ def _names(function: Function) -> list[str]:
         if body is None:
             return []
         signature = inspect.signature(body)
-    return [p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [
+        p.name
+        for p in signature.parameters.values()
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
 
 
 def written(function: Function, args: tuple[Any, ...], result: Any, out: Any) -> Any:
@@ -43,6 +49,8 @@ def written(function: Function, args: tuple[Any, ...], result: Any, out: Any) ->
     if function.out.check is not None:
         function.out.check(out, *args)
     if result.shape != out.shape and not function.out.repeats and not isinstance(function.function, np.ufunc):
-        raise ValueError(f"np.{function.name}: out has the shape {out.shape}, but the result has {result.shape}")
+        raise ValueError(
+            f"np.{function.name}: out has the shape {out.shape}, but the result has {result.shape}"
+        )
     CATALOGUE[np.copyto](out, result, function.out.casting)
     return out

@@ -1,4 +1,6 @@
-"""Ufuncs as primitives: operands x, y, z; the options out=, where=, dtype=; and the methods reduce, accumulate, outer, ..."""
+"""Ufuncs as primitives: operands x, y, z; the options out=, where=, dtype=; and the methods reduce,
+accumulate, outer, ...
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ REDUCTIONS = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
     np.fmax: np.nanmax, np.fmin: np.nanmin, np.logical_and: np.all, np.logical_or: np.any,
 }  # fmt: skip
-# People write these as operators, which round otherwise than the ufuncs do: of numbers, `x ** y` is C's pow, and np.power is not.
+# People write these as operators, which round otherwise than the ufuncs do: of numbers, `x ** y` is C's pow,
+# and np.power is not.
 OPERATORS = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
     np.power: operator.pow, np.absolute: abs,
@@ -49,8 +52,14 @@ OPTIONS = (
 class Ufunc(Primitive):
     """A ufunc."""
 
-    def __init__(self, function: np.ufunc, rule: Rule, *, batch: Any = None, name: str | None = None, note: str = "") -> None:
-        names = OPERANDS[: function.nin] if function.nin <= len(OPERANDS) else tuple(f"x{i}" for i in range(function.nin))
+    def __init__(
+        self, function: np.ufunc, rule: Rule, *, batch: Any = None, name: str | None = None, note: str = ""
+    ) -> None:
+        names = (
+            OPERANDS[: function.nin]
+            if function.nin <= len(OPERANDS)
+            else tuple(f"x{i}" for i in range(function.nin))
+        )
         signature = f"{', '.join(names)}, {OPTIONS}"
         options = {"batch": batch, "name": name, "note": note, "axis": "as is"}
         super().__init__(function, rule, operands=" ".join(names), signature=signature, **options)
@@ -58,7 +67,9 @@ class Ufunc(Primitive):
 
     @cached_property
     def at_once(self) -> Callable[..., Any]:
-        """What runs a call without keywords on plain arrays inside one vmap; it gives None, if it is another case."""
+        """What runs a call without keywords on plain arrays inside one vmap; it gives None, if it is another
+        case.
+        """
         return at_once(self)
 
     def general(self, *operands: Any) -> Any:
@@ -71,7 +82,9 @@ class Ufunc(Primitive):
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """Bind `args`; there are no params, since the options are taken apart in `__call__`."""
         if len(args) != len(self.layout):
-            raise TypeError(f"np.{self.name} takes {len(self.layout)} operands, but {len(args)} were given at {user_line()}")
+            raise TypeError(
+                f"np.{self.name} takes {len(self.layout)} operands, but {len(args)} were given at {user_line()}"
+            )
         return Call([x if type(x) in TAKEN else self._operand(x) for x in args], self.layout, {})
 
     def _operand(self, x: Any) -> Any:
@@ -95,8 +108,12 @@ class Ufunc(Primitive):
             out = self.at_once(*args)
             return self.general(*args) if out is None else out
         if kwargs.keys() <= _OUT_AND_WHERE and len(args) == len(self.layout) and self.function.nout == 1:
-            return self._into(self._at(kwargs.get("where", True), args), kwargs.get("out"), kwargs.get("where", True))
-        options = {k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names}
+            return self._into(
+                self._at(kwargs.get("where", True), args), kwargs.get("out"), kwargs.get("where", True)
+            )
+        options = {
+            k: v for k, v in self.bind_arguments(*args, **kwargs).items() if k not in self.operand_names
+        }
         operands = args[: len(self.layout)]
         if options["signature"] is not None:
             raise UnsupportedFunctionError(
@@ -132,21 +149,33 @@ class Ufunc(Primitive):
             result = lane(*operands)
         finally:
             loud(token)
-        is_known = type(concrete(result)) in (np.ndarray, np.float64) and not any(map(is_batched, (*operands, where)))
+        is_known = type(concrete(result)) in (np.ndarray, np.float64) and not any(
+            map(is_batched, (*operands, where))
+        )
         if is_known and not is_finite(concrete(result)):
-            self.function(*(concrete(as_operand(x)) for x in operands), where=np.asarray(concrete(where), bool), out=None)
+            self.function(
+                *(concrete(as_operand(x)) for x in operands),
+                where=np.asarray(concrete(where), bool),
+                out=None,
+            )
         return result
 
     def _check_casts(self, operands: Sequence[Any], options: dict[str, Any]) -> None:
-        """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without elements."""
+        """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without
+        elements.
+        """
         if self.function.signature is None:
             requested = {k: options[k] for k in ("dtype", "casting") if options[k] is not None}
-            dtypes = [x if isinstance(x, (bool, int, float, complex)) else as_array(x).dtype for x in operands]
+            dtypes = [
+                x if isinstance(x, (bool, int, float, complex)) else as_array(x).dtype for x in operands
+            ]
             self.function(*(np.empty(0, d) if isinstance(d, np.dtype) else d for d in dtypes), **requested)
 
     def _delivered_each(self, results: Sequence[Any], outs: Any, options: dict[str, Any]) -> tuple[Any, ...]:
         if options["where"] is not True:
-            raise UnsupportedFunctionError(f"np.{self.name} with where= at {user_line()} has no rule: use np.where.")
+            raise UnsupportedFunctionError(
+                f"np.{self.name} with where= at {user_line()} has no rule: use np.where."
+            )
         outs = outs or (None,) * len(results)
         if clash(*outs):
             raise TracerWriteError(
@@ -154,13 +183,20 @@ class Ufunc(Primitive):
                 "result stays. Leave out= away, and assign the results."
             )
         pairs = [*zip(results, outs, strict=True)]
-        return tuple(delivered(*pair, self.name) for pair in pairs[::-1])[::-1]  # of one array, the first result stays
+        # of one array, the first result stays
+        return tuple(delivered(*pair, self.name) for pair in pairs[::-1])[::-1]
 
     def _along(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
-        """A generalised ufunc (matmul, vecdot) along other axes than the last ones: they are moved there, and back."""
+        """A generalised ufunc (matmul, vecdot) along other axes than the last ones: they are moved there, and
+        back.
+        """
         options = dict(options)
         axes, axis, keepdims = (options.pop(k, None) for k in ("axes", "axis", "keepdims"))
-        takes = self.function.signature is not None if axes is not None else str(self.function.signature).endswith("->()")
+        takes = (
+            self.function.signature is not None
+            if axes is not None
+            else str(self.function.signature).endswith("->()")
+        )
         if not takes or (axes is not None and axis is not None):
             raise TypeError(
                 f"np.{self.name} at {user_line()} does not take these of axis=, axes=, keepdims=. Move the axes first."
@@ -176,7 +212,9 @@ class Ufunc(Primitive):
         return np.moveaxis(result, range(-len(back), 0), back) if back else result
 
     def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """ufunc.reduce, .accumulate, .reduceat, .at and .outer. (NumPy has checked that the ufunc has that method.)"""
+        """ufunc.reduce, .accumulate, .reduceat, .at and .outer. (NumPy has checked that the ufunc has that
+        method.)
+        """
         if method in FOLDS:
             return self._fold(method, *args, **kwargs)
         if method == "at":
@@ -197,14 +235,18 @@ class Ufunc(Primitive):
             result = CATALOGUE[known[self.function]](positional[1], **{"axis": 0, **options})
         else:
             result = FOLDS[method](*positional, **options)
-        return delivered(result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}", "unsafe", is_fold=True)
+        return delivered(
+            result, out[0] if isinstance(out, tuple) else out, f"{self.name}.{method}", "unsafe", is_fold=True
+        )
 
 
 FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": folds.reduceat}
 
 
 def _in_order(result: Any, operands: Sequence[Any], order: str) -> Any:
-    """`result`, or each of several, in the order of memory that is asked for ("A": Fortran's, if all operands have it)."""
+    """`result`, or each of several, in the order of memory that is asked for ("A": Fortran's, if all operands
+    have it).
+    """
     if isinstance(result, tuple):
         return tuple(_in_order(x, operands, order) for x in result)
     is_fortran = order == "F" or order == "A" and all(example(as_array(x)).flags.fnc for x in operands)
@@ -212,7 +254,9 @@ def _in_order(result: Any, operands: Sequence[Any], order: str) -> Any:
 
 
 def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, is_fold: bool = False) -> Any:
-    """`result`, as a call with this out= gives it: a tracer is written into (by a fold, one of the very same shape)."""
+    """`result`, as a call with this out= gives it: a tracer is written into (by a fold, one of the very same
+    shape).
+    """
     if out is None:
         return result
     if not isinstance(out, Tracer):
@@ -222,7 +266,9 @@ def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, i
         out[...] = result
         return out
     if shape != out.shape and (is_fold or np.broadcast_shapes(shape, out.shape) != out.shape):
-        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {shape} of np.{name}")
+        raise ValueError(
+            f"non-broadcastable output operand with shape {out.shape} doesn't match the shape {shape} of np.{name}"
+        )
     CATALOGUE[np.copyto](out, result, casting)
     return out
 
@@ -236,5 +282,3 @@ def as_array(x: Any) -> Any:
     """`x` as an array or tracer."""
     x = as_operand(x)
     return x if isinstance(x, Tracer) or is_foreign(x) else np.asarray(x)
-
-

@@ -1,14 +1,14 @@
 """How a call is recorded, pushed, pulled and batched. Read it in this order:
 
-    trace.py       who handles this call? traces, tracers, `bind`
-    catalogue.py   every NumPy function, once, with its status
-    primitive.py   calls, and the functions that are one step
-    kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments
-    cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
-    sweep.py       the tape and the sweep
-    reverse.py     the trace that records the tape
-    forward.py     tangents
-    batch.py       vmap
-    declare.py     the verbs that declare rules
-    tracebacks.py  from the call of a transform straight to the user's line
+trace.py       who handles this call? traces, tracers, `bind`
+catalogue.py   every NumPy function, once, with its status
+primitive.py   calls, and the functions that are one step
+kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments
+cotangent.py   what a cotangent may be; the one place that undoes broadcasting and promotion
+sweep.py       the tape and the sweep
+reverse.py     the trace that records the tape
+forward.py     tangents
+batch.py       vmap
+declare.py     the verbs that declare rules
+tracebacks.py  from the call of a transform straight to the user's line
 """

@@ -1,8 +1,8 @@
 """vmap's trace: every call runs once for the whole batch, by one of a few strategies.
 
-Axis 0 of a batch tracer's value is the batch (it is moved there once, at the door). `shape` is the shape of *one example*, so
-that user code and rules can't tell. A primitive names its strategy; without one it is run example by example, which is always
-right and slow.
+Axis 0 of a batch tracer's value is the batch (it is moved there once, at the door). `shape` is the shape of
+*one example*, so that user code and rules can't tell. A primitive names its strategy; without one it is run
+example by example, which is always right and slow.
 
     "aligned"     elementwise: pad the ranks so that the batch axes meet
     "axis"        a function along an axis (or axes): the axis moves by one
@@ -47,7 +47,9 @@ class BatchTracer(Tracer):
         return f"{super().__repr__()[:-1]}, {self._trace.size} examples)"
 
     def __float__(self) -> float:
-        return self._question("float(x)", f"Use NumPy's functions (np.where for `if`); to write x into an array, {BEGIN}")
+        return self._question(
+            "float(x)", f"Use NumPy's functions (np.where for `if`); to write x into an array, {BEGIN}"
+        )
 
     def _question(
         self,
@@ -89,7 +91,9 @@ class BatchTrace(Trace):
         if isinstance(primitive, Opaque):
             return primitive.on_batch(self, lowered, batched)
         out = self.by_strategy(primitive, lowered, batched)
-        gives_array = primitive.gives_array and (primitive.gives_array is True or not is_scalar(call.operands[0]))
+        gives_array = primitive.gives_array and (
+            primitive.gives_array is True or not is_scalar(call.operands[0])
+        )
         if gives_array and isinstance(out, Tracer) and not out.shape:
             out._alias = FILLED  # an array without axes, not a scalar
         return out
@@ -135,7 +139,9 @@ def stacked(outs: Sequence[Any]) -> Any:
 
 
 def _none_at_all(primitive: Primitive, call: Call, batched: Sequence[bool]) -> Any:
-    operands = [np.ones(x.shape[1:], x.dtype) if b else x for x, b in zip(call.operands, batched, strict=True)]
+    operands = [
+        np.ones(x.shape[1:], x.dtype) if b else x for x, b in zip(call.operands, batched, strict=True)
+    ]
     out = bind(primitive, call.with_operands(operands))
     if isinstance(out, (tuple, list)):
         return rebuilt(out, [np.zeros((0, *np.shape(o)), o.dtype) for o in out])
@@ -166,7 +172,9 @@ def padded(x: Any, rank: int) -> Any:
 
 
 def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    """A function along `axis` of its first operand: the axis moves by one. Masks and the like line up with that operand."""
+    """A function along `axis` of its first operand: the axis moves by one. Masks and the like line up with
+    that operand.
+    """
     x, *rest = call.operands
     if not batched[0]:
         x = np.broadcast_to(x, (size, *spec(x).shape))
@@ -192,7 +200,8 @@ def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: 
 def leading(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
     """A function of the last axes, that broadcasts over the leading ones: the batch is one more of them.
 
-    An example without axes to spare may be too small for the function, and must not be taken for a row of a matrix.
+    An example without axes to spare may be too small for the function, and must not be taken for a row of a
+    matrix.
     """
     if batched[0] and ndim_of(call.operands[0]) < 3:
         return one_by_one(primitive, call, batched, size)
@@ -212,4 +221,9 @@ REPEATED = Primitive(
     batch=_batched_repetition,
 )
 
-STRATEGIES: dict[Any, Strategy] = {"aligned": aligned, "axis": along_axis, "leading": leading, "one by one": one_by_one}
+STRATEGIES: dict[Any, Strategy] = {
+    "aligned": aligned,
+    "axis": along_axis,
+    "leading": leading,
+    "one by one": one_by_one,
+}

@@ -1,7 +1,8 @@
 """The catalogue: every NumPy function the engine knows, once, keyed by the function object, with its status.
 
-Statuses: a `Primitive` (differentiable, or piecewise constant), `Composite` (written in terms of other functions), `Query`
-(answered from shapes and dtypes, or from values that no derivative depends on), `Unsupported` (with the reason and a way out).
+Statuses: a `Primitive` (differentiable, or piecewise constant), `Composite` (written in terms of other
+functions), `Query` (answered from shapes and dtypes, or from values that no derivative depends on),
+`Unsupported` (with the reason and a way out).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class Out(NamedTuple):
 
     casting: str = "same_kind"  # some functions let NumPy cast as it likes, with a ComplexWarning
     repeats: bool = False  # may `out=` be larger than the result?
-    check: Callable[..., None] | None = None  # (out, *args): refuses an `out=` that lies in the memory of what is read
+    # (out, *args): refuses an `out=` that lies in the memory of what is read
+    check: Callable[..., None] | None = None
 
 
 ANY_CAST = Out("unsafe")
@@ -53,9 +55,11 @@ class Function:
 
 
 CATALOGUE: dict[Any, Function] = {}
-# A library -> the module with rules for its functions that is imported only when one is asked for, and the library is there.
+# A library -> the module with rules for its functions that is imported only when one is asked for, and the
+# library is there.
 LATE: dict[str, str] = {}
-# The same for a library that asks no operand: it has to be told of tracers before it is called, when a transform begins.
+# The same for a library that asks no operand: it has to be told of tracers before it is called, when a
+# transform begins.
 BEFOREHAND: dict[str, str] = {}
 
 
@@ -70,7 +74,9 @@ def name_of(function: Callable[..., Any]) -> str:
 
 def title_of(function: Callable[..., Any], name: str) -> str:
     """The name of a function in messages. (A ufunc does not know its module.)"""
-    is_numpy = (getattr(function, "__module__", "") or "").startswith("numpy") or getattr(np, name, None) is function
+    is_numpy = (getattr(function, "__module__", "") or "").startswith("numpy") or getattr(
+        np, name, None
+    ) is function
     return f"np.{name}" if is_numpy else name
 
 
@@ -96,7 +102,9 @@ def known(function: Any) -> Function | None:
 
 
 def late(library: str, module: str, *, beforehand: bool = False) -> None:
-    """Import `module`, which has rules for a library, only when one is asked for (`beforehand`: when a transform begins)."""
+    """Import `module`, which has rules for a library, only when one is asked for (`beforehand`: when a
+    transform begins).
+    """
     (BEFOREHAND if beforehand else LATE)[library] = module
 
 
@@ -131,7 +139,9 @@ class Composite(Function):
     status = "composite"
     kind = "composite"
 
-    def __init__(self, function: Callable[..., Any], body: Callable[..., Any], note: str = "", out: Out = Function.out) -> None:
+    def __init__(
+        self, function: Callable[..., Any], body: Callable[..., Any], note: str = "", out: Out = Function.out
+    ) -> None:
         super().__init__(function)
         self.body, self.note, self.out = body, note, out
 
@@ -158,5 +168,6 @@ class Unsupported(Function):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise UnsupportedFunctionError(
-            f"{self.title} was called on a tracer at {user_line()}: {self.reason}." + (f" {self.instead}" if self.instead else "")
+            f"{self.title} was called on a tracer at {user_line()}: {self.reason}."
+            + (f" {self.instead}" if self.instead else "")
         )

@@ -1,11 +1,12 @@
 """What a cotangent (or tangent) may be, and the one place that keeps it fitting the value it belongs to.
 
-The invariant: a cotangent has exactly the shape and dtype of its value. `fit` restores it: the only undoing of broadcasting, of
-dtype promotion and of real-to-complex promotion in the library.
+The invariant: a cotangent has exactly the shape and dtype of its value. `fit` restores it: the only undoing
+of broadcasting, of dtype promotion and of real-to-complex promotion in the library.
 
 Besides a plain array or a tracer, a cotangent may be
 - `Masked`: an array with a mask of its live positions; the others are zero by structure (a branch that `where` did not take, a
-  row that belongs to another output), and stay zero even where the derivative that multiplies them is inf or NaN;
+  row that belongs to another output), and stay zero even where the derivative that multiplies them is inf or
+  NaN;
 - `Read`, `Scatter`: contributions of `x[index]`, added into one buffer, so that reading x element by element stays linear;
 - `Part`: the cotangent of one of several outputs.
 """
@@ -25,12 +26,22 @@ from funcgrad.core.engine.quiet import loud, quiet
 from funcgrad.core.engine.trace import Tracer, is_foreign
 
 # Globals for hot code: an attribute of `np` takes ten times as long.
-ndarray, float64, empty, where, vdot, add_reduce = np.ndarray, np.float64, np.empty, np.where, np.vdot, np.add.reduce
-LARGE = 2048  # elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
+ndarray, float64, empty, where, vdot, add_reduce = (
+    np.ndarray,
+    np.float64,
+    np.empty,
+    np.where,
+    np.vdot,
+    np.add.reduce,
+)
+# elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
+LARGE = 2048
 
 
 class Masked:
-    """`value`, whose positions outside `live` are zero by structure. `owned` buffers may be written into by the sweep."""
+    """`value`, whose positions outside `live` are zero by structure. `owned` buffers may be written into by
+    the sweep.
+    """
 
     __slots__ = ("live", "owned", "value")
 
@@ -50,11 +61,15 @@ class Masked:
         return self.value.dtype
 
     def add(self, read: Read) -> bool:
-        """Add a plain contribution, or the live part of one, into its own buffers, if they are plain too: did it?"""
+        """Add a plain contribution, or the live part of one, into its own buffers, if they are plain too: did
+        it?
+        """
         part, live, index = read.part, True, read.index
         if type(part) is Masked:
             part, live = part.value, part.live
-        if not (type(part) in PLAIN_PARTS and type(self.value) is type(self.live) is ndarray) or isinstance(live, Tracer):
+        if not (type(part) in PLAIN_PARTS and type(self.value) is type(self.live) is ndarray) or isinstance(
+            live, Tracer
+        ):
             return False
         if type(part) is ndarray and repeats(index):
             add_at(self.value, index, part)
@@ -68,7 +83,9 @@ class Masked:
         return True
 
     def times(self, partial: Any) -> Masked:
-        """The product with a partial derivative, a value or a function; it may be inf or NaN where nothing is live."""
+        """The product with a partial derivative, a value or a function; it may be inf or NaN where nothing is
+        live.
+        """
         token = quiet()
         try:
             return self.like(partial(self.value) if callable(partial) else self.value * partial)
@@ -103,7 +120,9 @@ def select(live: Any, ct: Any) -> Masked:
     """`ct` where `live`, zero by structure elsewhere: what a branch that was not taken contributes."""
     if not hasattr(live, "shape"):  # where=True
         live = np.asarray(live, bool)
-    return Masked(_where(live, ct), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)))
+    return Masked(
+        _where(live, ct), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool))
+    )
 
 
 def is_finite(x: Any) -> bool:
@@ -119,7 +138,9 @@ _BOOL = np.dtype(bool)
 
 
 def _where(live: Any, ct: Any) -> Any:
-    """np.where(live, ct, 0). On many plain elements it is ten times faster to clear bits, with a mask of ones or zeros each."""
+    """np.where(live, ct, 0). On many plain elements it is ten times faster to clear bits, with a mask of ones
+    or zeros each.
+    """
     is_plain = type(ct) is ndarray and type(live) is ndarray and live.dtype is _BOOL and ct.dtype in _BITS
     if not is_plain:
         return np.where(live, ct, 0)
@@ -211,7 +232,12 @@ class Scatter:
         if self.places:
             live[tuple(map(list, zip(*self.places)))] = True
         for index, part in self.reads:
-            if isinstance(live, Tracer) or holds_tracer((part, index)) or is_foreign(part) or is_foreign(live):
+            if (
+                isinstance(live, Tracer)
+                or holds_tracer((part, index))
+                or is_foreign(part)
+                or is_foreign(live)
+            ):
                 part = part.astype(float) if hasattr(part, "astype") else np.asarray(part, float)
                 live = np.logical_or(live, add_at(buffer_for(part, self.shape, float), index, part) != 0)
             elif part is True or not repeats(index):
@@ -247,7 +273,9 @@ def add_at(buffer: Any, index: Any, part: Any) -> Any:
         np.add.at(buffer, index, part)
     else:  # np.add.at is ten times faster along one axis
         positions = np.arange(buffer.size).reshape(buffer.shape)[index]
-        np.add.at(buffer.reshape(-1), positions.reshape(-1), np.broadcast_to(part, positions.shape).reshape(-1))
+        np.add.at(
+            buffer.reshape(-1), positions.reshape(-1), np.broadcast_to(part, positions.shape).reshape(-1)
+        )
     return buffer
 
 
@@ -308,7 +336,9 @@ def _cast(part: Any, dtype: Any) -> Any:
 
 
 def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
-    """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated (or repeat it)."""
+    """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated (or repeat
+    it).
+    """
     if type(part) is Masked:
         return part.through(lambda p: fit_shape(p, shape))
     if 0 < part.ndim < len(shape):  # x[:] = v, where v has axes of length 1 in front
@@ -319,13 +349,21 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
     if len(kept) == len(shape):
         stretched = tuple(lead + i for i, n in enumerate(shape) if n == 1 and kept[i] != 1)
     if lead or stretched:
-        part = part.sum(axis=(*range(lead), *stretched)).reshape([1 if n == 1 else m for n, m in zip(shape, kept)])
+        part = part.sum(axis=(*range(lead), *stretched)).reshape(
+            [1 if n == 1 else m for n, m in zip(shape, kept)]
+        )
     return part if part.shape == shape else broadcast(part, shape)
 
 
 def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
-    """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be overwritten."""
-    if type(part) not in PLAIN_PARTS and not isinstance(part, (ndarray, np.generic)) or math.prod(shape) > LARGE:
+    """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be
+    overwritten.
+    """
+    if (
+        type(part) not in PLAIN_PARTS
+        and not isinstance(part, (ndarray, np.generic))
+        or math.prod(shape) > LARGE
+    ):
         return np.broadcast_to(part, shape)
     filled = empty(shape, part.dtype)
     filled[...] = part

@@ -1,4 +1,5 @@
-"""The verbs that declare rules. Each enters one function into the catalogue and returns the primitive, which can be called.
+"""The verbs that declare rules. Each enters one function into the catalogue and returns the primitive, which
+can be called.
 
     elementwise(np.hypot, lambda x, out: x / out, lambda y, out: y / out)
     linear(np.reshape, lambda ct, a: np.reshape(ct, a.shape), moves=True)
@@ -7,7 +8,8 @@
     piecewise_constant(np.floor, np.argmax)         query(np.shape)
     composite(np.mean, mean)                        unsupported(np.nditer, "reason", "Write ... instead.")
 
-The names of a formula's parameters say what it needs: operands, `out`, parameters of the call. Only that is kept.
+The names of a formula's parameters say what it needs: operands, `out`, parameters of the call. Only that is
+kept.
 """
 
 from __future__ import annotations
@@ -26,20 +28,30 @@ from funcgrad.core.engine.trace import Tracer
 
 
 def _primitive(function: Callable[..., Any], rule: Rule, options: dict[str, Any]) -> Primitive:
-    primitive = Ufunc(function, rule, **options) if isinstance(function, np.ufunc) else Primitive(function, rule, **options)
+    primitive = (
+        Ufunc(function, rule, **options)
+        if isinstance(function, np.ufunc)
+        else Primitive(function, rule, **options)
+    )
     register(function, primitive)
     return primitive
 
 
-def elementwise(function: Callable[..., Any], *partials: Partial, batch: Any = "aligned", **options: Any) -> Primitive:
-    """An elementwise function: one partial derivative for each operand x, y, z (a number if constant, None if zero)."""
+def elementwise(
+    function: Callable[..., Any], *partials: Partial, batch: Any = "aligned", **options: Any
+) -> Primitive:
+    """An elementwise function: one partial derivative for each operand x, y, z (a number if constant, None if
+    zero).
+    """
     return _primitive(function, Elementwise(partials), {"batch": batch, **_operands_xyz(function, options)})
 
 
 def selection(
     function: Callable[..., Any], *weights: Formula | float | None, batch: Any = "aligned", **options: Any
 ) -> Primitive:
-    """An elementwise choice among operands: a weight for each; what has weight 0 contributes a zero by structure."""
+    """An elementwise choice among operands: a weight for each; what has weight 0 contributes a zero by
+    structure.
+    """
     return _primitive(function, Selection(weights), {"batch": batch, **_operands_xyz(function, options)})
 
 
@@ -50,11 +62,14 @@ def _operands_xyz(function: Callable[..., Any], options: dict[str, Any]) -> dict
     return {"operands": " ".join(code.co_varnames[: code.co_argcount]), **options}
 
 
-def linear(function: Callable[..., Any], transpose: Pulls, *, moves: bool = False, **options: Any) -> Primitive:
+def linear(
+    function: Callable[..., Any], transpose: Pulls, *, moves: bool = False, **options: Any
+) -> Primitive:
     """A linear function: its transpose, which sees the Spec of what it is differentiated in, never its value.
 
     `moves=True` says that it only moves, copies and adds up elements, so that zeros by structure can follow.
-    A dict of transposes by operand name: linear in all of them together, and not differentiable in the others.
+    A dict of transposes by operand name: linear in all of them together, and not differentiable in the
+    others.
     """
     return _primitive(function, Linear(_of_ufunc(function, transpose), moves=moves), options)
 
@@ -74,12 +89,14 @@ def custom(
     reach: Formula | None = None,
     **options: Any,
 ) -> Primitive:
-    """Any other function: `pull` for its operand (a dict by name for several, or `joint`, which returns a tuple for all).
+    """Any other function: `pull` for its operand (a dict by name for several, or `joint`, which returns a
+    tuple for all).
 
-    Beside `joint`, `pull` may have formulas that serve where one operand alone is wanted, and keep less. Without `push`,
-    forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with several operands a
-    dict of tangents by name, None where an operand has none. `reach(ct, ...)` says on which elements of the first operand an
-    output depends (a sum along an axis reaches the same as any other reduction along it), so that zeros by structure can follow.
+    Beside `joint`, `pull` may have formulas that serve where one operand alone is wanted, and keep less.
+    Without `push`, forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with
+    several operands a dict of tangents by name, None where an operand has none. `reach(ct, ...)` says on
+    which elements of the first operand an output depends (a sum along an axis reaches the same as any other
+    reduction along it), so that zeros by structure can follow.
     """
     if joint is not None:
         names = [n.removesuffix("*") for n in options["operands"].split()]
@@ -90,7 +107,9 @@ def custom(
 
 
 def _of_ufunc(function: Callable[..., Any], pulls: Pulls) -> Pulls:
-    """A formula for the first operand of a ufunc, by its name. (Those of other functions are found at the first call.)"""
+    """A formula for the first operand of a ufunc, by its name. (Those of other functions are found at the
+    first call.)
+    """
     return {"x": pulls} if isinstance(function, np.ufunc) and callable(pulls) else pulls
 
 
@@ -101,7 +120,9 @@ def piecewise_constant(*functions: Callable[..., Any], **options: Any) -> None:
         _primitive(function, PiecewiseConstant(), {"batch": batch, **options})
 
 
-def composite(function: Callable[..., Any], body: Callable[..., Any], note: str = "", out: Out = Function.out) -> Function:
+def composite(
+    function: Callable[..., Any], body: Callable[..., Any], note: str = "", out: Out = Function.out
+) -> Function:
     """A function written in terms of others: `body` has NumPy's signature and calls NumPy."""
     return register(function, Composite(function, body, note, out))
 
@@ -127,7 +148,9 @@ class Query(Function):
         self.seen = seen
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.function(*[self._shown(x) for x in args], **{k: self._shown(x) for k, x in kwargs.items()})
+        return self.function(
+            *[self._shown(x) for x in args], **{k: self._shown(x) for k, x in kwargs.items()}
+        )
 
     def _shown(self, x: Any) -> Any:
         if isinstance(x, (list, tuple)):

@@ -1,4 +1,5 @@
-"""Errors that hide what went wrong: those of NumPy and of other libraries that were given a tracer, or were told no by one.
+"""Errors that hide what went wrong: those of NumPy and of other libraries that were given a tracer, or were
+told no by one.
 
 A trace asks `explained` about any error that leaves it.
 """
@@ -35,12 +36,15 @@ def explained(error: BaseException, refused: TracerError | None) -> BaseExceptio
     """`error`, or one that says what has happened. `refused`: the first refusal of a conversion."""
     if isinstance(error, FuncgradError) or not isinstance(error, Exception):
         return error
-    if type(error) is TypeError and str(error).startswith("Iterator operand is flagged as writeable, but is an object"):
+    if type(error) is TypeError and str(error).startswith(
+        "Iterator operand is flagged as writeable, but is an object"
+    ):
         return TracerConversionError(
             "np.nditer(x) would go over the plain data of a tracer, and lose its derivative. "
             "Write `for i in np.ndindex(x.shape)` and x[i], or `for v in x.flat`."
         )
-    if type(error) is ValueError and str(error) == "Error setting single item of array.":  # here it keeps nothing of that
+    # here it keeps nothing of that
+    if type(error) is ValueError and str(error) == "Error setting single item of array.":
         return TracerWriteError(
             "`a.flat[i] = x` would write a tracer into a plain array and lose its derivative. "
             f"To write into an array, {BEGIN}."
@@ -48,7 +52,9 @@ def explained(error: BaseException, refused: TracerError | None) -> BaseExceptio
     frames = [frame for frame in _frames(error) if not is_ours(frame)]
     is_foreign = bool(frames) and is_library(frames[-1].f_code.co_filename)
     hidden = _first_told(error)
-    if hidden is not None and (is_foreign or str(error).startswith("setting an array element with a sequence")):
+    if hidden is not None and (
+        is_foreign or str(error).startswith("setting an array element with a sequence")
+    ):
         return hidden  # NumPy says this, which helps nobody, instead of what it was told
     if refused is not None and (is_foreign or not isinstance(error, _CLEAR)) and any(map(_is_solver, frames)):
         return type(refused)(str(refused))  # a callback of compiled code, which does not pass errors on
@@ -90,7 +96,9 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
         return UnsupportedFunctionError(
             f"an array of {library}, at {where}: {library} can't do this ({type(error).__name__}: {error}). Write a.compute()."
         )
-    is_rerun = any(frame.f_globals.get("__name__", "").startswith("funcgrad.scipy") for frame in _frames(error))
+    is_rerun = any(
+        frame.f_globals.get("__name__", "").startswith("funcgrad.scipy") for frame in _frames(error)
+    )
     is_rerun = is_rerun and not isinstance(error, (AttributeError, TypeError))
     if is_rerun or is_numpy(inside[-1].f_code.co_filename) or not any(map(_has_tracer, inside)):
         return error
@@ -102,16 +110,24 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
 
 
 def _of_compiled(error: Exception) -> Exception:
-    """What is said of compiled code that the user has called, and that does not know the type of a tracer, such as Decimal(x)."""
+    """What is said of compiled code that the user has called, and that does not know the type of a tracer,
+    such as Decimal(x).
+    """
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
-    if step is None or type(error) is not TypeError or not re.search(r"\b(Reverse|Forward|Batch)Tracer\b", str(error)):
+    if (
+        step is None
+        or type(error) is not TypeError
+        or not re.search(r"\b(Reverse|Forward|Batch)Tracer\b", str(error))
+    ):
         return error
     name = called(step.tb_frame, step.tb_lasti)[0]
     if not name:
         return error
-    return TracerConversionError(f"{name}(x), called at {line_of(step.tb_frame)}, takes no tracers: {error}. {ADAPT}.")
+    return TracerConversionError(
+        f"{name}(x), called at {line_of(step.tb_frame)}, takes no tracers: {error}. {ADAPT}."
+    )
 
 
 def _has_tracer(frame: FrameType) -> bool:

@@ -55,7 +55,11 @@ class ForwardTrace(Trace):
         """What is pushed for the square of a root: a function of the operands of the root."""
         x = call.operands[0]
         root = getattr(x, "_root", None) if isinstance(x, ForwardTracer) and x._trace is self else None
-        if root is None or root.out is not x._value or not is_square(primitive.function, call.operands, call.operands):
+        if (
+            root is None
+            or root.out is not x._value
+            or not is_square(primitive.function, call.operands, call.operands)
+        ):
             return None
         return root.primitive.rule.squared, root.call, out, root.tangents
 
@@ -63,7 +67,8 @@ class ForwardTrace(Trace):
         """The output of a root, which remembers what it is a root of, for its square."""
         with np.errstate(divide="ignore", invalid="ignore"):
             tracer = self.paired(out, pushed(primitive, call, out, tangents))
-        if all(i in tangents or type(x) is not ndarray for i, x in enumerate(call.operands)):  # which may change
+        # which may change
+        if all(i in tangents or type(x) is not ndarray for i, x in enumerate(call.operands)):
             tracer._root = Root(primitive, call, out, tangents)
         return tracer
 
@@ -92,8 +97,9 @@ class PullTrace(ReverseTrace):
 def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
     """The tangent of `out` from a rule that knows only how to pull.
 
-    `pull` is linear in the cotangent, so its transpose is push: record it on a reverse trace at any cotangent (here zeros),
-    and pull the tangents back through that. Costs two or three times a push of its own; serves every rule, at any order.
+    `pull` is linear in the cotangent, so its transpose is push: record it on a reverse trace at any cotangent
+    (here zeros), and pull the tangents back through that. Costs two or three times a push of its own; serves
+    every rule, at any order.
     """
     tangents = {i: dense(t) for i, t in tangents.items()}
     slots = tuple(tangents)
@@ -102,7 +108,9 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
     many = isinstance(out, (tuple, list))
     outs = list(out) if many else [out]
     with PullTrace() as trace:
-        cts: list[Any] = [trace.leaf(np.zeros(o.shape, o.dtype)) if o.dtype.kind in "fc" else None for o in outs]
+        cts: list[Any] = [
+            trace.leaf(np.zeros(o.shape, o.dtype)) if o.dtype.kind in "fc" else None for o in outs
+        ]
         parts = plan.pull(cts if many else cts[0], saved)
         seeds = []
         for i, part in zip(slots, parts, strict=True):

@@ -1,8 +1,9 @@
 """The rule kinds: the mathematics of a function picks its kind, the kind does the work.
 
-A rule is a linear map in two directions, `push` (tangents forward) and `pull` (cotangents back). The formulas that declare it
-are plain NumPy, and the *names of their parameters* say what they need: operands, `out`, or a parameter of the call. Only that
-is kept on the tape. So a formula that runs on tracers is itself recorded (higher order is no special case).
+A rule is a linear map in two directions, `push` (tangents forward) and `pull` (cotangents back). The formulas
+that declare it are plain NumPy, and the *names of their parameters* say what they need: operands, `out`, or a
+parameter of the call. Only that is kept on the tape. So a formula that runs on tracers is itself recorded
+(higher order is no special case).
 
     Elementwise         one partial derivative for each operand (x, y, z): push and pull multiply by it
     Selection           an elementwise choice: weights in [0, 1]; a weight of 0 is a zero by structure
@@ -52,9 +53,22 @@ def _takes_cotangent(formula: Formula) -> bool:
 
 
 class Plan:
-    """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to save, how to pull."""
+    """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to
+    save, how to pull.
+    """
 
-    __slots__ = ("constants", "keeps", "lane_save", "layout", "masks", "primitive", "pull", "pull_masked", "save", "slots")
+    __slots__ = (
+        "constants",
+        "keeps",
+        "lane_save",
+        "layout",
+        "masks",
+        "primitive",
+        "pull",
+        "pull_masked",
+        "save",
+        "slots",
+    )
 
     def __init__(self, primitive: Primitive, slots: tuple[int, ...]) -> None:
         self.primitive, self.slots = primitive, slots
@@ -79,8 +93,10 @@ class Rule:
     kind = ""
     is_constant = False
     pushes = True  # False where forward mode has to transpose `pull`
-    ignores: frozenset[int] = frozenset()  # positions of operands on which the result depends only piecewise constantly
-    unknown: Mapping[int, str] = {}  # positions of operands in which nobody knows the derivative, and what these are
+    # positions of operands on which the result depends only piecewise constantly
+    ignores: frozenset[int] = frozenset()
+    # positions of operands in which nobody knows the derivative, and what these are
+    unknown: Mapping[int, str] = {}
     squared: Primitive | None = None  # of a root: its square, as a function of the same operands (roots.py)
 
     def check(self, primitive: Primitive) -> None:
@@ -96,7 +112,9 @@ class Rule:
 
 
 class Unknown:
-    """Stands for a partial derivative that nobody knows in closed form: to need it is an error, which names the operand."""
+    """Stands for a partial derivative that nobody knows in closed form: to need it is an error, which names
+    the operand.
+    """
 
     __slots__ = ("operand",)
 
@@ -110,8 +128,9 @@ Partial = Formula | float | Unknown | None
 class Elementwise(Rule):
     """d out = sum of partial_i * d operand_i.
 
-    A partial is a formula of x, y, z, out; a number if it is constant; None if it is 0; Unknown if it is refused. A formula that
-    begins with `ct` gives the product with it: where the partial alone could overflow, as in 1 / y**2.
+    A partial is a formula of x, y, z, out; a number if it is constant; None if it is 0; Unknown if it is
+    refused. A formula that begins with `ct` gives the product with it: where the partial alone could
+    overflow, as in 1 / y**2.
     """
 
     kind = "elementwise"
@@ -119,7 +138,9 @@ class Elementwise(Rule):
     def __init__(self, partials: Sequence[Partial]) -> None:
         self.partials = tuple(partials)
         self.names = tuple(names_in(p) if callable(p) else () for p in self.partials)
-        self.applied = frozenset(i for i, p in enumerate(self.partials) if callable(p) and _takes_cotangent(p))
+        self.applied = frozenset(
+            i for i, p in enumerate(self.partials) if callable(p) and _takes_cotangent(p)
+        )
         self.ignores = frozenset(i for i, p in enumerate(self.partials) if p is None)
         self.unknown = {i: p.operand for i, p in enumerate(self.partials) if isinstance(p, Unknown)}
 
@@ -183,9 +204,14 @@ class Elementwise(Rule):
                 continue
             value = f"partial{i}({', '.join(self.names[i])})" if callable(p) else repr(p)
             if i == slots[-1] and "ct" not in parts:  # the last use of ct: its buffer may be overwritten
-                real = "" if callable(p) else " and ct.dtype.kind == 'f'"  # -ct is no product where a complex part is inf
+                # -ct is no product where a complex part is inf
+                real = "" if callable(p) else " and ct.dtype.kind == 'f'"
                 lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}{real}:")
-                last = f"scaled_by(ct, partial{i}, {', '.join(self.names[i])})" if callable(p) else f"scaled(ct, {value})"
+                last = (
+                    f"scaled_by(ct, partial{i}, {', '.join(self.names[i])})"
+                    if callable(p)
+                    else f"scaled(ct, {value})"
+                )
                 lines.append(f"    return ({', '.join([*parts, last])},)")
             parts.append("-ct" if p == -1 else f"ct * {value}")
         unpack = f"    ({', '.join(keeps)},) = saved\n" if keeps else ""
@@ -195,7 +221,9 @@ class Elementwise(Rule):
         return space["pull"]
 
     def _compiled_masked(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
-        """The same for a cotangent with zeros by structure. What a partial is, where nothing is live, is nobody's concern."""
+        """The same for a cotangent with zeros by structure. What a partial is, where nothing is live, is
+        nobody's concern.
+        """
         space: dict[str, Any] = {"quiet": quiet, "loud": loud, "Masked": Masked}
         parts = []
         for i in slots:
@@ -209,7 +237,14 @@ class Elementwise(Rule):
             else:
                 parts.append("None" if p is None else f"ct.like(ct.value * partial{i})")
         unpack = f"({', '.join(keeps)},) = saved" if keeps else "pass"
-        lines = ["token = quiet()", "try:", f"    {unpack}", f"    return ({', '.join(parts)},)", "finally:", "    loud(token)"]
+        lines = [
+            "token = quiet()",
+            "try:",
+            f"    {unpack}",
+            f"    return ({', '.join(parts)},)",
+            "finally:",
+            "    loud(token)",
+        ]
         source = "def pull(ct, saved):\n" + "".join(f"    {line}\n" for line in lines)
         exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
         return space["pull"]
@@ -278,7 +313,9 @@ def _sum(s: Any, t: Any) -> Any:
 def fit_tangent(t: Any, out: Any) -> Any:
     """A tangent with the shape and dtype of its value: broadcast, never summed."""
     if type(t) is Masked:
-        return Masked(fit_tangent(t.value, out), broadcast(t.live, out.shape) if t.live.shape != out.shape else t.live)
+        return Masked(
+            fit_tangent(t.value, out), broadcast(t.live, out.shape) if t.live.shape != out.shape else t.live
+        )
     if not hasattr(t, "shape"):
         t = np.asarray(t)
     if t.shape != out.shape:

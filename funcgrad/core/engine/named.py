@@ -41,10 +41,14 @@ class Named(Rule):
         allowed = {*primitive.signature.parameters, *primitive.operand_names, "out", "wanted", "live"}
         for name in self.pulls:
             if name not in primitive.operand_names:
-                raise ValueError(f"{primitive.name}: a pull for {name!r}, which is not among {primitive.operand_names}")
+                raise ValueError(
+                    f"{primitive.name}: a pull for {name!r}, which is not among {primitive.operand_names}"
+                )
         for names in (*self.names.values(), self.joint_names):
             if primitive.open_ended is False and not set(names) <= allowed:
-                raise ValueError(f"{primitive.name}: unknown names {sorted(set(names) - allowed)} in a formula")
+                raise ValueError(
+                    f"{primitive.name}: unknown names {sorted(set(names) - allowed)} in a formula"
+                )
 
     def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
         if "" in self.pulls:
@@ -57,7 +61,9 @@ class Named(Rule):
         plan.keeps = tuple(name for name, spec_only in needed.items() if not spec_only)
         plan.constants = tuple(i for i, name in enumerate(owners) if name in plan.keeps and i not in slots)
         plan.save = self._saver(primitive, call, needed)
-        positions = [(owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots]
+        positions = [
+            (owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots
+        ]
         plan.pull = self._puller(primitive, call, needed, wanted, positions)
         plan.masks = self.moves or self.reach is not None
         if len(owners) <= 2 and not primitive.lists:
@@ -80,10 +86,16 @@ class Named(Rule):
                     "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
                 )
 
-    def _puller(self, primitive: Primitive, call: Call, needed: Any, wanted: Any, positions: Any) -> Callable[[Any, Any], Any]:
+    def _puller(
+        self, primitive: Primitive, call: Call, needed: Any, wanted: Any, positions: Any
+    ) -> Callable[[Any, Any], Any]:
         """The pull; where every formula takes all that is saved, without sorting it out."""
         general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)  # noqa: E731
-        if self._joint_for(wanted) is not None or primitive.lists or any(set(self.names[name]) != set(needed) for name in wanted):
+        if (
+            self._joint_for(wanted) is not None
+            or primitive.lists
+            or any(set(self.names[name]) != set(needed) for name in wanted)
+        ):
             return general
         present = dict(call.layout)
         if all(name in present or name == "out" for name in needed):
@@ -110,11 +122,19 @@ class Named(Rule):
                 needed[name] = needed.get(name, True) and self.by_spec and name == slot
         return needed
 
-    def _saver(self, primitive: Primitive, call: Call, needed: dict[str, bool]) -> Callable[[Call, Any], dict[str, Any]]:
+    def _saver(
+        self, primitive: Primitive, call: Call, needed: dict[str, bool]
+    ) -> Callable[[Call, Any], dict[str, Any]]:
         """The function that saves what is needed, by name."""
         present = dict(call.layout)
-        single = [(n, call.slots(n).start, spec_only) for n, spec_only in needed.items() if present.get(n, 0) is None]
-        lists = [(n, call.slots(n), spec_only) for n, spec_only in needed.items() if present.get(n) is not None]
+        single = [
+            (n, call.slots(n).start, spec_only)
+            for n, spec_only in needed.items()
+            if present.get(n, 0) is None
+        ]
+        lists = [
+            (n, call.slots(n), spec_only) for n, spec_only in needed.items() if present.get(n) is not None
+        ]
         params = [n for n in needed if n not in present and n != "out"]
         wants_out = "out" in needed
 
@@ -139,7 +159,8 @@ class Named(Rule):
         return formula(ct, **{n: saved[n] for n in self.names[name] if n in saved})
 
     def _pulled(self, ct: Any, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
-        if type(ct) is list:  # several outputs: a formula that names `live` gets their masks, None where all of one is live
+        # several outputs: a formula that names `live` gets their masks, None where all of one is live
+        if type(ct) is list:
             saved = {**saved, "live": [c.live if type(c) is Masked else None for c in ct]}
             ct = [dense(c) for c in ct]
         joint = self._joint_for(wanted)
@@ -150,7 +171,10 @@ class Named(Rule):
             parts = dict(zip(self.pulls, joint(ct, **arguments), strict=True))
         else:
             parts = {name: self._one(name, ct, saved) for name in wanted}
-        return [parts[name][k] if is_list and parts[name] is not None else parts[name] for name, k, is_list in positions]
+        return [
+            parts[name][k] if is_list and parts[name] is not None else parts[name]
+            for name, k, is_list in positions
+        ]
 
     def _pulled_masked(self, ct: Masked, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
         return self._pulled(ct.value, saved, wanted, positions)
@@ -167,10 +191,18 @@ class Named(Rule):
 
 
 def _lane_save(needed: dict[str, bool], owners: list[str]) -> str:
-    """What to save, as source for a lane, in which operands are x and y (with node_x and node_y), and nothing else is given."""
+    """What to save, as source for a lane, in which operands are x and y (with node_x and node_y), and nothing
+    else is given.
+    """
     letters = dict(zip(owners, "xy")) | {"out": "out"}
     items = [(n, letters[n], spec_only) for n, spec_only in needed.items() if n in letters]
-    return "{" + ", ".join(f"'{n}': " + (f"node_{letter}.spec" if spec_only else letter) for n, letter, spec_only in items) + "}"
+    return (
+        "{"
+        + ", ".join(
+            f"'{n}': " + (f"node_{letter}.spec" if spec_only else letter) for n, letter, spec_only in items
+        )
+        + "}"
+    )
 
 
 def _arguments(formula: Any, names: tuple[str, ...]) -> list[str]:
@@ -213,7 +245,11 @@ class Linear(Named):
     def _pushed(self, primitive: Primitive, call: Call, tangents: dict[int, Any]) -> Any:
         owners = _owners(call)
         operands = [
-            tangents[i] if i in tangents else np.zeros(spec(x).shape, np.float32) if owners[i] in self.pulls else x
+            tangents[i]
+            if i in tangents
+            else np.zeros(spec(x).shape, np.float32)
+            if owners[i] in self.pulls
+            else x
             for i, x in enumerate(call.operands)
         ]
         return bind(primitive, call.with_operands(operands))
@@ -237,8 +273,8 @@ class Multilinear(Named):
 class Custom(Named):
     """A pull of its own; push is given, or derived by transposing pull (which is linear in the cotangent).
 
-    `reach` sends weights of outputs to the elements of the first operand that they depend on (as the pull of a sum does): so
-    zeros by structure can follow, as in the rows of a reduction along an axis.
+    `reach` sends weights of outputs to the elements of the first operand that they depend on (as the pull of
+    a sum does): so zeros by structure can follow, as in the rows of a reduction along an axis.
     """
 
     kind = "custom"

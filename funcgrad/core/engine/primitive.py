@@ -1,7 +1,8 @@
 """Primitives, and how their arguments are bound.
 
-A primitive is a function that the engine treats as one step. Its arguments are bound once, here, by NumPy's own signature: the
-arrays among them become the `operands` of a `Call`, the rest its `params`, with axes normalised.
+A primitive is a function that the engine treats as one step. Its arguments are bound once, here, by NumPy's
+own signature: the arrays among them become the `operands` of a `Call`, the rest its `params`, with axes
+normalised.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def spec(x: Any) -> Spec:
 
 
 class Call:
-    """A call split in two: `operands` (arrays that a trace may care for, flat) and `params` (the rest, by name).
+    """A call split in two: `operands` (arrays that a trace may care for, flat) and `params` (the rest, by
+    name).
 
     `layout` names the operands: `("x", None)` is one operand, `("arrays", 3)` a list of three.
     """
@@ -110,18 +112,17 @@ class Call:
         return range(0)
 
 
-
-
 class Primitive(Function):
     """A function that the engine treats as one step, with its rule and its way of batching.
 
-    `operands` names the parameters that are arrays ("a b", "arrays*" for a list of arrays); by default it is the first one.
-    `signature` replaces NumPy's own where Python can't see it. `axis` says in what an `axis` parameter counts: the first
-    operand ("x"), the output ("out"), or that it is to be left as it is ("as is"). `batch` is the strategy of batch.py for vmap;
-    `flattens` says that axis=None means the flattened array there (as in cumsum), not all axes (as in sum). `gives_array`: the
-    result is an array also where it has no axes, not a scalar ("as x": where x is one). `may_view`: may NumPy's result be a view
-    of the first operand? (By default it may, if the rule only moves elements.) `out` says how it writes into out=, and `lane`
-    whether a fast lane may be made for calls of one array.
+    `operands` names the parameters that are arrays ("a b", "arrays*" for a list of arrays); by default it is
+    the first one. `signature` replaces NumPy's own where Python can't see it. `axis` says in what an `axis`
+    parameter counts: the first operand ("x"), the output ("out"), or that it is to be left as it is ("as
+    is"). `batch` is the strategy of batch.py for vmap; `flattens` says that axis=None means the flattened
+    array there (as in cumsum), not all axes (as in sum). `gives_array`: the result is an array also where it
+    has no axes, not a scalar ("as x": where x is one). `may_view`: may NumPy's result be a view of the first
+    operand? (By default it may, if the rule only moves elements.) `out` says how it writes into out=, and
+    `lane` whether a fast lane may be made for calls of one array.
     """
 
     status = "differentiable"
@@ -219,7 +220,8 @@ class Primitive(Function):
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """Bind arguments by the function's own signature: an unknown keyword is an error, never swallowed.
 
-        What came of it is remembered for calls of one tracer, beside which there are only numbers and the like.
+        What came of it is remembered for calls of one tracer, beside which there are only numbers and the
+        like.
         """
         if not args or not isinstance(args[0], Tracer):
             return self._split(args, kwargs)
@@ -228,7 +230,8 @@ class Primitive(Function):
         others = (*args[1:], *kwargs.values())
         if self.lists or not all(map(_is_static, others)):
             return self._split(args, kwargs)
-        key = (args[0].ndim, len(args), others, (*kwargs,), (*map(type, others),))  # with types, as True == 1 == 1.0
+        # with types, as True == 1 == 1.0
+        key = (args[0].ndim, len(args), others, (*kwargs,), (*map(type, others),))
         known = self.splits.get(key)
         if known is not None:
             return Call([as_operand(args[0])], known.layout, dict(known.params))
@@ -247,11 +250,15 @@ class Primitive(Function):
             value: Any = arguments.pop(name)
             if value is ABSENT or (value is None and self.defaults.get(name, ABSENT) is None):
                 continue
-            if name == "where" and (value is None or isinstance(value, (list, tuple)) and not holds_tracer(value)):
+            if name == "where" and (
+                value is None or isinstance(value, (list, tuple)) and not holds_tracer(value)
+            ):
                 value = np.asarray(value, bool)  # as NumPy has it; an array is not cast
             if name in self.lists:
                 if not hasattr(value, "__len__"):  # NumPy has already gone through a generator
-                    raise TypeError(f"np.{self.name}: {name} must be a list or a tuple of arrays, not a {type(value).__name__}")
+                    raise TypeError(
+                        f"np.{self.name}: {name} must be a list or a tuple of arrays, not a {type(value).__name__}"
+                    )
                 items = [as_operand(v) for v in value]  # pyright: ignore[reportOptionalIterable]
                 layout.append((name, len(items)))
                 operands += items
@@ -308,8 +315,8 @@ def _is_static(x: Any) -> bool:
 class Opaque(Function):
     """A call that the engine does not look into: it says itself what it means on each kind of trace.
 
-    Custom rules, checkpoints and implicit functions are of this kind (transforms/opaque.py). Operands and outputs are flat lists;
-    an operand may be anything.
+    Custom rules, checkpoints and implicit functions are of this kind (transforms/opaque.py). Operands and
+    outputs are flat lists; an operand may be anything.
     """
 
     status = "opaque"
@@ -318,8 +325,12 @@ class Opaque(Function):
         """The outputs, for operands without tracers."""
         raise NotImplementedError
 
-    def on_reverse(self, trace: Any, call: Call, slots: tuple[int, ...], parents: tuple[Any, ...]) -> list[Any]:
-        """The outputs on a reverse trace: `call` is lowered, `parents` are the nodes of its operands at `slots`."""
+    def on_reverse(
+        self, trace: Any, call: Call, slots: tuple[int, ...], parents: tuple[Any, ...]
+    ) -> list[Any]:
+        """The outputs on a reverse trace: `call` is lowered, `parents` are the nodes of its operands at
+        `slots`.
+        """
         raise NotImplementedError
 
     def on_forward(self, trace: Any, call: Call, tangents: dict[int, Any]) -> list[Any]:

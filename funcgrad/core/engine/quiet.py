@@ -1,4 +1,6 @@
-"""Floating point errors ignored for a moment, in a fifth of the time that `with np.errstate(all="ignore")` takes."""
+"""Floating point errors ignored for a moment, in a fifth of the time that `with np.errstate(all="ignore")`
+takes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Reverse mode: the trace that records each call as a node of the tape (sweep.py), with what its rule has to save."""
+"""Reverse mode: the trace that records each call as a node of the tape (sweep.py), with what its rule has to
+save.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,17 @@ class ReverseTracer(Tracer):
 
 
 class ReverseTrace(Trace):
-    """Records each call on its tracers as a node. `guard` keeps the plain arrays that nodes have saved from being changed."""
+    """Records each call on its tracers as a node. `guard` keeps the plain arrays that nodes have saved from
+    being changed.
+    """
 
     __slots__ = ("guard",)
     transform = "reverse-mode transform (grad, vjp, jacrev, ...)"
     tracer_type = ReverseTracer
 
     def __init__(self, guard: Guard | None = None) -> None:
-        Trace.__init__(self)  # sooner than super(), and so below: the smallest functions are differentiated, too
+        # sooner than super(), and so below: the smallest functions are differentiated, too
+        Trace.__init__(self)
         self.guard = guard or Guard()
 
     def close(self) -> None:
@@ -61,8 +66,12 @@ class ReverseTrace(Trace):
             return self.constant(out)
         return self.record(primitive, lowered, out, slots, parents)
 
-    def lowered(self, call: Call, ignores: Container[int] = ()) -> tuple[Call, tuple[int, ...], tuple[Node, ...]]:
-        """`call` without this trace's wrapping, and where its operands have nodes: their positions (`slots`), and the nodes."""
+    def lowered(
+        self, call: Call, ignores: Container[int] = ()
+    ) -> tuple[Call, tuple[int, ...], tuple[Node, ...]]:
+        """`call` without this trace's wrapping, and where its operands have nodes: their positions (`slots`),
+        and the nodes.
+        """
         operands = list(call.operands)
         if len(operands) == 1 and not ignores:  # for less, what follows would say
             (x,) = operands
@@ -76,7 +85,9 @@ class ReverseTrace(Trace):
             operands[i] = lower(self, x)
         return call.with_operands(operands), tuple(slots), tuple(parents)
 
-    def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
+    def record(
+        self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
+    ) -> Any:
         """The tracer (or tracers) of `out`, whose node remembers `call`."""
         if isinstance(out, (tuple, list)):
             return self._record_many(primitive, call, out, slots, parents)
@@ -85,7 +96,9 @@ class ReverseTrace(Trace):
         if getattr(out, "dtype", OBJECT).kind not in "fc":
             return self.constant(of_numbers(out, primitive.title))
         plan = plan_of(primitive, slots, call)
-        node = make_node(next(self.numbers), plan, plan.save(self._kept(plan, call), out), parents, out.shape, out.dtype)
+        node = make_node(
+            next(self.numbers), plan, plan.save(self._kept(plan, call), out), parents, out.shape, out.dtype
+        )
         return self.wrap(out, node)
 
     def _kept(self, plan: Plan, call: Call) -> Call:
@@ -102,7 +115,9 @@ class ReverseTrace(Trace):
         plan = plan_of(primitive, slots, call)
         return rebuilt(out, self.record_outputs(plan, plan.save(self._kept(plan, call), out), parents, out))
 
-    def record_outputs(self, plan: Plan, saved: Any, parents: tuple[Node, ...], outs: Sequence[Any]) -> list[Any]:
+    def record_outputs(
+        self, plan: Plan, saved: Any, parents: tuple[Node, ...], outs: Sequence[Any]
+    ) -> list[Any]:
         """The tracers of several outputs of one call: each picks its part of the call's node."""
         node = make_node(next(self.numbers), plan, saved, parents, len(outs), None)
         tracers = []
@@ -128,7 +143,9 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
 
 
 def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
-    """The tracer of `out`, the square of the root that `node` stands for: a function of the operands of the root."""
+    """The tracer of `out`, the square of the root that `node` stands for: a function of the operands of the
+    root.
+    """
     plan = node.plan
     square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
     saved = resaved(plan, node.saved, square, out)

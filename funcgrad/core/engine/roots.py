@@ -1,9 +1,11 @@
-"""Squares of roots, taken directly: abs(z) ** 2, np.sqrt(x) ** 2, np.hypot(x, y) ** 2, np.linalg.norm(x) ** 2, np.std(x) ** 2.
+"""Squares of roots, taken directly: abs(z) ** 2, np.sqrt(x) ** 2, np.hypot(x, y) ** 2, np.linalg.norm(x) **
+2, np.std(x) ** 2.
 
-A root has a kink or an infinite slope at 0; its square is smooth. A chain through the root would give 0 * inf there. So a trace
-that is to record a square looks whether the operand is the output of a root. It then records the square of the root as one
-function of the root's own operands (`squared`): exact to every order. In reverse mode the node of the operand tells. In forward
-mode the tracer does (`_root`), as long as it holds that very output.
+A root has a kink or an infinite slope at 0; its square is smooth. A chain through the root would give 0 * inf
+there. So a trace that is to record a square looks whether the operand is the output of a root. It then
+records the square of the root as one function of the root's own operands (`squared`): exact to every order.
+In reverse mode the node of the operand tells. In forward mode the tracer does (`_root`), as long as it holds
+that very output.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def declare_square(root: Primitive, square: Primitive) -> None:
 
 
 def is_square(function: Any, operands: Any, traced: Any) -> bool:
-    """Is this call the square of its first operand? `traced` are the operands (or their nodes) that have a derivative."""
+    """Is this call the square of its first operand? `traced` are the operands (or their nodes) that have a
+    derivative.
+    """
     if function is np.multiply:
         return len(traced) == 2 and traced[0] is traced[1]
     return function is np.square or function is np.power and is_two(operands[1])

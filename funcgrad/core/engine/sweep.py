@@ -1,8 +1,8 @@
 """The tape and the sweep: nodes, and the walk that pulls cotangents back through them.
 
-Nodes hold data, not closures, and hang off their outputs: there is no list of them anywhere, so a value that nobody needs
-takes its part of the tape with it. The sweep visits nodes newest first and lets go of each as it passes. On large arrays it
-adds and multiplies in place, where nobody else holds a cotangent.
+Nodes hold data, not closures, and hang off their outputs: there is no list of them anywhere, so a value that
+nobody needs takes its part of the tape with it. The sweep visits nodes newest first and lets go of each as it
+passes. On large arrays it adds and multiplies in place, where nobody else holds a cotangent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import LARGE, PLAIN_PARTS, Masked, Part, Read, Scatter, dense, fit, ndarray, settled
+from funcgrad.core.engine.cotangent import (
+    LARGE,
+    PLAIN_PARTS,
+    Masked,
+    Part,
+    Read,
+    Scatter,
+    dense,
+    fit,
+    ndarray,
+    settled,
+)
 from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.memory.owned import OWNED
 
@@ -26,12 +37,14 @@ _new = object.__new__
 
 
 class Node:
-    """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's shape and dtype.
+    """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's
+    shape and dtype.
 
-    `origin` is the node of its one traced operand, or a tuple of several: nodes are many, and a tuple for one costs memory.
-    A leaf has no plan. `number` falls with time. `spec` is the very Spec of a parent where the output has its shape and dtype:
-    the sweep then knows, without a look, that nothing was broadcast. An output of a call with several is a node of its own,
-    with the plan PICK, whose parent is the call's node (whose spec has the number of outputs for a shape).
+    `origin` is the node of its one traced operand, or a tuple of several: nodes are many, and a tuple for one
+    costs memory. A leaf has no plan. `number` falls with time. `spec` is the very Spec of a parent where the
+    output has its shape and dtype: the sweep then knows, without a look, that nothing was broadcast. An
+    output of a call with several is a node of its own, with the plan PICK, whose parent is the call's node
+    (whose spec has the number of outputs for a shape).
     """
 
     __slots__ = ("__weakref__", "number", "origin", "plan", "saved", "spec")
@@ -76,9 +89,10 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
 ) -> dict[Node, Any]:
     """Pull cotangents back from nodes, newest node first; the cotangent of each leaf that they reach.
 
-    `release` lets go of what a node has saved as soon as it is passed: for a tape that is swept only once. With `freed`, the
-    tape stays, and this takes the place of what was saved. A `visitor` may look in: `enter(node, ct)` gives the cotangent to go
-    on with (None: no further) and the saved values to use; `leave(node, parts)` gives the parts to hand to the parents.
+    `release` lets go of what a node has saved as soon as it is passed: for a tape that is swept only once.
+    With `freed`, the tape stays, and this takes the place of what was saved. A `visitor` may look in:
+    `enter(node, ct)` gives the cotangent to go on with (None: no further) and the saved values to use;
+    `leave(node, parts)` gives the parts to hand to the parents.
     """
     cts: dict[Node, Any] = {}  # the cotangents of the nodes in the heap
     heap: list[tuple[int, Node]] = []
@@ -87,7 +101,8 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
     parents, parts = [*zip(*seeds)] or ((), ())  # as if an imaginary last node had pulled them
     node = ct = spec = None
     while True:
-        # The newest parent that is new to the sweep becomes the next `node`, without a detour through the heap.
+        # The newest parent that is new to the sweep becomes the next `node`, without a detour through the
+        # heap.
         for parent, part in zip(parents, parts):
             if type(part) is ndarray or type(part) in PLAIN_PARTS:
                 to = parent.spec
@@ -122,7 +137,8 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
         while True:
             try:
                 if plain or visitor is None and (type(ct) is ndarray or type(ct) in PLAIN_PARTS):
-                    pull = node.plan.pull  # on a line of its own: the interpreter finds a slot faster than a method
+                    # on a line of its own: the interpreter finds a slot faster than a method
+                    pull = node.plan.pull
                     parts = pull(ct, node.saved)
                 else:
                     parts = _pulled(node, ct, visitor)
@@ -178,9 +194,16 @@ def _pulled(node: Node, ct: Any, visitor: Any) -> Sequence[Any]:
 
 
 def _fitted(
-    cts: dict[Node, Any], heap: list[tuple[int, Node]], leaves: dict[Node, Any], parent: Node, part: Any, spec: Spec | None
+    cts: dict[Node, Any],
+    heap: list[tuple[int, Node]],
+    leaves: dict[Node, Any],
+    parent: Node,
+    part: Any,
+    spec: Spec | None,
 ) -> Any:
-    """`part`, of a node like `spec`, with the shape and dtype of its parent; None if there is none, or it is in its place."""
+    """`part`, of a node like `spec`, with the shape and dtype of its parent; None if there is none, or it is
+    in its place.
+    """
     kind = type(part)
     if kind is Read:
         held = (leaves if parent.plan is None else cts).get(parent)
@@ -201,7 +224,13 @@ def _fitted(
     if kind is Masked and (parent.plan is None or not parent.plan.masks):
         part = part.value  # nobody will ask where its zeros come from
     to = parent.spec
-    if kind is float or kind is int or to is not spec and part.shape != to.shape or part.dtype is not to.dtype:
+    if (
+        kind is float
+        or kind is int
+        or to is not spec
+        and part.shape != to.shape
+        or part.dtype is not to.dtype
+    ):
         return fit(part, to)
     return part
 
@@ -220,7 +249,9 @@ def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, pa
 
 
 def merged(held: Any, part: Any) -> Any:
-    """The sum of two contributions to one cotangent: in place, if the first is large and nobody else holds it."""
+    """The sum of two contributions to one cotangent: in place, if the first is large and nobody else holds
+    it.
+    """
     if type(held) is ndarray and type(part) is ndarray:
         if held.size >= LARGE and getrefcount(held) <= OWNED.merging and held.base is None:
             held += part
@@ -246,5 +277,6 @@ def _merged_reads(held: Any, part: Any) -> Any:
     return merged(held, Scatter(part) if type(part) is Read else part)
 
 
-# How many holders a cotangent seems to have, that the sweep alone holds, depends on the interpreter: so the sweep is asked.
+# How many holders a cotangent seems to have, that the sweep alone holds, depends on the interpreter: so the
+# sweep is asked.
 OWNED.measure(sweep, make_node)

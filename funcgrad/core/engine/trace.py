@@ -1,9 +1,10 @@
 """Who handles this call? Traces, tracers and `bind`.
 
-A `Trace` is one running transform. A `Tracer` stands for an array inside one trace: its `_value` is a plain array or a tracer of
-an outer trace. `bind` gives each call to the innermost trace among the operands; that trace takes the wrapping off its own
-tracers only, and binds again, so that the outer traces see the call next. A level is the next number of one counter: a trace
-that starts later is an inner one. There is no stack and no global state, so threads, asyncio and closures can't be confused.
+A `Trace` is one running transform. A `Tracer` stands for an array inside one trace: its `_value` is a plain
+array or a tracer of an outer trace. `bind` gives each call to the innermost trace among the operands; that
+trace takes the wrapping off its own tracers only, and binds again, so that the outer traces see the call
+next. A level is the next number of one counter: a trace that starts later is an inner one. There is no stack
+and no global state, so threads, asyncio and closures can't be confused.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from funcgrad.core.memory.places import Place
 
 _levels = count(1)
-# For an observer: in its context each new trace becomes one of a subclass, and elsewhere nothing is paid for that.
+# For an observer: in its context each new trace becomes one of a subclass, and elsewhere nothing is paid for
+# that.
 WATCHED: ContextVar[Callable[[type[Trace]], type[Trace]] | None] = ContextVar("watched", default=None)
-# The transform that runs the code of this context, if one does. No call is handed out by it: it only tells makers of new arrays
-# whether tracers may come to be written into them (blank.py).
+# The transform that runs the code of this context, if one does. No call is handed out by it: it only tells
+# makers of new arrays whether tracers may come to be written into them (blank.py).
 RUNNING: ContextVar[Trace | None] = ContextVar("running", default=None)
 
 
@@ -70,7 +72,9 @@ class Trace:
             self.__class__ = watched(type(self))
 
     def close(self) -> None:
-        """From now on, using one of this trace's tracers is an error: `next(trace.numbers)` raises it, at no cost before."""
+        """From now on, using one of this trace's tracers is an error: `next(trace.numbers)` raises it, at no
+        cost before.
+        """
         self.is_open = False
         self.numbers = _closed(self.transform)
 
@@ -124,7 +128,8 @@ class Trace:
         return snapshot(x)
 
     def constant(self, value: Any) -> Any:
-        """`value` as a tracer with no derivative: still an array of this trace, so that it can be assigned into.
+        """`value` as a tracer with no derivative: still an array of this trace, so that it can be assigned
+        into.
 
         What can't hold a derivative (booleans, integers) stays as it is: masks and indices are concrete.
         """
@@ -144,7 +149,9 @@ OBJECT = np.dtype(object)
 
 
 def of_numbers(out: Any, name: str) -> Any:
-    """`out` of a call on tracers, if it holds numbers; Python objects, which no derivative goes through, are refused."""
+    """`out` of a call on tracers, if it holds numbers; Python objects, which no derivative goes through, are
+    refused.
+    """
     if getattr(out, "dtype", OBJECT) is OBJECT:
         raise NonDifferentiableError(
             f"{name} at {user_line()} was called on tracers and on Python objects (an array of dtype object, or numbers that "
@@ -165,23 +172,28 @@ class _Closed:
 
     def __next__(self) -> NoReturn:
         code = sys._getframe(1).f_code  # a lane, which has the name of its operation
-        raise escaped(code.co_name if code.co_filename.startswith("<funcgrad") else "an operation", self.transform)
+        raise escaped(
+            code.co_name if code.co_filename.startswith("<funcgrad") else "an operation", self.transform
+        )
 
 
 _closed = cache(_Closed)  # one for each transform
 
 
 class Tracer(ArrayMethods):
-    """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it (methods.py).
+    """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it
+    (methods.py).
 
-    `_trace` is the transform that it belongs to. `_node` is what that remembers of the value: the tape's node (reverse), the
-    tangent (forward), nothing (batch); None means that the value has no derivative. `_alias` tells views and their root (see
-    mutation.py). None of the slots has a public name: a library that asks any array for its `value` must not find the plain data.
+    `_trace` is the transform that it belongs to. `_node` is what that remembers of the value: the tape's node
+    (reverse), the tangent (forward), nothing (batch); None means that the value has no derivative. `_alias`
+    tells views and their root (see mutation.py). None of the slots has a public name: a library that asks any
+    array for its `value` must not find the plain data.
     """
 
     __slots__ = ("__weakref__", "_alias", "_node", "_root", "_trace", "_value")
     _is_batch = False  # does the value hold many examples (vmap)?
-    _is_recorded = False  # is it a value of a program that jit records? Then its own questions are asked of it, and noted
+    # is it a value of a program that jit records? Then its own questions are asked of it, and noted
+    _is_recorded = False
     _trace: Trace
     _value: Any
     _node: Any
@@ -205,7 +217,9 @@ def innermost(operands: Any) -> Trace | None:
 def bind(primitive: Primitive | Opaque, call: Call) -> Any:
     """Hand `call` to the innermost trace among its operands, or just run it."""
     operands = call.operands
-    trace = operands[0]._trace if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
+    trace = (
+        operands[0]._trace if len(operands) == 1 and isinstance(operands[0], Tracer) else innermost(operands)
+    )
     if trace is None:
         return primitive.run(call)
     if not trace.is_open:
@@ -214,8 +228,11 @@ def bind(primitive: Primitive | Opaque, call: Call) -> Any:
 
 
 def snapshot(x: Tracer) -> Tracer:
-    """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the user's."""
-    value, node = x._value, x._node  # asked first: a stale view looks anew, and may have moved to another trace
+    """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the
+    user's.
+    """
+    # asked first: a stale view looks anew, and may have moved to another trace
+    value, node = x._value, x._node
     return x._trace.wrap(value, node)
 
 
@@ -227,7 +244,9 @@ def lower(trace: Trace, x: Any) -> Any:
 
 
 def is_foreign(x: Any) -> bool:
-    """Is this an array of another library (CuPy, Dask, ...), that speaks NumPy's protocols? Nothing makes it an ndarray."""
+    """Is this an array of another library (CuPy, Dask, ...), that speaks NumPy's protocols? Nothing makes it
+    an ndarray.
+    """
     return hasattr(x, "__array_function__") and not isinstance(x, (np.ndarray, Tracer))
 
 

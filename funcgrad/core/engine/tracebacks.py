@@ -1,8 +1,8 @@
 """Short tracebacks: from the call of a transform straight to the user's line that failed.
 
-Between the two stand frames of the engine, which tell a user nothing. A trace leaves them out of any error that passes it. What
-stays: all frames outside funcgrad, NumPy's among them; and, where the engine itself has failed, its own frames at the end. The
-environment variable FUNCGRAD_FULL_TRACEBACKS keeps everything.
+Between the two stand frames of the engine, which tell a user nothing. A trace leaves them out of any error
+that passes it. What stays: all frames outside funcgrad, NumPy's among them; and, where the engine itself has
+failed, its own frames at the end. The environment variable FUNCGRAD_FULL_TRACEBACKS keeps everything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from funcgrad import errors
 from funcgrad.errors import FuncgradError
 
 _PACKAGE = os.path.dirname(os.path.abspath(errors.__file__)) + os.sep
-# What says all in its message, or is NumPy's answer to the user's numbers. Any other error from our frames is a failure of ours.
+# What says all in its message, or is NumPy's answer to the user's numbers. Any other error from our frames is
+# a failure of ours.
 _EXPECTED = (FuncgradError, ValueError, IndexError, ArithmeticError, MemoryError, Warning)
 _FULL = bool(os.environ.get("FUNCGRAD_FULL_TRACEBACKS"))
 

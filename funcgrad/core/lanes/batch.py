@@ -12,7 +12,8 @@ from funcgrad.core.engine.primitive import Call, Layout, Primitive
 
 
 def at_once(primitive: Primitive, count: int | None = None) -> Callable[..., Any]:
-    """What runs a call of operands alone, if they are plain arrays inside one vmap: it does what `bind` would do in the end.
+    """What runs a call of operands alone, if they are plain arrays inside one vmap: it does what `bind` would
+    do in the end.
 
     It gives None, if it is another case. `count` says how many operands there are, if not all are given.
     """
@@ -50,15 +51,24 @@ def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
     """An elementwise function of one operand."""
 
     def run(x: Any) -> Any:
-        if type(x) is BatchTracer and type(x._value) is np.ndarray and type(x._trace) is BatchTrace and x._trace.is_open:
+        if (
+            type(x) is BatchTracer
+            and type(x._value) is np.ndarray
+            and type(x._trace) is BatchTrace
+            and x._trace.is_open
+        ):
             return x._trace.wrap(function(x._value), None)
         return None
 
     return run
 
 
-def _of_pairs(function: Callable[..., Any], by_strategy: Callable[..., Any], core: int, core_y: int) -> Callable[..., Any]:
-    """A function of the last `core` axes of x and `core_y` of y (elementwise: 0): the others may line up as they are."""
+def _of_pairs(
+    function: Callable[..., Any], by_strategy: Callable[..., Any], core: int, core_y: int
+) -> Callable[..., Any]:
+    """A function of the last `core` axes of x and `core_y` of y (elementwise: 0): the others may line up as
+    they are.
+    """
     gap = core - core_y
     scalars = frozenset() if core or core_y else _SCALARS
 
@@ -74,7 +84,9 @@ def _of_pairs(function: Callable[..., Any], by_strategy: Callable[..., Any], cor
                 lined_up = type(y) is np.ndarray and y.ndim + gap < v.ndim or type(y) in scalars
         elif type(y) is BatchTracer:
             trace, v, w = y._trace, x, y._value
-            lined_up = type(w) is np.ndarray and (type(x) is np.ndarray and x.ndim < w.ndim + gap or type(x) in scalars)
+            lined_up = type(w) is np.ndarray and (
+                type(x) is np.ndarray and x.ndim < w.ndim + gap or type(x) in scalars
+            )
         else:
             return None
         if lined_up and type(trace) is BatchTrace and trace.is_open:

@@ -1,7 +1,8 @@
-"""The lanes of forward mode: run the operation, push the tangents by the rule's own formulas, fill the slots of a tracer.
+"""The lanes of forward mode: run the operation, push the tangents by the rule's own formulas, fill the slots
+of a tracer.
 
-A lane does what `bind -> ForwardTrace.apply -> paired` would do. It gives None if the case is not the plain one (another trace,
-a tangent with zeros by structure, a constant of another kind).
+A lane does what `bind -> ForwardTrace.apply -> paired` would do. It gives None if the case is not the plain
+one (another trace, a tangent with zeros by structure, a constant of another kind).
 """
 
 from __future__ import annotations
@@ -137,7 +138,11 @@ def function_lane(primitive: Primitive) -> Callable[..., Any]:
     if primitive.rule.squared is not None:
         return lambda x: None
     space = {**_space(primitive, ("x",)), "function": FASTER.get(primitive.function, primitive.function)}
-    fields = {"check": indented(_CHECK, 4), "wrap": indented(_WRAP, 4), "push_x": _push(primitive, "x", ("x",), space)}
+    fields = {
+        "check": indented(_CHECK, 4),
+        "wrap": indented(_WRAP, 4),
+        "push_x": _push(primitive, "x", ("x",), space),
+    }
     return compiled(_FUNCTION.format(**fields), primitive, space)
 
 
@@ -152,7 +157,9 @@ def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _push(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:
-    """The tangent of `out` when the operands in `slots` have one: for elementwise rules, their partials written out."""
+    """The tangent of `out` when the operands in `slots` have one: for elementwise rules, their partials
+    written out.
+    """
     rule = primitive.rule
     if type(rule) is not Elementwise:
         tangents = ", ".join(f"{operands.index(name)}: t_{name}" for name in slots)

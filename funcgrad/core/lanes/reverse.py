@@ -1,11 +1,12 @@
-"""The lanes of reverse mode: for ufuncs of one or two operands without keywords, a small function generated from the rule.
+"""The lanes of reverse mode: for ufuncs of one or two operands without keywords, a small function generated
+from the rule.
 
-The general lane (`bind`) takes any arguments and is the readable one. A lane does exactly what
-`bind -> ReverseTrace.apply -> record` would do, with nothing packed, looked up or bound again: it tests the operands' types,
-runs the operation on their values, and fills the slots of a node. Whatever is not the plain first-order case (another kind of
-tracer, two traces, a list, a value without a derivative) goes to the general lane; what holds a tracer of forward mode or the
-batch of a vmap, to the lanes of these, or beside a tracer of a later trace it is a constant like another. A test runs every
-rule through both.
+The general lane (`bind`) takes any arguments and is the readable one. A lane does exactly what `bind ->
+ReverseTrace.apply -> record` would do, with nothing packed, looked up or bound again: it tests the operands'
+types, runs the operation on their values, and fills the slots of a node. Whatever is not the plain
+first-order case (another kind of tracer, two traces, a list, a value without a derivative) goes to the
+general lane; what holds a tracer of forward mode or the batch of a vmap, to the lanes of these, or beside a
+tracer of a later trace it is a constant like another. A test runs every rule through both.
 """
 
 from __future__ import annotations
@@ -28,7 +29,16 @@ from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import OBJECT, Trace, of_numbers, snapshot
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.lanes.forward import function_lane, ufunc_lane
-from funcgrad.core.lanes.source import COMPARISONS, FASTER, OPERATORS, PLAIN, SCALARS, compiled, indented, running
+from funcgrad.core.lanes.source import (
+    COMPARISONS,
+    FASTER,
+    OPERATORS,
+    PLAIN,
+    SCALARS,
+    compiled,
+    indented,
+    running,
+)
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.errors import NonDifferentiableError
 
@@ -163,7 +173,11 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
         "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title,
     }  # fmt: skip
     if primitive.function in COMPARISONS:
-        space |= {"tracers": frozenset([ReverseTracer, ForwardTracer]), "general": primitive.__call__, "Trace": Trace}
+        space |= {
+            "tracers": frozenset([ReverseTracer, ForwardTracer]),
+            "general": primitive.__call__,
+            "Trace": Trace,
+        }
         return compiled(_COMPARISON.format(run=run), primitive, space)
     rule = primitive.rule
     if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:
@@ -202,7 +216,9 @@ def NAME(x):
 
 
 def _function_lane(primitive: Primitive) -> Callable[..., Any]:
-    """The lane of np.f(x) for a function of one array; what gives views, several outputs or tracers takes the general lane."""
+    """The lane of np.f(x) for a function of one array; what gives views, several outputs or tracers takes the
+    general lane.
+    """
     if primitive.rule.is_constant or not primitive.has_lane or not primitive.is_plain:
         return primitive
     layout = ((primitive.operand_names[0], None),)
@@ -234,7 +250,8 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     constant = "".join(operands[i] for i in plan.constants)
     guard = _GUARD.format(constant=constant) if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
-    is_certain = len(slots) == len(operands) and primitive.function in OPERATORS  # two arrays of numbers give one
+    # two arrays of numbers give one
+    is_certain = len(slots) == len(operands) and primitive.function in OPERATORS
     new = NEW_SPEC if is_certain else OF_NUMBERS + NEW_SPEC
     spec = new if primitive.function.signature else spec_lines(slots, len(operands), new)
     if not is_certain:  # of a number and a Python object, NumPy makes an object, which may have no shape

@@ -1,4 +1,6 @@
-"""What the generated lanes have in common: how an operation is written, what counts as a plain operand, and the compiler."""
+"""What the generated lanes have in common: how an operation is written, what counts as a plain operand, and
+the compiler.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ import numpy as np
 from funcgrad.core.engine.cotangent import add_reduce, ndarray
 from funcgrad.core.engine.primitive import Primitive
 
-# The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's, without a dtype.
+# The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's,
+# without a dtype.
 PLAIN = frozenset(
     [float, int, bool, np.ndarray, np.float64, np.float32, np.float16, np.int64, np.int32, np.bool_]
     + [np.complex128, np.complex64]
@@ -39,7 +42,12 @@ def _mean(x: Any) -> Any:
 # What np.sum(x) and the like do in the end with an array that is NumPy's own.
 FASTER: dict[Any, Callable[..., Any]] = {
     function: partial(ufunc.reduce, axis=None)
-    for function, ufunc in ((np.sum, np.add), (np.prod, np.multiply), (np.max, np.maximum), (np.min, np.minimum))
+    for function, ufunc in (
+        (np.sum, np.add),
+        (np.prod, np.multiply),
+        (np.max, np.maximum),
+        (np.min, np.minimum),
+    )
 }
 FASTER[np.mean] = _mean
 
@@ -54,7 +62,9 @@ def indented(lines: str, width: int) -> str:
     return "\n".join(" " * width + line for line in lines.rstrip().split("\n"))
 
 
-def compiled(source: str, primitive: Primitive, space: dict[str, Any], what: str = "lane") -> Callable[..., Any]:
+def compiled(
+    source: str, primitive: Primitive, space: dict[str, Any], what: str = "lane"
+) -> Callable[..., Any]:
     """The function of a template's text in which NAME stands for the primitive's name."""
     name = primitive.name.replace(".", "_")
     exec(compile(source.replace("NAME", name), f"<funcgrad {what} of {name}>", "exec"), space)

@@ -1,8 +1,8 @@
 """x[index] under vmap: an index into one example becomes an index into the whole batch.
 
-Integers and integer arrays that differ between the examples are gathered in one go, with a column of batch positions
-beside them. Where the axes of index arrays go depends, in NumPy, on their places among the slices, and the column is
-one more of these places: so the result says which axes have to be moved back.
+Integers and integer arrays that differ between the examples are gathered in one go, with a column of batch
+positions beside them. Where the axes of index arrays go depends, in NumPy, on their places among the slices,
+and the column is one more of these places: so the result says which axes have to be moved back.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from funcgrad.errors import BatchedControlFlowError, user_line
 
 
 class BatchIndex(NamedTuple):
-    """An index into the batch, and which axes NumPy puts elsewhere: the batch belongs first, the other axes behind it.
+    """An index into the batch, and which axes NumPy puts elsewhere: the batch belongs first, the other axes
+    behind it.
 
-    Axis source[i] of batch[index] belongs at destination[i]; `rank` is how many axes x[index] has for one example.
+    Axis source[i] of batch[index] belongs at destination[i]; `rank` is how many axes x[index] has for one
+    example.
     """
 
     index: tuple[Any, ...]
@@ -32,34 +34,42 @@ class BatchIndex(NamedTuple):
 
     def arranged(self, out: Any) -> Any:
         """batch[index], its axes brought to where they belong."""
-        return together(np.moveaxis(out, self.source, self.destination) if self.source != self.destination else out)
+        return together(
+            np.moveaxis(out, self.source, self.destination) if self.source != self.destination else out
+        )
 
     def disarranged(self, part: Any, *, is_batched: bool) -> Any:
-        """The reverse, for a `part` that goes to batch[index] (it may broadcast): its axes where NumPy wants them."""
+        """The reverse, for a `part` that goes to batch[index] (it may broadcast): its axes where NumPy wants
+        them.
+        """
         if self.source == self.destination and not is_batched and np.ndim(part) <= self.rank:
             return part
         shape = np.shape(part)
         batch, shape = (shape[:1], shape[1:]) if is_batched else ((1,), shape)
-        part = np.reshape(part, (*batch, *(1,) * (self.rank - len(shape)), *shape[max(len(shape) - self.rank, 0) :]))
+        part = np.reshape(
+            part, (*batch, *(1,) * (self.rank - len(shape)), *shape[max(len(shape) - self.rank, 0) :])
+        )
         return np.moveaxis(part, self.destination, self.source) if self.source != self.destination else part
 
 
 def batch_index(
     items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int], size: int, *, x_batched: bool
 ) -> BatchIndex | None:
-    """The index into the batch for x[items], where one example of x has this shape; None if it takes one by one.
+    """The index into the batch for x[items], where one example of x has this shape; None if it takes one by
+    one.
 
     `batched` says which of the items differ between the examples (their axis 0 is the batch).
     """
-    # Index arrays side by side leave their axes where they stand; with a slice between (or a `...`, even one that stands
-    # for no axis), NumPy puts the axes first.
+    # Index arrays side by side leave their axes where they stand; with a slice between (or a `...`, even one
+    # that stands for no axis), NumPy puts the axes first.
     stands_together = _side_by_side(_advanced(items))
     expanded = _expanded(items, batched, shape)
     if expanded is None:
         return None
     items, batched = expanded
     places = _advanced(items)
-    block = max((ndim_of(items[k]) - batched[k] for k in places), default=0)  # axes that the index arrays make
+    # axes that the index arrays make
+    block = max((ndim_of(items[k]) - batched[k] for k in places), default=0)
     rank = len(items) - len(places) + block
     front = places[0] if places and stands_together else 0
     if not stands_together and _side_by_side(places):  # without its `...` the index would mean something else
@@ -89,7 +99,9 @@ def _side_by_side(places: list[int]) -> bool:
 def _expanded(
     items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int]
 ) -> tuple[list[Any], list[bool]] | None:
-    """The items, one for each axis of x: slices for Ellipsis, integers for masks; None where a mask can't be that."""
+    """The items, one for each axis of x: slices for Ellipsis, integers for masks; None where a mask can't be
+    that.
+    """
     items = [index_array(i) if isinstance(i, list) else i for i in items]
     out: list[Any] = []
     flags: list[bool] = []
@@ -151,7 +163,8 @@ def to_batch_index(trace: BatchTrace, index: Any, v: Any, shape: tuple[int, ...]
         return (mask,), v[np.nonzero(mask)[0]] if is_batched else v
     if batched == [True] and type(mask) is np.ndarray and mask.dtype == bool and np.ndim(v) == 1 + is_batched:
         counts = mask.reshape(trace.size, -1).sum(axis=1)
-        if (counts == np.shape(v)[-1]).all():  # as many values as each example has places, one example after the other
+        # as many values as each example has places, one example after the other
+        if (counts == np.shape(v)[-1]).all():
             return (mask,), np.broadcast_to(v, (trace.size, np.shape(v)[-1])).reshape(-1)
     raise BatchedControlFlowError(
         f"x[mask] = v at {user_line()}: under vmap, the mask differs between examples. Write np.where(mask, v, x)."

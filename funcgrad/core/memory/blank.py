@@ -1,10 +1,12 @@
-"""New arrays inside a transform: nothing in them is traced yet, but a tracer may come to be written into them.
+"""New arrays inside a transform: nothing in them is traced yet, but a tracer may come to be written into
+them.
 
-A plain array can't hold a tracer, and NumPy asks nobody when one is assigned to its elements. So `funcgrad.numpy` makes new
-arrays *blank* while a transform runs: tracers of a trace beneath all others (level -1), which never closes. What is computed from
-blank arrays alone is plain NumPy, and blank again. Beside tracers of another trace a blank array is the plain array that it
-holds; and when such a tracer is written into it, it becomes a tracer of that trace (`raise_to` in mutation.py). Since no
-derivative is lost by looking at a blank array, it may be converted, printed and pickled like a plain one.
+A plain array can't hold a tracer, and NumPy asks nobody when one is assigned to its elements. So
+`funcgrad.numpy` makes new arrays *blank* while a transform runs: tracers of a trace beneath all others (level
+-1), which never closes. What is computed from blank arrays alone is plain NumPy, and blank again. Beside
+tracers of another trace a blank array is the plain array that it holds; and when such a tracer is written
+into it, it becomes a tracer of that trace (`raise_to` in mutation.py). Since no derivative is lost by looking
+at a blank array, it may be converted, printed and pickled like a plain one.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ FILLING = frozenset([np.copyto, np.place, np.putmask, np.put, np.put_along_axis,
 
 
 def _fills_plain(outs: Any) -> bool:
-    """Is what a call writes into a plain array? (No derivative is lost where nothing that is written is traced.)"""
+    """Is what a call writes into a plain array? (No derivative is lost where nothing that is written is
+    traced.)
+    """
     return any(isinstance(x, np.ndarray) for x in outs) and not any(isinstance(x, Tracer) for x in outs)
 
 
@@ -45,7 +49,11 @@ def filling_plain(function: Any, args: Any, kwargs: Any) -> Any:
 def _is_traced(items: Any) -> bool:
     """Is there a tracer that is not blank among these, or in lists among them?"""
     return any(
-        isinstance(x, Tracer) and not isinstance(x, BlankTracer) or isinstance(x, (list, tuple)) and _is_traced(x) for x in items
+        isinstance(x, Tracer)
+        and not isinstance(x, BlankTracer)
+        or isinstance(x, (list, tuple))
+        and _is_traced(x)
+        for x in items
     )
 
 
@@ -97,7 +105,17 @@ def _array(self: Any, dtype: Any = None, copy: bool | None = None) -> Any:
 
 
 BlankTracer.__array__ = _array
-for _name in ("__complex__", "__repr__", "__str__", "__format__", "__reduce_ex__", "__reduce__", "item", "tolist", "tobytes"):
+for _name in (
+    "__complex__",
+    "__repr__",
+    "__str__",
+    "__format__",
+    "__reduce_ex__",
+    "__reduce__",
+    "item",
+    "tolist",
+    "tobytes",
+):
     setattr(BlankTracer, _name, _of_plain(_name))
 
 
@@ -135,7 +153,9 @@ class BlankTrace(Trace):
         return self.constant(bind(primitive, call.with_operands([lower(self, x) for x in call.operands])))
 
     def wrap(self, value: Any, node: Any) -> Any:
-        """What other traces keep of a blank array is its plain value: a buffer that two hold is copied before a write."""
+        """What other traces keep of a blank array is its plain value: a buffer that two hold is copied before
+        a write.
+        """
         return value
 
     def write(self, x: Any, place: Place, v: Any) -> None:

@@ -32,4 +32,8 @@ _INDICES = TAKEN | {slice, list, type(None), type(Ellipsis)}
 def _as_index(i: Any) -> Any:
     if isinstance(i, Look):
         return looked_through(i)
-    return i if type(i) in _INDICES or isinstance(i, (Tracer, tuple)) or hasattr(i, "__operand__") else foreign.index(i)
+    return (
+        i
+        if type(i) in _INDICES or isinstance(i, (Tracer, tuple)) or hasattr(i, "__operand__")
+        else foreign.index(i)
+    )

@@ -1,9 +1,9 @@
 """Plain arrays that a rule has saved must not change until the sweep has used them.
 
-The user may well write into an array after it was used (`y = x * a; a[0] = 5`). What is saved of a small array is therefore a
-copy: bounded cost, and nobody notices. A large one is made read-only while its trace is open, so that the write is an error
-instead of a wrong gradient; its writeable flag comes back when the last trace that has saved it closes. A trace whose tape
-outlives the function (vjp) copies whatever the size.
+The user may well write into an array after it was used (`y = x * a; a[0] = 5`). What is saved of a small
+array is therefore a copy: bounded cost, and nobody notices. A large one is made read-only while its trace is
+open, so that the write is an error instead of a wrong gradient; its writeable flag comes back when the last
+trace that has saved it closes. A trace whose tape outlives the function (vjp) copies whatever the size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ SMALL = 1 << 16  # bytes; a copy of this size costs a few microseconds
 
 
 class Locks:
-    """The arrays that are read-only now because traces have saved them, and how many traces that are, in all threads."""
+    """The arrays that are read-only now because traces have saved them, and how many traces that are, in all
+    threads.
+    """
 
     def __init__(self) -> None:
         self.held: dict[int, tuple[np.ndarray, int]] = {}
@@ -42,7 +44,9 @@ class Locks:
                 self._unlock(array)
 
     def _unlock(self, array: np.ndarray) -> None:
-        """The owner of the memory comes first: a view can't be writeable before. One whose owner is held yet has to wait."""
+        """The owner of the memory comes first: a view can't be writeable before. One whose owner is held yet
+        has to wait.
+        """
         base = array.base
         if type(base) is np.ndarray and id(base) in self.held:
             if self.held[id(base)][1]:
@@ -62,7 +66,9 @@ class Guard:
     locked: dict[int, np.ndarray] | None = None  # most traces need none
 
     def keep(self, x: np.ndarray) -> np.ndarray:
-        """What to save of the plain array `x`: a copy, or `x` itself, locked together with the arrays that it looks into."""
+        """What to save of the plain array `x`: a copy, or `x` itself, locked together with the arrays that it
+        looks into.
+        """
         if x.nbytes <= self.limit:
             return x.copy("K")
         if self.locked is None:

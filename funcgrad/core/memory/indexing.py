@@ -21,12 +21,24 @@ from funcgrad.core.memory.batch_index import BatchIndex, batch_index, index_arra
 from funcgrad.core.memory.contents import as_index
 from funcgrad.core.memory.layout import as_alone, one_example
 from funcgrad.core.memory.masked_read import selected
-from funcgrad.core.memory.views import FILLED, OF_EXAMPLES, Alias, IndexStep, Stale, ViewStep, index_in_root, join, note_view
+from funcgrad.core.memory.views import (
+    FILLED,
+    OF_EXAMPLES,
+    Alias,
+    IndexStep,
+    Stale,
+    ViewStep,
+    index_in_root,
+    join,
+    note_view,
+)
 from funcgrad.errors import BatchedControlFlowError, NonDifferentiableError, user_line
 
 
 class GetItem(Primitive):
-    """x[index]. Tracers among the indices (batches of integers, under vmap) are operands; all else is in the template."""
+    """x[index]. Tracers among the indices (batches of integers, under vmap) are operands; all else is in the
+    template.
+    """
 
     def __call__(self, x: Any, index: Any) -> Any:
         index = as_index(index)
@@ -113,7 +125,9 @@ def _placed(i: Any, indices: list[Any]) -> Any:
     if not isinstance(i, Tracer):
         return i
     if i.dtype.kind not in "iub":
-        raise NonDifferentiableError(f"an index at {user_line()} is a traced array of {i.dtype}: write x[i.astype(int)]")
+        raise NonDifferentiableError(
+            f"an index at {user_line()} is a traced array of {i.dtype}: write x[i.astype(int)]"
+        )
     indices.append(i)
     return IndexOperand(len(indices) - 1)
 
@@ -139,7 +153,9 @@ def _recorded(x: ReverseTracer, value: Any, index: Any) -> Any:
     """The fast lane of x[index]: the node has the index, which nobody can change."""
     trace, node = x._trace, x._node
     assert node is not None
-    return trace.wrap(value, make_node(next(trace.numbers), READ_PLAN, index, (node,), value.shape, value.dtype))
+    return trace.wrap(
+        value, make_node(next(trace.numbers), READ_PLAN, index, (node,), value.shape, value.dtype)
+    )
 
 
 float64, ndarray = np.float64, np.ndarray  # globals are found faster than attributes of a module
@@ -147,7 +163,9 @@ DOUBLE = Spec((), np.dtype(float64))  # of most elements that are read
 
 
 def read_item(x: Any, index: Any) -> Any:
-    """x[index] as tracers have it: fast lanes for one element (written out like those of lanes.py) and a row; else GETITEM."""
+    """x[index] as tracers have it: fast lanes for one element (written out like those of lanes.py) and a row;
+    else GETITEM.
+    """
     kind = type(index)
     if type(x) is not ReverseTracer or x._node is None:
         is_basic = kind in INTS or kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))
@@ -186,7 +204,12 @@ def _read_of_each(x: BatchTracer, index: Any) -> Any:
     value, alias, trace = x._value, x._alias, x._trace
     if type(trace) is not BatchTrace or not trace.is_open or type(value) is not np.ndarray:
         return None
-    if type(index) is tuple and not value.flags.c_contiguous or alias is not None and (alias.root is not None or alias.read_only):
+    if (
+        type(index) is tuple
+        and not value.flags.c_contiguous
+        or alias is not None
+        and (alias.root is not None or alias.read_only)
+    ):
         return None
     items = index if type(index) is tuple else (index,)
     part = value[(slice(None), *items)]
@@ -204,10 +227,16 @@ _BOUNDS = INTS | {type(None)}
 def kept(index: Any) -> Any:
     """An index that the user can't change later: arrays among it are copied."""
     kind = type(index)
-    if kind in INTS or kind is slice and _BOUNDS.issuperset([type(index.start), type(index.stop), type(index.step)]):
+    if (
+        kind in INTS
+        or kind is slice
+        and _BOUNDS.issuperset([type(index.start), type(index.stop), type(index.step)])
+    ):
         return index
     if kind is slice:
-        return slice(*(None if i is None else operator.index(i) for i in (index.start, index.stop, index.step)))
+        return slice(
+            *(None if i is None else operator.index(i) for i in (index.start, index.stop, index.step))
+        )
     if kind is tuple:
         return tuple(map(kept, index))
     if kind is np.ndarray:
@@ -237,12 +266,18 @@ def batched_getitem(primitive: Primitive, call: Call, batched: Sequence[bool], s
     if in_batch is None:
         return one_by_one(primitive, call, batched, size)
     out = in_batch.arranged(primitive(x, in_batch.index))
-    return out if _is_basic(call.params["index"]) or out.ndim < 3 or not out.size else as_alone(out, _alone(call, batched))
+    return (
+        out
+        if _is_basic(call.params["index"]) or out.ndim < 3 or not out.size
+        else as_alone(out, _alone(call, batched))
+    )
 
 
 def _alone(call: Call, batched: Sequence[bool]) -> Any:
     """What NumPy makes of this call for the first example."""
-    x, *indices = (one_example(o)[0] if is_batched else one_example(o) for o, is_batched in zip(call.operands, batched))
+    x, *indices = (
+        one_example(o)[0] if is_batched else one_example(o) for o, is_batched in zip(call.operands, batched)
+    )
     return x[filled(call.params["index"], indices)]
 
 
@@ -287,7 +322,9 @@ READ_PLAN = _ReadPlan()
 
 
 class AddAt(Primitive):
-    """`buffer` with `part` added at `index`, functionally: the transpose of x[index], and its own kind of linear."""
+    """`buffer` with `part` added at `index`, functionally: the transpose of x[index], and its own kind of
+    linear.
+    """
 
     def __call__(self, buffer: Any, part: Any, index: Any) -> Any:
         return bind(self, self.split((buffer, part, as_index(index)), {}))
@@ -306,8 +343,9 @@ class AddAt(Primitive):
         return add_at(copy_for(part, buffer, np.result_type(buffer, part)), index, part)
 
     def spread(self, call: Call) -> tuple[Any, Any, Any]:
-        """The buffer, the part in the shape of buffer[index], and the index. (ufunc.at of NumPy 2.4 misreads a part that has
-        to be broadcast: it goes on behind its end.)"""
+        """The buffer, the part in the shape of buffer[index], and the index. (ufunc.at of NumPy 2.4 misreads
+        a part that has to be broadcast: it goes on behind its end.)
+        """
         buffer, part, *indices = call.operands
         index = filled(call.params["index"], indices)
         if repeats(index):

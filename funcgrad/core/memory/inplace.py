@@ -20,7 +20,9 @@ from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_sc
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
-    """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype hold."""
+    """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype
+    hold.
+    """
     check_writeable(x, as_a_whole=True)
     if not hasattr(result, "dtype") and not isinstance(result, Number):
         raise OwnOperation(result)  # an object that holds an array
@@ -40,7 +42,8 @@ def adopt(x: Tracer, result: Any, name: str) -> Tracer:
 def _written(x: Tracer, result: Any) -> Tracer:
     check_writeable(x, as_a_whole=True)
     alias = x._alias
-    if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:  # `y[i] += v`: straight into y
+    # `y[i] += v`: straight into y
+    if alias is not None and len(alias.steps) == 1 and alias.steps[0].index is not None:
         step = alias.steps[0]
         (assign_kept if type(step) is IndexStep else assign)(alias.root, step.index, result)
     else:
@@ -65,7 +68,8 @@ def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
 
 
 OPERATORS = {
-    f"__i{name}__": _inplace(BINARY[name]) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+    f"__i{name}__": _inplace(BINARY[name])
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 }
 
 
@@ -74,13 +78,21 @@ def copy(self: Tracer, order: Any = "C") -> Any:
     return self if not self.shape and is_scalar(self) else CATALOGUE[np.copy](self, order)
 
 
-def astype(self: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True) -> Any:
-    """x.astype(dtype). Of an array without axes, which can change, it makes another one; of a scalar, a scalar."""
+def astype(
+    self: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    """x.astype(dtype). Of an array without axes, which can change, it makes another one; of a scalar, a
+    scalar.
+    """
     to = np.dtype(dtype)
     if not np.can_cast(self.dtype, to, casting=casting):
-        raise TypeError(f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}")
+        raise TypeError(
+            f"Cannot cast array data from {self.dtype!r} to {to!r} according to the rule {casting!r}"
+        )
     if to.kind == "O":
-        raise conversion_error(self, "x.astype(object)", "Keep the dtype, or use a list of traced elements: x.tolist().")
+        raise conversion_error(
+            self, "x.astype(object)", "Keep the dtype, or use a list of traced elements: x.tolist()."
+        )
     if not copy and self.dtype == to and order == "K":
         return self
     out = CATALOGUE[cast_to](self, to)

@@ -1,7 +1,8 @@
 """How plain arrays lie in memory.
 
-NumPy decides by it what is a view (`ravel`, `reshape`), and so programs can tell. Hence copies keep it to the last stride, and
-so does a batch for each of its examples: the axes of an example lie inside those of the batch.
+NumPy decides by it what is a view (`ravel`, `reshape`), and so programs can tell. Hence copies keep it to the
+last stride, and so does a batch for each of its examples: the axes of an example lie inside those of the
+batch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from funcgrad.core.engine.trace import memory_of
 
 
 def by_strides(x: np.ndarray) -> tuple[int, ...]:
-    """The axes of `x`, that with the longest stride first, sorted as NumPy's iterator does: a stride of 0 decides nothing."""
+    """The axes of `x`, that with the longest stride first, sorted as NumPy's iterator does: a stride of 0
+    decides nothing.
+    """
     strides = [abs(s) if n > 1 else 0 for s, n in zip(x.strides, x.shape)]
     fastest: list[int] = []
     for axis in reversed(range(len(strides))):
@@ -37,7 +40,9 @@ def axes_of(x: np.ndarray) -> tuple[int, ...]:
 
 
 def to_read(x: np.ndarray) -> np.ndarray:
-    """A copy of `x`, to be read. What is computed of it lies in memory as if it were of `x`: strides that are alike stay so."""
+    """A copy of `x`, to be read. What is computed of it lies in memory as if it were of `x`: strides that are
+    alike stay so.
+    """
     if x.ndim < 2 or not x.size:
         return x.copy()
     strides = [abs(s) for s, n in zip(x.strides, x.shape) if n > 1]
@@ -81,7 +86,9 @@ def _spread(x: np.ndarray, lead: Sequence[int] = ()) -> np.ndarray:
 
 
 def in_bytes(x: np.ndarray) -> np.ndarray:
-    """An array of bytes that lies in memory as `x` does, element for element: what NumPy does with it is soon done."""
+    """An array of bytes that lies in memory as `x` does, element for element: what NumPy does with it is soon
+    done.
+    """
     if 0 in x.strides or not x.size or any(s % x.itemsize for s in x.strides):
         return np.empty_like(x, bool)
     low, high = byte_bounds(x)
@@ -109,7 +116,9 @@ def together(x: Any) -> Any:
 
 
 def as_alone(x: Any, alone: np.ndarray) -> Any:
-    """`x`, a batch (array or tracer) of which each example has its axes in memory in the order that they have in `alone`."""
+    """`x`, a batch (array or tracer) of which each example has its axes in memory in the order that they have
+    in `alone`.
+    """
     wanted = axes_of(alone)
     plain = one_example(x)
     if not plain.size or wanted == axes_of(plain[0]):
@@ -119,7 +128,9 @@ def as_alone(x: Any, alone: np.ndarray) -> Any:
 
 
 def one_example(x: Any) -> Any:
-    """The plain value beneath `x`, a tracer or array; under vmap, one example of it (zeros, if there is none)."""
+    """The plain value beneath `x`, a tracer or array; under vmap, one example of it (zeros, if there is
+    none).
+    """
     value = memory_of(x)
     extra = np.ndim(value) - x.ndim
     if not extra:

@@ -1,9 +1,10 @@
 """Looks: plain arrays from which blank ones are computed.
 
-Integers and booleans have no derivative, and an array that was there before the transform is plain; but what is computed from
-them (`np.arange(n) / 2`, `1.0 + (y > 0)`, `data.copy()`) is a new array of floats, into which tracers may come to be written. A
-look is NumPy's own array for everybody, C code included. It differs in what functions, operators and methods give of it while
-a transform runs: blank arrays in the place of plain ones, and looks in the place of integers.
+Integers and booleans have no derivative, and an array that was there before the transform is plain; but what
+is computed from them (`np.arange(n) / 2`, `1.0 + (y > 0)`, `data.copy()`) is a new array of floats, into
+which tracers may come to be written. A look is NumPy's own array for everybody, C code included. It differs
+in what functions, operators and methods give of it while a transform runs: blank arrays in the place of plain
+ones, and looks in the place of integers.
 """
 
 from __future__ import annotations
@@ -29,15 +30,28 @@ class Look(np.ndarray):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if any(isinstance(x, Tracer) for x in (*args, *(out or ()))):
-            if out and type(out[0]) is Look and any(isinstance(x, Tracer) and not isinstance(x, Look.blank) for x in args):
-                raise _written_to(f"np.{ufunc.__name__}(..., out=a), or an operator such as `a += x`, at {user_line()}", out[0])
+            if (
+                out
+                and type(out[0]) is Look
+                and any(isinstance(x, Tracer) and not isinstance(x, Look.blank) for x in args)
+            ):
+                raise _written_to(
+                    f"np.{ufunc.__name__}(..., out=a), or an operator such as `a += x`, at {user_line()}",
+                    out[0],
+                )
             return NotImplemented
         if out is not None:
             kwargs["out"] = tuple(map(looked_through, out))
-        made = getattr(ufunc, method)(*map(looked_through, args), **{k: looked_through(v) for k, v in kwargs.items()})
+        made = getattr(ufunc, method)(
+            *map(looked_through, args), **{k: looked_through(v) for k, v in kwargs.items()}
+        )
         if out is None:
             return Look.fresh(made)
-        return out[0] if len(out) == 1 else tuple(given if given is not None else x for given, x in zip(out, made))
+        return (
+            out[0]
+            if len(out) == 1
+            else tuple(given if given is not None else x for given, x in zip(out, made))
+        )
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if any(issubclass(kind, Tracer) for kind in types):
@@ -86,7 +100,9 @@ def _counted(value: Any) -> Any:
 
 
 def hand_out_looks(whether: bool) -> None:
-    """Are integers and booleans that come of traced values looks, too? While an adapted program runs they are."""
+    """Are integers and booleans that come of traced values looks, too? While an adapted program runs they
+    are.
+    """
     hand_out_counted(_counted if whether else None)
 
 
@@ -100,8 +116,9 @@ def looked_through(x: Any) -> Any:
 
 
 def handed_out(out: Any, args: Any) -> Any:
-    """What a function gave of plain arguments while a transform runs: blank, where it is new; a look, where it is one of the
-    arguments or looks into one."""
+    """What a function gave of plain arguments while a transform runs: blank, where it is new; a look, where
+    it is one of the arguments or looks into one.
+    """
     if RUNNING.get() is None:
         return out
     if isinstance(out, (tuple, list)):
@@ -119,7 +136,10 @@ def _is_among(x: Any, items: Any) -> bool:
 
 def _shares(x: Any, items: Any) -> bool:
     return any(
-        isinstance(item, np.ndarray) and np.may_share_memory(x, item) or type(item) in (list, tuple) and _shares(x, item)
+        isinstance(item, np.ndarray)
+        and np.may_share_memory(x, item)
+        or type(item) in (list, tuple)
+        and _shares(x, item)
         for item in items
     )
 
@@ -131,7 +151,9 @@ def _of_plain(name: str) -> Callable[..., Any]:
         if any(isinstance(x, Tracer) for x in (*args, *kwargs.values())):
             return getattr(np, name)(self, *args, **kwargs)
         out = kwargs.get("out")
-        made = getattr(self.view(np.ndarray), name)(*looked_through(args), **{k: looked_through(v) for k, v in kwargs.items()})
+        made = getattr(self.view(np.ndarray), name)(
+            *looked_through(args), **{k: looked_through(v) for k, v in kwargs.items()}
+        )
         return Look.fresh(made) if out is None else out
 
     method.__name__ = name

@@ -1,7 +1,7 @@
 """Item assignment as loops have it: a basic index of an array, and a number or an array to be put there.
 
-What mutation.py does in general, without its detours: no new Place, and no search for the trace. Where anything is unusual (a
-view, another trace, an index array), the general way is taken.
+What mutation.py does in general, without its detours: no new Place, and no search for the trace. Where
+anything is unusual (a view, another trace, an index array), the general way is taken.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
             return
         if type(x) is BatchTracer and _assigned_to_each(x, index, v):
             return
-    if not isinstance(v, Stale) or not is_same_view(v._alias, x, (), index):  # else the second half of `y[i] += v`: it is there
+    # else the second half of `y[i] += v`: it is there
+    if not isinstance(v, Stale) or not is_same_view(v._alias, x, (), index):
         assign_in_general(x, index, v)
 
 
@@ -58,7 +59,9 @@ def assign_kept(x: Tracer, index: Any, v: Any) -> None:
 
 
 def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) -> bool:
-    """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape already. Was it?"""
+    """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape
+    already. Was it?
+    """
     value, before, alias, trace = x._value, x._node, x._alias, x._trace
     if before is None or type(value) is not ndarray:
         return False
@@ -83,7 +86,8 @@ def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) ->
     value[index] = v
     node = Node()
     node.number, node.plan, node.origin, node.spec = number, plan, parents, before.spec
-    if written is not None and written.spec is before.spec:  # the part of `v` need not be like `x`: let the sweep look
+    # the part of `v` need not be like `x`: let the sweep look
+    if written is not None and written.spec is before.spec:
         node.spec = Spec(before.spec.shape, before.spec.dtype)
     node.saved = index if is_kept or is_element(index) else kept(index)
     x._node = node
@@ -91,14 +95,18 @@ def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) ->
 
 
 def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
-    """The same under vmap: put `v`, of each example or of all, at a basic index of each example of `x`. Was it done?"""
+    """The same under vmap: put `v`, of each example or of all, at a basic index of each example of `x`. Was
+    it done?
+    """
     alias, trace = x._alias, x._trace
-    if type(trace) is not BatchTrace or type(x._value) is not ndarray:  # a trace that is watched has ways of its own
+    # a trace that is watched has ways of its own
+    if type(trace) is not BatchTrace or type(x._value) is not ndarray:
         return False
     if alias is not None and (alias.root is not None or alias.read_only):
         return False
     items = index if type(index) is tuple else (index,)
-    missing = x._value.ndim - 1 - len(items) + [*map(type, items)].count(slice)  # axes of x[index], less those of v
+    # axes of x[index], less those of v
+    missing = x._value.ndim - 1 - len(items) + [*map(type, items)].count(slice)
     if type(v) is BatchTracer and v._trace is trace:
         v = v._value
         missing -= v.ndim - 1
@@ -147,7 +155,9 @@ class _LoopPlan:
             part = part if lives else None
         else:  # out of buffers that are about to be written into
             # The first False, if there is one: ten times as fast as lives.all().
-            part = part.copy() if lives.size == 0 or lives.item(lives.argmin()) else select(lives.copy(), part)
+            part = (
+                part.copy() if lives.size == 0 or lives.item(lives.argmin()) else select(lives.copy(), part)
+            )
         value[index], live[index] = 0, False
         return (ct, part)
 

@@ -1,7 +1,9 @@
-"""y[mask] under vmap, where each example takes other elements: half of `y[mask] *= v` or of `y[mask] = x[mask]`.
+"""y[mask] under vmap, where each example takes other elements: half of `y[mask] *= v` or of `y[mask] =
+x[mask]`.
 
-Python reads y[mask], changes that, and writes it to y[mask]. Between the two stands a MaskedRead, which keeps the whole array:
-what is written in the end is a choice. By itself it is no array, since it has no shape: every other use is refused.
+Python reads y[mask], changes that, and writes it to y[mask]. Between the two stands a MaskedRead, which keeps
+the whole array: what is written in the end is a choice. By itself it is no array, since it has no shape:
+every other use is refused.
 """
 
 from __future__ import annotations
@@ -46,8 +48,15 @@ class MaskedRead:
 
 
 def selected(x: Any, index: Any, error: BatchedControlFlowError) -> MaskedRead:
-    """x[index], which has failed with this error, for a mask of the whole array; else the error is raised again."""
-    if not isinstance(x, Tracer) or not isinstance(index, Tracer) or index.dtype != bool or index.shape != x.shape:
+    """x[index], which has failed with this error, for a mask of the whole array; else the error is raised
+    again.
+    """
+    if (
+        not isinstance(x, Tracer)
+        or not isinstance(index, Tracer)
+        or index.dtype != bool
+        or index.shape != x.shape
+    ):
         raise error
     return MaskedRead(snapshot(x), snapshot(index), error)
 

@@ -1,11 +1,12 @@
 """Item assignment: tracers are mutable, as arrays are.
 
-A tracer is a cell: a write puts a new value and a new node into it, so that every name of the array sees the write. What is on
-the tape already keeps the old content, because a buffer is written in place only if the cell alone holds it (the interpreter's
-reference count tells), and copied before otherwise. So filling an array of n elements costs O(n), and nothing saved is spoiled.
+A tracer is a cell: a write puts a new value and a new node into it, so that every name of the array sees the
+write. What is on the tape already keeps the old content, because a buffer is written in place only if the
+cell alone holds it (the interpreter's reference count tells), and copied before otherwise. So filling an
+array of n elements costs O(n), and nothing saved is spoiled.
 
-A write to any member of a family of views (views.py) is a write to its root. The rest of what changes arrays in place, such as
-operators, is in inplace.py; a faster lane for what loops write, in loops.py.
+A write to any member of a family of views (views.py) is a write to its root. The rest of what changes arrays
+in place, such as operators, is in inplace.py; a faster lane for what loops write, in loops.py.
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ from funcgrad.core.memory.contents import as_content, as_index
 from funcgrad.core.memory.layout import copied, is_private
 from funcgrad.core.memory.masked_read import MaskedRead
 from funcgrad.core.memory.places import Place
-from funcgrad.core.memory.views import FILLED, Alias, ViewStep, check_writeable, index_in_root, is_scalar, note_write
+from funcgrad.core.memory.views import (
+    FILLED,
+    Alias,
+    ViewStep,
+    check_writeable,
+    index_in_root,
+    is_scalar,
+    note_write,
+)
 
 # ---- assignment ------------------------------------------------------------------------------------------------------
 
@@ -132,7 +141,9 @@ def _free_count(x: Tracer) -> int:
 
 
 def measured(count: Callable[[Tracer], int]) -> int:
-    """The reference count that `count` finds, in a cell, for a value that nobody else holds. (Interpreters differ: so ask.)"""
+    """The reference count that `count` finds, in a cell, for a value that nobody else holds. (Interpreters
+    differ: so ask.)
+    """
     x: Any = ReverseTracer()
     x._value = np.ones(3)
     return count(x)
@@ -181,7 +192,9 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     parents = tuple(node for node in (before, written) if node is not None)
     shape, dtype = x._value.shape, x._value.dtype
     winners = place.winners(x.shape) if written is not None else None
-    x._node = make_node(next(trace.numbers), WRITE, (place, before is not None, written, winners), parents, shape, dtype)
+    x._node = make_node(
+        next(trace.numbers), WRITE, (place, before is not None, written, winners), parents, shape, dtype
+    )
 
 
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
@@ -208,7 +221,8 @@ def write_batch(trace: BatchTrace, x: Any, place: Place, v: Any) -> None:
     steps = tuple(each_step(step, trace.size) for step in place.steps)
     view = Place(steps, ...).view(x._value)
     if np.ndim(v) and is_element(place.index) and view.ndim - 1 == np.size(place.index):
-        np.zeros(1)[0] = np.zeros(np.shape(v))  # an array for a number: what NumPy says of it depends on its version
+        # an array for a number: what NumPy says of it depends on its version
+        np.zeros(1)[0] = np.zeros(np.shape(v))
     index, v = to_batch_index(trace, place.index, v, view.shape[1:])
     del view  # it would look like a second holder of the buffer
     overwrite(x, "_value", Place(steps, index), v)
@@ -239,7 +253,9 @@ def each_step(step: Callable[[Any], Any], size: int) -> Any:
 
 
 class _WritePlan:
-    """The plan of a write: the cotangent is read at the place for the value, and becomes zero there for the array before."""
+    """The plan of a write: the cotangent is read at the place for the value, and becomes zero there for the
+    array before.
+    """
 
     primitive, name = None, "x[index] = v"
     slots, keeps, masks = (0, 1), (), True

@@ -1,7 +1,7 @@
 """New arrays whose axes lie in memory in the order in which NumPy has them.
 
-Rules are written in terms of other functions, whose results may lie otherwise. Programs can tell: by it NumPy decides what
-is a view of the result.
+Rules are written in terms of other functions, whose results may lie otherwise. Programs can tell: by it NumPy
+decides what is a view of the result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def example(x: Any) -> Any:
 
 
 def corner(x: Any) -> Any:
-    """The first two elements of `x` along each axis: enough to ask NumPy in which order the axes of a result lie."""
+    """The first two elements of `x` along each axis: enough to ask NumPy in which order the axes of a result
+    lie.
+    """
     return example(x)[(slice(2),) * x.ndim]
 
 
@@ -44,7 +46,9 @@ def contiguous_as(out: Any, x: Any) -> Any:
 
 
 def in_order(out: Any, axes: Sequence[int]) -> Any:
-    """`out` with its axes in memory in this order, that with the longest stride first; copied, if they lie otherwise."""
+    """`out` with its axes in memory in this order, that with the longest stride first; copied, if they lie
+    otherwise.
+    """
     if not isinstance(out, (Tracer, np.ndarray)) or out.ndim < 2:
         return out
     plain = plain_view(out) if isinstance(out, Tracer) else out

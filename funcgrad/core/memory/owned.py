@@ -1,4 +1,6 @@
-"""Large cotangents are multiplied, and added to, in place, if only the sweep holds them: fresh memory costs page faults."""
+"""Large cotangents are multiplied, and added to, in place, if only the sweep holds them: fresh memory costs
+page faults.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def scaled(ct: Any, partial: Any) -> Any:
 
 
 def scaled_by(ct: Any, formula: Callable[..., Any], *saved: Any) -> Any:
-    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the cache."""
+    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the
+    cache.
+    """
     is_owned = getrefcount(ct) <= OWNED.scaling and ct.base is None
     if ct.size < 2 * BLOCK or not _alike(ct, saved):
         return _times(ct, formula(*saved), is_owned)
@@ -43,7 +47,9 @@ def _alike(ct: Any, saved: Sequence[Any]) -> bool:
     """Do all of these lie in memory like `ct`, one element after the other? (A number belongs to each.)"""
     shape, dtype = ct.shape, ct.dtype
     return dtype.kind == "f" and all(
-        x.shape == shape and x.dtype == dtype and x.flags.c_contiguous if type(x) is ndarray else type(x) in (float, int)
+        x.shape == shape and x.dtype == dtype and x.flags.c_contiguous
+        if type(x) is ndarray
+        else type(x) in (float, int)
         for x in (ct, *saved)
     )
 
@@ -52,11 +58,12 @@ BLOCK = 1 << 16  # elements; fresh memory of this size is not given back, and as
 
 
 class Owned:
-    """The reference counts that the interpreter shows for a cotangent that the sweep alone holds: then it may be overwritten.
+    """The reference counts that the interpreter shows for a cotangent that the sweep alone holds: then it may
+    be overwritten.
 
-    `merging` is that seen in `merged`; `scaling`, that seen in `scaled` and `scaled_by`. They depend on the interpreter, so it
-    is asked: a tiny graph is swept with growing limits until the buffer is reused. Where an extra holder can't be told from
-    none (no such counts on this interpreter), nothing is ever overwritten.
+    `merging` is that seen in `merged`; `scaling`, that seen in `scaled` and `scaled_by`. They depend on the
+    interpreter, so it is asked: a tiny graph is swept with growing limits until the buffer is reused. Where
+    an extra holder can't be told from none (no such counts on this interpreter), nothing is ever overwritten.
     """
 
     __slots__ = ("merging", "scaling")
@@ -68,7 +75,10 @@ class Owned:
         """Ask the interpreter, by way of `sweep`."""
         self.merging = self.scaling = 0
         probe = Probes(sweep, make_node)
-        for name, probes in (("scaling", (probe.in_scaled, probe.in_scaled_by)), ("merging", (probe.in_merged,))):
+        for name, probes in (
+            ("scaling", (probe.in_scaled, probe.in_scaled_by)),
+            ("merging", (probe.in_merged,)),
+        ):
             for limit in range(1, 9):
                 setattr(self, name, limit)
                 if all(reuses(None) for reuses in probes):
@@ -82,7 +92,9 @@ OWNED = Owned()
 
 
 class Probes:
-    """Tiny graphs that are swept. Does the sweep overwrite a large cotangent that nobody (or somebody: `holders`) holds?"""
+    """Tiny graphs that are swept. Does the sweep overwrite a large cotangent that nobody (or somebody:
+    `holders`) holds?
+    """
 
     def __init__(self, sweep: Callable[..., Any], make_node: Callable[..., Any]) -> None:
         self.sweep, self.make_node = sweep, make_node

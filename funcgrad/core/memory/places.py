@@ -25,7 +25,11 @@ class Place:
         """The tracers in the index: batches of integers, under vmap."""
         if self.is_plain:
             return []
-        return [i for i in (self.index if isinstance(self.index, tuple) else (self.index,)) if isinstance(i, Tracer)]
+        return [
+            i
+            for i in (self.index if isinstance(self.index, tuple) else (self.index,))
+            if isinstance(i, Tracer)
+        ]
 
     @property
     def half(self) -> str:
@@ -35,7 +39,9 @@ class Place:
     @property
     def whole(self) -> Place:
         """The place of the same elements, but all of each."""
-        return Place(tuple(step for step in self.steps if not _half_of(step)), self.index) if self.half else self
+        return (
+            Place(tuple(step for step in self.steps if not _half_of(step)), self.index) if self.half else self
+        )
 
     def read(self, x: Any) -> Any:
         """The elements of `x` at this place."""
@@ -52,13 +58,16 @@ class Place:
         _write(buffer, self.steps, self.index, v)
 
     def winners(self, shape: tuple[int, ...]) -> Any:
-        """Which of the elements written stay: all (None), or a mask where an index names a position twice (the last one wins)."""
+        """Which of the elements written stay: all (None), or a mask where an index names a position twice
+        (the last one wins).
+        """
         indices = self.index if isinstance(self.index, tuple) else (self.index,)
         if self.is_plain or not repeats(self.index) and not any(isinstance(i, Tracer) for i in indices):
             return None
         positions = self.whole.read(_positions(shape))
         order = np.arange(positions.size, dtype=float).reshape(positions.shape)
-        last = np.zeros_like(positions, dtype=float, shape=int(np.prod(shape)))  # a batch, if the indices are one
+        # a batch, if the indices are one
+        last = np.zeros_like(positions, dtype=float, shape=int(np.prod(shape)))
         last[positions] = order
         winners = last[positions] == order
         return None if not isinstance(winners, Tracer) and winners.all() else winners

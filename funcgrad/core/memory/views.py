@@ -1,9 +1,11 @@
-"""Families of views: which tracers look into the same array, and by which steps. What writes do to them is in mutation.py.
+"""Families of views: which tracers look into the same array, and by which steps. What writes do to them is in
+mutation.py.
 
-A root is an array of its own; a view remembers its root and the steps that lead to it from there. A write to the root makes its
-views stale: their class is switched to one whose `_value` and `_node` are looked up anew when they are next asked for. Until
-something is written, views cost nothing. A single element of a stale view is read, and written, in the root itself: its place
-there follows from where the view lies in memory (`Window`), whatever steps led to it.
+A root is an array of its own; a view remembers its root and the steps that lead to it from there. A write to
+the root makes its views stale: their class is switched to one whose `_value` and `_node` are looked up anew
+when they are next asked for. Until something is written, views cost nothing. A single element of a stale view
+is read, and written, in the root itself: its place there follows from where the view lies in memory
+(`Window`), whatever steps led to it.
 """
 
 from __future__ import annotations
@@ -71,15 +73,19 @@ def _is_same_index(mine: Any, index: Any) -> bool:
 
 
 class Alias:
-    """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the steps to it.
+    """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the
+    steps to it.
 
-    `written` says that the root was written into; `shared`, that this is the one alias of all written arrays without views.
-    `read_only` arrays can't be written to: as in NumPy, or because their memory is that of a plain array (OF_PLAIN).
+    `written` says that the root was written into; `shared`, that this is the one alias of all written arrays
+    without views. `read_only` arrays can't be written to: as in NumPy, or because their memory is that of a
+    plain array (OF_PLAIN).
     """
 
     __slots__ = ("read_only", "root", "shared", "steps", "views", "window", "written")
 
-    def __init__(self, root: Tracer | None, steps: tuple[ViewStep, ...], read_only: bool | str = False) -> None:
+    def __init__(
+        self, root: Tracer | None, steps: tuple[ViewStep, ...], read_only: bool | str = False
+    ) -> None:
         self.root, self.steps, self.read_only = root, steps, read_only
         self.views: Any = [] if root is None else ()
         self.written = self.shared = False
@@ -87,7 +93,8 @@ class Alias:
 
 
 OF_PLAIN = "of a plain array"
-OF_EXAMPLES = "another row in each example"  # under vmap: what x[i] gives for an i of each example, a copy of many rows
+# under vmap: what x[i] gives for an i of each example, a copy of many rows
+OF_EXAMPLES = "another row in each example"
 _UNKNOWN = object()
 FEW = 1024  # elements: copied sooner than looked at anew
 
@@ -102,11 +109,18 @@ def note_view(base: Any, view: Any, step: ViewStep) -> None:
             join(base, view, (step,), OF_EXAMPLES)
         return
     out = view._value
-    if base._alias is None and type(out) is np.ndarray and out.base is None and out is not base._value and out.flags.writeable:
+    if (
+        base._alias is None
+        and type(out) is np.ndarray
+        and out.base is None
+        and out is not base._value
+        and out.flags.writeable
+    ):
         return  # an array of its own
     plain, looked = _before_and_after(base, view, step)
     read_only: bool | str = type(looked) is np.ndarray and not looked.flags.writeable
-    if read_only and not plain.flags.writeable:  # a constant; or a read-only view, and what is made of it stays so
+    # a constant; or a read-only view, and what is made of it stays so
+    if read_only and not plain.flags.writeable:
         read_only = base._alias is not None and base._alias.read_only
     if not is_view(looked, plain):
         if read_only:  # what x.imag of a real array gives
@@ -137,8 +151,11 @@ def join(base: Tracer, view: Any, step: tuple[ViewStep, ...], read_only: bool | 
 
 
 def _before_and_after(base: Tracer, view: Any, step: ViewStep) -> tuple[Any, Any]:
-    """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then look again."""
-    is_scalar_of_each = base._is_batch and not base.shape  # may become a number, where the batch becomes a view
+    """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then
+    look again.
+    """
+    # may become a number, where the batch becomes a view
+    is_scalar_of_each = base._is_batch and not base.shape
     is_as_it_lies = base._alias is None or base._alias.root is None or not base._alias.root._alias.written
     if type(base._value) is np.ndarray and is_as_it_lies and not is_scalar_of_each:
         return base._value, memory_of(view)
@@ -147,7 +164,8 @@ def _before_and_after(base: Tracer, view: Any, step: ViewStep) -> tuple[Any, Any
 
 
 def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
-    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, which would not see the write.
+    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, which would not see
+    the write.
 
     A row that differs between examples can only be written `as_a_whole`: as y[i] = row.
     """
@@ -169,7 +187,9 @@ def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
 
 
 def plain_view(x: Any) -> Any:
-    """The plain array beneath `x` (under vmap, beneath one example of it), as it lies in the memory of its root."""
+    """The plain array beneath `x` (under vmap, beneath one example of it), as it lies in the memory of its
+    root.
+    """
     alias = x._alias
     if alias is None or alias.root is None or alias.read_only == OF_EXAMPLES:
         return one_example(x)
@@ -216,7 +236,12 @@ def is_view(out: Any, x: Any) -> bool:
     if out is x or out.base is None:
         return out is x
     # What np.lib.stride_tricks makes has another base than an array.
-    return out.base is x or out.base is x.base or not isinstance(out.base, np.ndarray) and np.may_share_memory(out, x)
+    return (
+        out.base is x
+        or out.base is x.base
+        or not isinstance(out.base, np.ndarray)
+        and np.may_share_memory(out, x)
+    )
 
 
 def is_scalar(x: Tracer) -> bool:
@@ -238,7 +263,9 @@ def is_scalar(x: Tracer) -> bool:
 
 
 class Stale:
-    """A view whose root was written since: `_value` and `_node` are looked up anew. Mixed into the tracer classes."""
+    """A view whose root was written since: `_value` and `_node` are looked up anew. Mixed into the tracer
+    classes.
+    """
 
     __slots__ = ()
     _alias: Any
@@ -314,7 +341,9 @@ def _detached(content: Any) -> Any:
 
 
 class Window:
-    """Where the elements of a view lie in memory, counted in elements of its root, and how the root is laid out there."""
+    """Where the elements of a view lie in memory, counted in elements of its root, and how the root is laid
+    out there.
+    """
 
     __slots__ = ("axes", "offset", "shape", "strides")
 
@@ -330,7 +359,8 @@ class Window:
         items = index if type(index) is tuple else (index,)
         if len(items) != len(self.shape):
             return None
-        walks: list[tuple[int, int]] = []  # for each axis that stays: its length, and how far apart its elements lie
+        # for each axis that stays: its length, and how far apart its elements lie
+        walks: list[tuple[int, int]] = []
         for i, n, stride in zip(items, self.shape, self.strides):
             if type(i) is int:
                 if not -n <= i < n:
@@ -361,7 +391,10 @@ class Window:
             axes = [
                 (axis, apart // stride)
                 for stride, axis, n in self.axes
-                if n > 1 and axis > last and not apart % stride and 0 <= place[axis] + (length - 1) * apart // stride < n
+                if n > 1
+                and axis > last
+                and not apart % stride
+                and 0 <= place[axis] + (length - 1) * apart // stride < n
             ]
             if len(axes) != 1:
                 return None
@@ -385,7 +418,9 @@ def _window_of(view: Any, plain: Any) -> Window | None:
     if type(view) is not np.ndarray or view.dtype != plain.dtype or not np.may_share_memory(view, plain):
         return None
     size = plain.itemsize
-    axes = sorted(((s // size, k, n) for k, (s, n) in enumerate(zip(plain.strides, plain.shape))), reverse=True)
+    axes = sorted(
+        ((s // size, k, n) for k, (s, n) in enumerate(zip(plain.strides, plain.shape))), reverse=True
+    )
     beneath = 1  # how far the elements inside an axis reach
     for stride, _, n in reversed(axes):
         if n > 1:

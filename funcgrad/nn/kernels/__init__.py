@@ -1,4 +1,5 @@
-"""The kernels of funcgrad.nn: functions that NumPy lacks, declared to the engine, each with a derivative of its own.
+"""The kernels of funcgrad.nn: functions that NumPy lacks, declared to the engine, each with a derivative of
+its own.
 
     basic.py           sigmoid, relu, softmax and an affine map
     erf.py, special.py erf, lgamma, digamma and their relatives

@@ -1,7 +1,7 @@
 """Activations, declared to the engine: elementwise functions of x and of settings, one node each.
 
-Where an activation lets nothing through (the flat parts of hardtanh) its slope is a zero by structure. The slopes at kinks are
-PyTorch's.
+Where an activation lets nothing through (the flat parts of hardtanh) its slope is a zero by structure. The
+slopes at kinks are PyTorch's.
 """
 
 from __future__ import annotations

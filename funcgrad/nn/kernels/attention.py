@@ -1,7 +1,9 @@
-"""Attention, declared to the engine: softmax(scale * q k^T + mask) v is one call, with a pull written by hand.
+"""Attention, declared to the engine: softmax(scale * q k^T + mask) v is one call, with a pull written by
+hand.
 
-The products read queries, keys and values where they lie (heads are views of what a projection gave), and write where the next
-layer wants them: nothing is copied. `attend_packed` does the same for the three parts of one projection.
+The products read queries, keys and values where they lie (heads are views of what a projection gave), and
+write where the next layer wants them: nothing is copied. `attend_packed` does the same for the three parts of
+one projection.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from funcgrad.core.engine.trace import Tracer, bind
 
 
 def weights_of(q: Any, k: Any, mask: Any, scale: float, safe: bool) -> Any:
-    """softmax(scale * q k^T + mask) along the last axis; with `safe`, rows that are masked as a whole are zeros, not NaN."""
+    """softmax(scale * q k^T + mask) along the last axis; with `safe`, rows that are masked as a whole are
+    zeros, not NaN.
+    """
     weights = q @ k.swapaxes(-1, -2)
     weights *= weights.dtype.type(scale)
     if mask is not None:
@@ -37,7 +41,8 @@ def weights_of(q: Any, k: Any, mask: Any, scale: float, safe: bool) -> Any:
 
 
 def attend(q: Any, k: Any, v: Any, mask: Any = None, keep: Any = None, *, scale: float, safe: bool) -> Any:
-    """The means of values v (..., S, D) with the weights softmax(scale * q k^T + mask) (..., L, S); and the weights.
+    """The means of values v (..., S, D) with the weights softmax(scale * q k^T + mask) (..., L, S); and the
+    weights.
 
     `keep` multiplies the weights afterwards (dropout).
     """

@@ -39,7 +39,8 @@ def sigmoid_slope(x: Any, out: Any) -> Any:
 
 
 SIGMOID = elementwise(sigmoid, sigmoid_slope, name="sigmoid")
-RELU = selection(relu, lambda out: out != 0, operands="x", name="relu")  # what is not let through contributes nothing
+# what is not let through contributes nothing
+RELU = selection(relu, lambda out: out != 0, operands="x", name="relu")
 
 
 def softmax(x: Any, axis: int) -> Any:
@@ -94,7 +95,9 @@ def _logsumexp_pull(ct: Any, x: Any, out: Any, axis: Any, keepdims: bool = False
             return ct * np.exp(x - out)
         full = x == np.inf
         share = full / np.maximum(np.sum(full, axis, keepdims=True), 1)
-        return ct * np.where(np.isinf(out), share.astype(x.dtype), np.exp(x - np.where(np.isinf(out), 0, out)))
+        return ct * np.where(
+            np.isinf(out), share.astype(x.dtype), np.exp(x - np.where(np.isinf(out), 0, out))
+        )
 
 
 LOGSUMEXP = custom(logsumexp, _logsumexp_pull, batch="axis", name="logsumexp")

@@ -1,4 +1,6 @@
-"""Windows as columns, declared to the engine: taking them and adding them up are the transposes of each other."""
+"""Windows as columns, declared to the engine: taking them and adding them up are the transposes of each
+other.
+"""
 
 from __future__ import annotations
 

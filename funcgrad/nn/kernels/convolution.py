@@ -1,8 +1,10 @@
-"""Convolutions, declared to the engine: the form sum of y[o] * w[k] * x[o*stride + k*dilation] is linear in each of x, w and y.
+"""Convolutions, declared to the engine: the form sum of y[o] * w[k] * x[o*stride + k*dilation] is linear in
+each of x, w and y.
 
-So there are three functions (`correlate` gives y, `spread` x, `weigh` w), each of which is the derivative of the other two, to
-any order. They work on arrays whose channels lie last: a window is then a few runs of memory, all windows of a batch are copied
-into the rows of a matrix, and one product of matrices does the rest.
+So there are three functions (`correlate` gives y, `spread` x, `weigh` w), each of which is the derivative of
+the other two, to any order. They work on arrays whose channels lie last: a window is then a few runs of
+memory, all windows of a batch are copied into the rows of a matrix, and one product of matrices does the
+rest.
 """
 
 from __future__ import annotations
@@ -58,7 +60,9 @@ class Geometry:
 
     @cached_property
     def positions(self) -> list[tuple[Sizes, tuple[slice, ...]]]:
-        """Each position in a window, and the slices of a padded input (channels last) that it takes in all windows."""
+        """Each position in a window, and the slices of a padded input (channels last) that it takes in all
+        windows.
+        """
         found = []
         for k in itertools.product(*map(range, self.kernel)):
             steps = zip(k, self.dilation, self.stride, self.out, strict=True)
@@ -69,7 +73,9 @@ class Geometry:
 
     @cached_property
     def turned(self) -> Geometry | None:
-        """Where windows lie at every element: the correlation with the flipped kernel that spreads. None, if it is none."""
+        """Where windows lie at every element: the correlation with the flipped kernel that spreads. None, if
+        it is none.
+        """
         if any(s != 1 for s in self.stride):
             return None
         before = tuple(r - 1 - b for r, b in zip(self.reach, self.before, strict=True))

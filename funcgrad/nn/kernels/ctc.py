@@ -30,7 +30,8 @@ def ctc(
 ) -> Any:
     """The loss of each sequence: log_probs (T, N, C), labels (N, S).
 
-    alpha[n, s]: the log-probability of all ways to have read s of the symbols blank, label, blank, label, ..., blank.
+    alpha[n, s]: the log-probability of all ways to have read s of the symbols blank, label, blank, label,
+    ..., blank.
     """
     n = labels.shape[0]
     symbols = np.full((n, 2 * labels.shape[1] + 1), blank)

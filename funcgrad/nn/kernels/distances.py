@@ -55,7 +55,13 @@ def _cdist_pulls(ct: Any, x: Any, y: Any, out: Any, wanted: tuple[str, ...]) -> 
     """ct / distance, times the differences; where rows are equal, 0."""
     live = out != 0
     weight = np.where(live, ct / np.where(live, out, 1), 0).astype(out.dtype)
-    plain = all(type(a) is np.ndarray for a in (ct, x, y, out)) and x.dtype in _NEAR and y.dtype == x.dtype and x.size and y.size
+    plain = (
+        all(type(a) is np.ndarray for a in (ct, x, y, out))
+        and x.dtype in _NEAR
+        and y.dtype == x.dtype
+        and x.size
+        and y.size
+    )
     if not plain:
         parts = weight[..., None] * _direct(x, y)
         return np.sum(parts, -2) if "x" in wanted else None, -np.sum(parts, -3) if "y" in wanted else None
@@ -66,7 +72,10 @@ def _cdist_pulls(ct: Any, x: Any, y: Any, out: Any, wanted: tuple[str, ...]) -> 
     steps *= weight[near][:, None]
     weight[near] = 0
     found = []
-    for name, a, b, w, at, sign in (("x", x, y, weight, i, 1), ("y", y, x, np.swapaxes(weight, -1, -2), j, -1)):
+    for name, a, b, w, at, sign in (
+        ("x", x, y, weight, i, 1),
+        ("y", y, x, np.swapaxes(weight, -1, -2), j, -1),
+    ):
         if name not in wanted:
             found.append(None)
             continue

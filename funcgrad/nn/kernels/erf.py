@@ -1,10 +1,13 @@
-"""erf, erfc and the normal distribution's cdf, to float64's precision; of float32 arrays to float32's, in a tenth of the time.
+"""erf, erfc and the normal distribution's cdf, to float64's precision; of float32 arrays to float32's, in a
+tenth of the time.
 
-Rational functions on three ranges of |x|, with the coefficients of W. J. Cody, "Rational Chebyshev approximations for the error
-function", Mathematics of Computation 23 (1969); the relative error is below 1e-15.
+Rational functions on three ranges of |x|, with the coefficients of W. J. Cody, "Rational Chebyshev
+approximations for the error function", Mathematics of Computation 23 (1969); the relative error is below
+1e-15.
 
-In single precision erf(x) = tanh(x p(x²)) and cdf(x) = 1 / (1 + exp(-x q(x²))) with polynomials p and q of our own, fitted by
-linear programming for the smallest largest error (of erf, relative; of x cdf(x), absolute): NumPy's tanh and exp are fast.
+In single precision erf(x) = tanh(x p(x²)) and cdf(x) = 1 / (1 + exp(-x q(x²))) with polynomials p and q of
+our own, fitted by linear programming for the smallest largest error (of erf, relative; of x cdf(x),
+absolute): NumPy's tanh and exp are fast.
 """
 
 from __future__ import annotations
@@ -126,8 +129,24 @@ def erfc(x: Any) -> np.ndarray:
 # ---- float32 -----------------------------------------------------------------------------------------------------------
 _BLOCK = 1 << 15  # elements, whose intermediate results stay in the cache
 # Highest power first; as arrays, which NumPy's functions take in less time than numbers.
-_TANH_OF_ERF = (1.41879286e-07, -5.66896052e-06, 8.76403501e-05, -0.000619792756, -0.000191821562, 0.102769052, 1.12837927)
-_LOGIT_OF_CDF = (3.61996327e-09, -2.67360736e-07, 7.94758161e-06, -0.000110568823, -6.58488268e-05, 0.0726676925, 1.59576908)
+_TANH_OF_ERF = (
+    1.41879286e-07,
+    -5.66896052e-06,
+    8.76403501e-05,
+    -0.000619792756,
+    -0.000191821562,
+    0.102769052,
+    1.12837927,
+)
+_LOGIT_OF_CDF = (
+    3.61996327e-09,
+    -2.67360736e-07,
+    7.94758161e-06,
+    -0.000110568823,
+    -6.58488268e-05,
+    0.0726676925,
+    1.59576908,
+)
 _P = tuple(np.array(c, np.float32) for c in _TANH_OF_ERF)
 _Q = tuple(np.array(-c, np.float32) for c in _LOGIT_OF_CDF)
 _ONE = np.array(1, np.float32)

@@ -1,6 +1,8 @@
-"""Losses, declared to the engine: one node each, from the prediction to the reduced loss, with a pull of its own.
+"""Losses, declared to the engine: one node each, from the prediction to the reduced loss, with a pull of its
+own.
 
-A kernel adds up over the last `rank` axes (0: nothing is added up) and divides by `count`; further axes in front are batches.
+A kernel adds up over the last `rank` axes (0: nothing is added up) and divides by `count`; further axes in
+front are batches.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ def _spread(ct: Any, rank: int) -> Any:
 
 
 def batch_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], size: int) -> Any:
-    """vmap of a kernel that works on its last axes: operands that are the same for all examples are shown once for each."""
+    """vmap of a kernel that works on its last axes: operands that are the same for all examples are shown
+    once for each.
+    """
     shown = [
         x if own else np.broadcast_to(x, (size, *np.shape(x)))
         for x, own in zip(call.operands, batched, strict=True)
@@ -42,7 +46,10 @@ def classes_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], s
         scale = np.reshape(scale, (size, *(1,) * rank)) if batched[2] else scale
     elif not batched[2]:
         scale = np.broadcast_to(scale, (size, *scale.shape))
-    shown = [v if own else np.broadcast_to(v, (size, *v.shape)) for v, own in ((x, batched[0]), (target, batched[1]))]
+    shown = [
+        v if own else np.broadcast_to(v, (size, *v.shape))
+        for v, own in ((x, batched[0]), (target, batched[1]))
+    ]
     return bind(primitive, call.with_operands([*shown, scale]))
 
 
@@ -66,7 +73,9 @@ def _scaled(loss: Any, scale: Any) -> Any:
 
 
 def cross_entropy(x: Any, target: Any, scale: Any, rank: int) -> tuple[Any, Any]:
-    """-scale * log_softmax(x)[target], and log(sum(exp(x))): logits x (..., C), classes target (...), scale (...) or ()."""
+    """-scale * log_softmax(x)[target], and log(sum(exp(x))): logits x (..., C), classes target (...), scale
+    (...) or ().
+    """
     top = np.max(x, axis=-1, keepdims=True)
     shifted = x - top
     picked = _picked(shifted, target)
@@ -130,7 +139,11 @@ def _nll_pull(ct: Any, x: Any, target: Any, scale: Any, rank: int) -> Any:
 
 
 NLL = custom(
-    nll, {"x": _nll_pull, "target": None, "scale": None}, operands="x target scale", batch=classes_in_front, name="nll_loss"
+    nll,
+    {"x": _nll_pull, "target": None, "scale": None},
+    operands="x target scale",
+    batch=classes_in_front,
+    name="nll_loss",
 )
 
 
@@ -138,7 +151,9 @@ NLL = custom(
 def _elementwise(
     name: str, value: Callable[..., Any], slope: Callable[..., Any], slope_y: Callable[..., Any] | None = None
 ) -> Primitive:
-    """A loss of x and y and a setting, elementwise and then added up; without `slope_y` it is a loss of x - y."""
+    """A loss of x and y and a setting, elementwise and then added up; without `slope_y` it is a loss of x -
+    y.
+    """
     opposite = slope_y or (lambda x, y, setting: -slope(x, y, setting))
 
     def function(x: Any, y: Any, rank: int, count: float, setting: Any) -> Any:

@@ -1,7 +1,8 @@
 """Normalization, declared to the engine: one node from the input to the scaled and shifted output.
 
-Mean and variance are outputs of the node too: they are there for its pull, which can itself be differentiated, and for running
-statistics. Axes count from the last, so that a batch axis in front changes nothing.
+Mean and variance are outputs of the node too: they are there for its pull, which can itself be
+differentiated, and for running statistics. Axes count from the last, so that a batch axis in front changes
+nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from funcgrad.core.engine.trace import bind
 def normalize(
     x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes: tuple[int, ...], centered: bool
 ) -> Any:
-    """(x - mean) / sqrt(var + eps) * weight + bias, the mean and the variance; centered=False takes 0 for the mean."""
+    """(x - mean) / sqrt(var + eps) * weight + bias, the mean and the variance; centered=False takes 0 for the
+    mean.
+    """
     if centered and axes == (-1,) and type(x) is np.ndarray and x.size > _LARGE and x.flags.c_contiguous:
         return _normalize_rows(x, weight, bias, eps)
     if centered:

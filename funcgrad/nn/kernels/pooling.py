@@ -1,7 +1,8 @@
 """Pooling, declared to the engine: choosing one element of each window, and adding up each window.
 
-Which element is the largest is found first, and is a constant; taking it (`take_places`) is linear, and so is putting it back
-(`put_places`): each is the derivative of the other. All functions work on the last axes, whatever stands before them.
+Which element is the largest is found first, and is a constant; taking it (`take_places`) is linear, and so is
+putting it back (`put_places`): each is the derivative of the other. All functions work on the last axes,
+whatever stands before them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ Sizes = tuple[int, ...]
 
 
 class Axis(NamedTuple):
-    """The windows along one axis: window i has the elements starts[i] + k*dilation, k < kernel, that are >= 0 and < stops[i]."""
+    """The windows along one axis: window i has the elements starts[i] + k*dilation, k < kernel, that are >= 0
+    and < stops[i].
+    """
 
     starts: Sizes
     stops: Sizes
@@ -85,7 +88,9 @@ def _step(index: np.ndarray) -> Any:
 
 
 class Position(NamedTuple):
-    """One position in all windows: the slices (or indices) that take it, its places, and which windows have it (None: all)."""
+    """One position in all windows: the slices (or indices) that take it, its places, and which windows have
+    it (None: all).
+    """
 
     index: tuple[Any, ...]
     places: Any
@@ -94,7 +99,8 @@ class Position(NamedTuple):
 
 @lru_cache(64)
 def _positions(axes: tuple[Axis, ...], shape: Sizes, is_padded: bool) -> tuple[Any, list[Position]]:
-    """The places where windows begin, and all positions in windows; places are counted through axes of this shape.
+    """The places where windows begin, and all positions in windows; places are counted through axes of this
+    shape.
 
     In a padded input (see `_padded`) the position is at the same element everywhere, and all windows have it.
     """
@@ -127,7 +133,9 @@ def _padded(x: Any, axes: tuple[Axis, ...]) -> Any:
 
 
 def largest_places(x: Any, axes: tuple[Axis, ...]) -> Any:
-    """The place of the largest element of each window, counted through the last axes of x; NaN is larger than all."""
+    """The place of the largest element of each window, counted through the last axes of x; NaN is larger than
+    all.
+    """
     lead, size = x.shape[: x.ndim - len(axes)], x.shape[x.ndim - len(axes) :]
     nans = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
     is_padded = all(axis.is_regular for axis in axes)
@@ -192,7 +200,9 @@ def _flat(places: Any, rank: int, n: int) -> Any:
 
 
 def take_places(x: Any, places: Any, rank: int, unique: bool) -> Any:
-    """The elements of x (..., *size) at `places` (..., *out), which are counted through the last `rank` axes of x."""
+    """The elements of x (..., *size) at `places` (..., *out), which are counted through the last `rank` axes
+    of x.
+    """
     return x.reshape(-1).take(_flat(places, rank, math.prod(x.shape[x.ndim - rank :])))
 
 

@@ -1,11 +1,13 @@
-"""Recurrent layers, declared to the engine: all steps of a layer are one call, with a pull through time written by hand.
+"""Recurrent layers, declared to the engine: all steps of a layer are one call, with a pull through time
+written by hand.
 
-A layer gets its inputs already multiplied by the weights of the input (one product for all steps), as rows (total, gates*H): the
-rows of step 0, then those of step 1, and so on; `sizes` says how many sequences take part in each step. So sequences of the same
-length and packed ones are the same to it. States are (N, H); a sequence that takes no part in a step keeps its state.
+A layer gets its inputs already multiplied by the weights of the input (one product for all steps), as rows
+(total, gates*H): the rows of step 0, then those of step 1, and so on; `sizes` says how many sequences take
+part in each step. So sequences of the same length and packed ones are the same to it. States are (N, H); a
+sequence that takes no part in a step keeps its state.
 
-The pull works on plain arrays. Where it is to be differentiated itself, the steps are run again one by one (`by_steps`), in
-calls that the engine knows; the same code serves forward mode and vmap.
+The pull works on plain arrays. Where it is to be differentiated itself, the steps are run again one by one
+(`by_steps`), in calls that the engine knows; the same code serves forward mode and vmap.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ def relu_cell(inputs: Any, states: States, w_hh: Any, b_hh: Any = None) -> State
 
 
 def lstm_cell(inputs: Any, states: States, w_hh: Any, b_hh: Any = None, w_hr: Any = None) -> States:
-    """A step of long short-term memory; gates in the order input, forget, cell, output. `w_hr` projects the output."""
+    """A step of long short-term memory; gates in the order input, forget, cell, output. `w_hr` projects the
+    output.
+    """
     h, c = states
     i, f, g, o = _parts(_plus(inputs + h @ w_hh.T, b_hh), 4)
     c = SIGMOID(f) * c + SIGMOID(i) * np.tanh(g)
@@ -235,7 +239,9 @@ LSTM_SCAN = custom(lstm_scan, joint=_lstm_pull, operands="inputs h c w_hh", name
 
 
 def gru_scan(inputs: Any, h: Any, w_hh: Any, b_hh: Any = None, *, sizes: Sizes, reverse: bool) -> Any:
-    """All steps; then what the pull needs: gates, the state's part of the last gate, and the states before each step."""
+    """All steps; then what the pull needs: gates, the state's part of the last gate, and the states before
+    each step.
+    """
     width, dtype = h.shape[1], inputs.dtype
     matrix, h = np.ascontiguousarray(w_hh.T), h.copy()
     gates, (out, part, before) = inputs.copy(), (np.empty((len(inputs), width), dtype) for _ in range(3))
@@ -338,7 +344,8 @@ def scan(
 ) -> States:
     """All steps of a layer: the outputs (total, H), and the last states.
 
-    `rows` (total, D), weights (gates*H, D or H); `bias` is added to what the input gives, `b_hh` to what the state gives.
+    `rows` (total, D), weights (gates*H, D or H); `bias` is added to what the input gives, `b_hh` to what the
+    state gives.
     """
     inputs = rows @ w_ih.T if bias is None else AFFINE(bias, rows, w_ih)
     within = [b_hh] if kind.bias_in_state else []

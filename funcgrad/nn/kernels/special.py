@@ -1,9 +1,9 @@
 """erf, lgamma, digamma and their relatives, declared to the engine: NumPy lacks them.
 
-erf is in erf.py; lgamma is the C library's (through `math`). Digamma and polygamma use the recurrence
-psi_n(x + 1) = psi_n(x) + (-1)^n n! x^(-n-1) up to x >= 12, then the asymptotic series with Bernoulli numbers (DLMF 5.11.2 and
-5.15.8). Negative arguments go through the reflection formula (DLMF 5.5.4). erfinv begins with Giles' approximation (2010) and is
-refined by steps of Halley's method.
+erf is in erf.py; lgamma is the C library's (through `math`). Digamma and polygamma use the recurrence psi_n(x
++ 1) = psi_n(x) + (-1)^n n! x^(-n-1) up to x >= 12, then the asymptotic series with Bernoulli numbers (DLMF
+5.11.2 and 5.15.8). Negative arguments go through the reflection formula (DLMF 5.5.4). erfinv begins with
+Giles' approximation (2010) and is refined by steps of Halley's method.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def normal_cdf(x: Any) -> Any:
     return erf_values.single_cdf(x) if erf_values.is_single(x) else _as(x, erf_values.normal_cdf(x))
 
 
-NORMAL_CDF = elementwise(normal_cdf, lambda x: np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)), name="normal_cdf")
+NORMAL_CDF = elementwise(
+    normal_cdf, lambda x: np.exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi)), name="normal_cdf"
+)
 ERF = elementwise(erf, lambda x: 2 / math.sqrt(math.pi) * np.exp(-x * x), name="erf")
 ERFC = elementwise(erfc, lambda x: -2 / math.sqrt(math.pi) * np.exp(-x * x), name="erfc")
 ERFINV = elementwise(erfinv, lambda out: math.sqrt(math.pi) / 2 * np.exp(out * out), name="erfinv")

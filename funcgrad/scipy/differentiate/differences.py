@@ -1,4 +1,6 @@
-"""Numerical derivatives of the user's functions: the value is SciPy's, what is differentiated is the exact derivative."""
+"""Numerical derivatives of the user's functions: the value is SciPy's, what is differentiated is the exact
+derivative.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def derivative(f, x, args=(), **options):
 def _single(x: Any, name: str) -> Any:
     x = as_operand(x) + 0.0
     if x.ndim != 1:
-        raise NotImplementedError(f"scipy.differentiate.{name} at several points has no derivative rule: use funcgrad.vmap")
+        raise NotImplementedError(
+            f"scipy.differentiate.{name} at several points has no derivative rule: use funcgrad.vmap"
+        )
     return x
 
 

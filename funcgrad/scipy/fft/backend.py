@@ -1,4 +1,6 @@
-"""A backend of scipy.fft: so that its own functions, called on tracers, are handed to the rules that funcgrad has for them."""
+"""A backend of scipy.fft: so that its own functions, called on tracers, are handed to the rules that funcgrad
+has for them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fourier transforms, and the fast Hankel transform: in terms of NumPy's, which have rules.
 
-SciPy's have a few arguments more, that say how to compute and not what (`overwrite_x`, `workers`, `plan`), and Hermitian
-transforms along several axes.
+SciPy's have a few arguments more, that say how to compute and not what (`overwrite_x`, `workers`, `plan`),
+and Hermitian transforms along several axes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def _real(x: Any) -> Any:
 def _of_one(name: str, prepared: Function) -> None:
     transform = getattr(np.fft, name)
 
-    def body(x: Any, n: Any = None, axis: int = -1, norm: Any = None, overwrite_x: Any = False, plan: Any = None) -> Any:
+    def body(
+        x: Any, n: Any = None, axis: int = -1, norm: Any = None, overwrite_x: Any = False, plan: Any = None
+    ) -> Any:
         return transform(prepared(x), n, axis, norm)
 
     fft.composite(name, body)
@@ -66,13 +68,17 @@ def _several(x: Any, s: Any, axes: Any) -> tuple[Any, Any]:
 
 
 def _of_several(name: str, transform: Function, prepared: Function, axes: Any) -> None:
-    def body(x: Any, s: Any = None, axes: Any = axes, norm: Any = None, overwrite_x: Any = False, plan: Any = None) -> Any:
+    def body(
+        x: Any, s: Any = None, axes: Any = axes, norm: Any = None, overwrite_x: Any = False, plan: Any = None
+    ) -> Any:
         x = prepared(x)
         if axes is None and s is None:
             return transform(x, None, None, norm)
         sizes, axes = _several(x, s, axes)
         if axes == []:
-            return x.astype(np.result_type(x.dtype, np.complex64)) if name.rstrip("2n") in ("fft", "ifft") else x
+            return (
+                x.astype(np.result_type(x.dtype, np.complex64)) if name.rstrip("2n") in ("fft", "ifft") else x
+            )
         return transform(x, None if s is None else sizes, axes, norm)
 
     fft.composite(name, body)
@@ -108,7 +114,8 @@ fft.composite("ifftshift", lambda x, axes=None: np.fft.ifftshift(x, axes))
 
 # ---- the fast Hankel transform ---------------------------------------------------------------------------------------
 def _coefficients(n: int, dln: Any, mu: Any, offset: Any, bias: Any) -> Any:
-    """Those of Hamilton, Monthly Notices of the Royal Astronomical Society 312 (2000), 257: u_m = (kr)**(-2 pi i m / n dln) times
+    """Those of Hamilton, Monthly Notices of the Royal Astronomical Society 312 (2000), 257: u_m = (kr)**(-2
+    pi i m / n dln) times
 
     U_mu(q + iy) = 2**(q + iy) Gamma((mu + 1 + q + iy) / 2) / Gamma((mu + 1 - q - iy) / 2).
     """
@@ -128,7 +135,9 @@ def _hankel(a: Any, dln: Any, mu: Any, offset: Any, bias: Any, inverse: bool) ->
     spectrum = np.fft.rfft(a * np.exp(sign * bias * (j * dln + shift)))
     u = _coefficients(n, dln, mu, offset, bias)
     if not np.isfinite(u[0]) or inverse and u[0] == 0:
-        raise ValueError("the fast Hankel transform is singular with this bias, and has no derivative; change the bias")
+        raise ValueError(
+            "the fast Hankel transform is singular with this bias, and has no derivative; change the bias"
+        )
     spectrum = spectrum / np.conj(u) if inverse else spectrum * u
     out = np.fft.irfft(spectrum, n)[..., ::-1]
     return out * np.exp(sign * bias * (j * dln + (0.0 if inverse else offset)))

@@ -1,8 +1,10 @@
-"""Cosine and sine transforms: linear, and each other's transposes up to weights on the first or the last element.
+"""Cosine and sine transforms: linear, and each other's transposes up to weights on the first or the last
+element.
 
-The matrices of types I and IV are symmetric, those of II and III transposes of each other, once the elements that occur once
-in the sum (where others occur twice) are weighted by sqrt(2) as `orthogonalize` does. The scale is the same for both. (Makhoul,
-"A fast cosine transform in one and two dimensions", IEEE Transactions on Acoustics, Speech, and Signal Processing 28 (1980), 27.)
+The matrices of types I and IV are symmetric, those of II and III transposes of each other, once the elements
+that occur once in the sum (where others occur twice) are weighted by sqrt(2) as `orthogonalize` does. The
+scale is the same for both. (Makhoul, "A fast cosine transform in one and two dimensions", IEEE Transactions
+on Acoustics, Speech, and Signal Processing 28 (1980), 27.)
 """
 
 from __future__ import annotations
@@ -63,15 +65,25 @@ SINE = linear(_sine, _sine_pull, batch="axis", name="scipy.fft.dst")
 INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
-def _one(primitive: Callable[..., Any], inverse: bool, x: Any, type: int, n: Any, axis: int, norm: Any, orth: Any) -> Any:
-    """Cut or padded to n, then transformed. The inverse of a transform is that of the other type, scaled the other way round."""
+def _one(
+    primitive: Callable[..., Any], inverse: bool, x: Any, type: int, n: Any, axis: int, norm: Any, orth: Any
+) -> Any:
+    """Cut or padded to n, then transformed. The inverse of a transform is that of the other type, scaled the
+    other way round.
+    """
     if type not in INVERSE:
-        raise ValueError(f"invalid type {type}: there are cosine and sine transforms of the types 1, 2, 3 and 4")
+        raise ValueError(
+            f"invalid type {type}: there are cosine and sine transforms of the types 1, 2, 3 and 4"
+        )
     if norm not in OPPOSITE:
         raise ValueError(f'Invalid norm value {norm!r}; should be "backward", "ortho" or "forward".')
     orth = norm == "ortho" if orth is None else bool(orth)
     x = x if n is None else _fitted(x, n, axis)
-    return primitive(x, INVERSE[type], axis, OPPOSITE[norm], orth) if inverse else primitive(x, type, axis, norm, orth)
+    return (
+        primitive(x, INVERSE[type], axis, OPPOSITE[norm], orth)
+        if inverse
+        else primitive(x, type, axis, norm, orth)
+    )
 
 
 def _declare(name: str, primitive: Callable[..., Any], inverse: bool) -> None:

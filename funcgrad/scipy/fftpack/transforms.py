@@ -1,6 +1,7 @@
 """The older Fourier transforms, and operators on periodic sequences, which multiply the Fourier coefficients.
 
-Such an operator is symmetric where its factors are even, and antisymmetric where they are odd (differentiation, say).
+Such an operator is symmetric where its factors are even, and antisymmetric where they are odd
+(differentiation, say).
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def _irfft(x: Any, n: Any = None, axis: int = -1) -> Any:
 # ---- cosine and sine transforms: without a scale, unless norm="ortho" ------------------------------------------------
 def _trigonometric(name: str, primitive: Callable[..., Any], inverse: bool) -> None:
     def of_one(x, type=2, n=None, axis=-1, norm=None):
-        return _one(primitive, False, _inexact(x), INVERSE.get(type, type) if inverse else type, n, axis, norm, None)
+        return _one(
+            primitive, False, _inexact(x), INVERSE.get(type, type) if inverse else type, n, axis, norm, None
+        )
 
     def of_several(x, type=2, shape=None, axes=None, norm=None):
         x = _inexact(x)

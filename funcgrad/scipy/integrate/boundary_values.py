@@ -1,4 +1,6 @@
-"""solve_bvp: the equations of collocation and the boundary conditions hold at the solution, which SciPy has found."""
+"""solve_bvp: the equations of collocation and the boundary conditions hold at the solution, which SciPy has
+found.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,20 @@ class Spline:
 
     def __call__(self, t: Any, nu: int = 0) -> Any:
         if nu:
-            raise NotImplementedError("the solution of solve_bvp has no derivative rule for nu=1: use funcgrad.jvp in t")
+            raise NotImplementedError(
+                "the solution of solve_bvp has no derivative rule for nu=1: use funcgrad.jvp in t"
+            )
         t = as_operand(t)
         plain = np.asarray(values(t), dtype=float)
         k = np.clip(np.searchsorted(self.x, plain, side="right") - 1, 0, len(self.x) - 2)
         h = self.x[k + 1] - self.x[k]
         u = (t - self.x[k]) / h
         a, b, p, q = self.y[:, k], self.y[:, k + 1], self.slopes[:, k], self.slopes[:, k + 1]
-        out = (2 * u**3 - 3 * u**2 + 1) * a + (3 * u**2 - 2 * u**3) * b + h * ((u**3 - 2 * u**2 + u) * p + (u**3 - u**2) * q)
+        out = (
+            (2 * u**3 - 3 * u**2 + 1) * a
+            + (3 * u**2 - 2 * u**3) * b
+            + h * ((u**3 - 2 * u**2 + u) * p + (u**3 - u**2) * q)
+        )
         return with_value(self.sol(plain), out)
 
 
@@ -46,7 +54,9 @@ def _stacked(parts: Any, y: Any) -> Any:
 @integrate.functional("solve_bvp")
 def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **options):
     if S is not None:
-        raise NotImplementedError("scipy.integrate.solve_bvp with a singular term S has no derivative rule: write it into fun")
+        raise NotImplementedError(
+            "scipy.integrate.solve_bvp with a singular term S has no derivative rule: write it into fun"
+        )
     found = si.solve_bvp(
         valued(fun), valued(bc), values(x), values(y), values(p), None, fun_jac and valued(fun_jac), bc_jac and valued(bc_jac),
         **options,
@@ -69,4 +79,6 @@ def solve_bvp(fun, bc, x, y, p=None, S=None, fun_jac=None, bc_jac=None, **option
     out, parameters = u[: n * m].reshape(n, m), None if found.p is None else u[n * m :]
     slopes = _stacked(given(nodes, out, parameters), out)
     spline = Spline(found.sol, nodes, out, slopes)
-    return with_fields(found, y=with_value(found.y, out), p=parameters, yp=with_value(found.yp, slopes), sol=spline)
+    return with_fields(
+        found, y=with_value(found.y, out), p=parameters, yp=with_value(found.yp, slopes), sol=spline
+    )

@@ -1,12 +1,13 @@
 """Initial value problems as one system of equations: Radau's collocation on SciPy's own steps.
 
 SciPy solves the problem, by any of its methods. On the steps that it has taken, the solution also solves the
-equations of Radau IIA with four stages (order 7, and right for stiff problems): Y_i = y + h sum_j A_ij f(t + c_j h,
-Y_j) in each step, of which the last stage is the next y. By the implicit function theorem, that system has the
-derivatives of the solution, to any order: in y0, in the times, in arguments and in what f closes over. Forward mode
-runs through the steps once, reverse mode once backwards; all slopes of f are computed at once. (Hairer and Wanner,
-"Solving Ordinary Differential Equations II", IV.5. No step is repeated, nothing is integrated backwards, and what is
-kept is the solution.) Slopes are dense matrices: for systems of up to some hundred unknowns.
+equations of Radau IIA with four stages (order 7, and right for stiff problems): Y_i = y + h sum_j A_ij f(t +
+c_j h, Y_j) in each step, of which the last stage is the next y. By the implicit function theorem, that system
+has the derivatives of the solution, to any order: in y0, in the times, in arguments and in what f closes
+over. Forward mode runs through the steps once, reverse mode once backwards; all slopes of f are computed at
+once. (Hairer and Wanner, "Solving Ordinary Differential Equations II", IV.5. No step is repeated, nothing is
+integrated backwards, and what is kept is the solution.) Slopes are dense matrices: for systems of up to some
+hundred unknowns.
 """
 
 from __future__ import annotations
@@ -115,7 +116,9 @@ def stage_times(grid: Any) -> tuple[Any, Any]:
 
 
 def polished(steps: Steps, y: Any, y0: Any, grid: Any, given: Any) -> Any:
-    """The solution of the equations near what SciPy has found, by Newton's method with the slopes there. All values are plain."""
+    """The solution of the equations near what SciPy has found, by Newton's method with the slopes there. All
+    values are plain.
+    """
     blocks = steps.blocks(y, grid, given)
     before, name = np.inf, "scipy.integrate: the solution of an initial value problem"
     for k in range(30):

@@ -40,7 +40,9 @@ def _floating(x: Any) -> Any:
 
 
 def _finer(ts: Any, extra: Any) -> Any:
-    """The steps, and times beside them that are to be ends of steps too; what is too near to another one is left away."""
+    """The steps, and times beside them that are to be ends of steps too; what is too near to another one is
+    left away.
+    """
     ts, extra = np.asarray(ts), np.asarray(extra)
     forwards = ts[-1] >= ts[0]
     whole = np.unique(np.concatenate([ts, extra]))
@@ -57,7 +59,9 @@ def _finer(ts: Any, extra: Any) -> Any:
 
 
 def _moving(grid: Any, anchors: Any) -> Any:
-    """The grid whose anchors (times of the user's, in order) may be tracers; between two of them it moves in proportion."""
+    """The grid whose anchors (times of the user's, in order) may be tracers; between two of them it moves in
+    proportion.
+    """
     if not any(isinstance(a, Tracer) for a in anchors):
         return grid
     plain = np.array([float(values(a)) for a in anchors])
@@ -81,11 +85,22 @@ def odeint(func, y0, t, args=(), Dfun=None, full_output=0, tfirst=False, **optio
     f = (lambda t, y: func(t, y, *args)) if tfirst else (lambda t, y: func(y, t, *args))
     times = np.asarray(values(t), dtype=float)
     tol = {key: options.get(key) or 1.49012e-8 for key in ("rtol", "atol")}
-    steps = si.solve_ivp(valued(f), (times[0], times[-1]), np.atleast_1d(start(y0)), "LSODA", dense_output=True, **tol)
+    steps = si.solve_ivp(
+        valued(f), (times[0], times[-1]), np.atleast_1d(start(y0)), "LSODA", dense_output=True, **tol
+    )
     grid = _finer(steps.sol.ts, times)
-    stages = _stages(f, vector(y0), _moving(grid, [t[k] for k in range(len(times))]), grid, steps.sol, "scipy.integrate.odeint")
+    stages = _stages(
+        f,
+        vector(y0),
+        _moving(grid, [t[k] for k in range(len(times))]),
+        grid,
+        steps.sol,
+        "scipy.integrate.odeint",
+    )
     nodes = np.concatenate([vector(y0)[None], stages[:, -1]])
-    out = with_value(value, nodes[np.searchsorted(grid, times) if grid[-1] >= grid[0] else np.searchsorted(-grid, -times)])
+    out = with_value(
+        value, nodes[np.searchsorted(grid, times) if grid[-1] >= grid[0] else np.searchsorted(-grid, -times)]
+    )
     return (out, found[1]) if full_output else out
 
 
@@ -135,7 +150,16 @@ def _plain_events(events: Any) -> Any:
 
 @integrate.functional("solve_ivp")
 def solve_ivp(
-    fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None, vectorized=False, args=None, **options
+    fun,
+    t_span,
+    y0,
+    method="RK45",
+    t_eval=None,
+    dense_output=False,
+    events=None,
+    vectorized=False,
+    args=None,
+    **options,
 ):
     args = () if args is None else args
     y0 = _floating(y0)
@@ -147,10 +171,14 @@ def solve_ivp(
     )  # fmt: skip
     if ONLY_VALUES.get():
         return found
-    return _with_derivatives(found, lambda t, y: fun(t, y, *args), y0, span, t_eval, dense_output, events, args)
+    return _with_derivatives(
+        found, lambda t, y: fun(t, y, *args), y0, span, t_eval, dense_output, events, args
+    )
 
 
-def _with_derivatives(found: Any, fun: Function, y0: Any, span: Any, t_eval: Any, dense: bool, events: Any, args: Any) -> Any:
+def _with_derivatives(
+    found: Any, fun: Function, y0: Any, span: Any, t_eval: Any, dense: bool, events: Any, args: Any
+) -> Any:
     f, y_start, joined = _real(fun, y0)
     is_event = found.status == 1
     grid = _finer(found.sol.ts, found.t)
@@ -159,10 +187,19 @@ def _with_derivatives(found: Any, fun: Function, y0: Any, span: Any, t_eval: Any
     nodes = np.concatenate([y_start[None], stages[:, -1]])
     fields: dict[str, Any] = {}
     if events is not None:
-        functions = [lambda t, y, e=e: e(t, y, *args) for e in (events if isinstance(events, (list, tuple)) else [events])]
-        found_events = [_event(f, joined, e, ts, grid, moving, nodes) for e, ts in zip(functions, found.t_events)]
-        fields["t_events"] = [with_value(ts, t) if len(ts) else ts for ts, (t, _) in zip(found.t_events, found_events)]
-        fields["y_events"] = [with_value(ys, y) if len(ys) else ys for ys, (_, y) in zip(found.y_events, found_events)]
+        functions = [
+            lambda t, y, e=e: e(t, y, *args)
+            for e in (events if isinstance(events, (list, tuple)) else [events])
+        ]
+        found_events = [
+            _event(f, joined, e, ts, grid, moving, nodes) for e, ts in zip(functions, found.t_events)
+        ]
+        fields["t_events"] = [
+            with_value(ts, t) if len(ts) else ts for ts, (t, _) in zip(found.t_events, found_events)
+        ]
+        fields["y_events"] = [
+            with_value(ys, y) if len(ys) else ys for ys, (_, y) in zip(found.y_events, found_events)
+        ]
     where = np.searchsorted(grid, found.t) if grid[-1] >= grid[0] else np.searchsorted(-grid, -found.t)
     y, t = joined(nodes[where]).T, moving[where]
     if is_event and t_eval is None:
@@ -184,7 +221,11 @@ def _event(f: Function, joined: Any, event: Function, times: Any, grid: Any, mov
     """The times of an event and the states there: the event is a root of its function along the solution."""
     ts, ys = [], []
     for te in times:
-        k = max(int(np.searchsorted(grid if grid[-1] >= grid[0] else -grid, te if grid[-1] >= grid[0] else -te)) - 1, 0)
+        k = max(
+            int(np.searchsorted(grid if grid[-1] >= grid[0] else -grid, te if grid[-1] >= grid[0] else -te))
+            - 1,
+            0,
+        )
 
         def state(t: Any, k: int = k) -> Any:
             """From the node before, in one step."""

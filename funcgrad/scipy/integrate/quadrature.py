@@ -1,9 +1,9 @@
 """Integrals of the user's functions, in their limits, their arguments and what the functions close over.
 
-The value is SciPy's. Its derivatives are those of a sum over nodes: where the integrand is resolved, so is its
-derivative. The nodes are those of Gauss and Kronrod on intervals that are halved until the integrand is resolved
-nearly to rounding; the ends of the first and the last one move with the limits. An infinite interval is mapped to a
-finite one.
+The value is SciPy's. Its derivatives are those of a sum over nodes: where the integrand is resolved, so is
+its derivative. The nodes are those of Gauss and Kronrod on intervals that are halved until the integrand is
+resolved nearly to rounding; the ends of the first and the last one move with the limits. An infinite interval
+is mapped to a finite one.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def example(x: Any, k: int) -> Any:
 
 def for_examples(trace: BatchTrace, solve: Callable[[Callable[[Any], Any]], Any]) -> Any:
     """solve(pick) for each example, where pick(x) is the plain value of x in it; the results as a tracer."""
-    return trace.wrap(np.stack([np.asarray(solve(lambda x, k=k: example(x, k))) for k in range(trace.size)]), None)
+    return trace.wrap(
+        np.stack([np.asarray(solve(lambda x, k=k: example(x, k))) for k in range(trace.size)]), None
+    )
 
 
 @step("known x", {"x": lambda ct: ct}, push=lambda t: t["x"])
@@ -119,7 +121,9 @@ except ImportError:  # an older SciPy
 
 
 class Interval:
-    """An interval as the image of a plain one: x(u) and dx/du. Limits that differ between the examples of a vmap are mapped."""
+    """An interval as the image of a plain one: x(u) and dx/du. Limits that differ between the examples of a
+    vmap are mapped.
+    """
 
     def __init__(self, a: Any, b: Any) -> None:
         low, high = everywhere(a), everywhere(b)
@@ -173,7 +177,10 @@ def resolved(f: Function, interval: Interval, points: Any, tol: float) -> list[t
         p, q, whole, depth = todo.pop()
         halves = [(*h, _panel(integrand, *h), depth + 1) for h in ((p, (p + q) / 2), ((p + q) / 2, q))]
         total = max(total, float(np.max(abs(whole), initial=0)))
-        if np.max(abs(whole - halves[0][2] - halves[1][2]), initial=0) <= tol * max(total, 1e-300) or depth > 40:
+        if (
+            np.max(abs(whole - halves[0][2] - halves[1][2]), initial=0) <= tol * max(total, 1e-300)
+            or depth > 40
+        ):
             found.append((p, q))
         else:
             todo += halves
@@ -240,14 +247,18 @@ def _weighted(f: Function, weight: Any, wvar: Any, a: Any, b: Any) -> tuple[Func
 
 
 @integrate.functional("quad")
-def quad(func, a, b, args=(), full_output=0, points=None, weight=None, wvar=None, complex_func=False, **options):
+def quad(
+    func, a, b, args=(), full_output=0, points=None, weight=None, wvar=None, complex_func=False, **options
+):
     args = as_args(args)
     named = {"weight": weight, "complex_func": complex_func, **options}
     silent = _silent(func)
 
     def solve(pick: Any) -> Any:
         f = lambda *given: pick(silent(*given))
-        return si.quad(f, pick(a), pick(b), pick(args), full_output, points=pick(points), wvar=pick(wvar), **named)
+        return si.quad(
+            f, pick(a), pick(b), pick(args), full_output, points=pick(points), wvar=pick(wvar), **named
+        )
 
     trace = batch_of(a, b, args, wvar, silent(_inside(a, b), *args))
     found = solve(values) if trace is None else (for_examples(trace, lambda pick: solve(pick)[0]), 0.0)
@@ -279,8 +290,12 @@ FUNCTIONALS.update(getattr(si, name) for name in ("dblquad", "tplquad", "nquad",
 @integrate.functional("quad_vec")
 def quad_vec(f, a, b, points=None, full_output=False, args=(), **options):
     args = as_args(args)
-    given = {key: v for key, v in options.items() if key != "workers"} | ({"args": values(args)} if args else {})
-    found = si.quad_vec(valued(f), values(a), values(b), points=values(points), full_output=full_output, **given)
+    given = {key: v for key, v in options.items() if key != "workers"} | (
+        {"args": values(args)} if args else {}
+    )
+    found = si.quad_vec(
+        valued(f), values(a), values(b), points=values(points), full_output=full_output, **given
+    )
     out = integral(lambda x: as_operand(f(x, *args)), a, b, points)
     return (with_value(found[0], out), *found[1:])
 
@@ -331,13 +346,19 @@ def _double_exponential() -> tuple[Any, Any, Any]:
 def tanhsinh(f, a, b, args=(), log=False, preserve_shape=False, **options):
     args = as_args(args)
     given = {key: v for key, v in options.items() if key != "callback"}
-    found = si.tanhsinh(plainly(f), values(a), values(b), args=values(args), log=log, preserve_shape=preserve_shape, **given)
+    found = si.tanhsinh(
+        plainly(f), values(a), values(b), args=values(args), log=log, preserve_shape=preserve_shape, **given
+    )
     if log or preserve_shape:
-        raise NotImplementedError("scipy.integrate.tanhsinh with log or preserve_shape has no derivative rule")
+        raise NotImplementedError(
+            "scipy.integrate.tanhsinh with log or preserve_shape has no derivative rule"
+        )
     a, b, *given_args = (as_operand(x) for x in (a, b, *args))
     low, high = np.isinf(values(a)), np.isinf(values(b))
     if np.any(low != low.flat[0]) or np.any(high != high.flat[0]):
-        raise NotImplementedError("scipy.integrate.tanhsinh over finite and infinite intervals together has no derivative rule")
+        raise NotImplementedError(
+            "scipy.integrate.tanhsinh over finite and infinite intervals together has no derivative rule"
+        )
     a, b = (np.asarray(x)[..., None] if not isinstance(x, Tracer) else x[..., None] for x in (a, b))
     u, v, w = _double_exponential()
     if not low.any() and not high.any():
@@ -357,7 +378,9 @@ def tanhsinh(f, a, b, args=(), log=False, preserve_shape=False, **options):
 def nsum(f, a, b, step=1, args=(), log=False, **options):
     """Directly; an infinite sum by Euler's and Maclaurin's formula behind its first 64 terms."""
     args = as_args(args)
-    found = si.nsum(plainly(f), values(a), values(b), step=values(step), args=values(args), log=log, **options)
+    found = si.nsum(
+        plainly(f), values(a), values(b), step=values(step), args=values(args), log=log, **options
+    )
     low, high, gap = (np.asarray(values(x), dtype=float) for x in (a, b, step))
     if log or low.ndim or high.ndim or gap.ndim or np.isinf(low):
         raise NotImplementedError(

@@ -1,6 +1,7 @@
 """B-splines: de Boor's recursion on the knots and coefficients near a point, differentiated in all of these.
 
-C. de Boor, "A Practical Guide to Splines", revised edition, chapters IX and X. SciPy's own code runs down to its compiled loops.
+C. de Boor, "A Practical Guide to Splines", revised edition, chapters IX and X. SciPy's own code runs down to
+its compiled loops.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def span(x: Any, t: Any, k: int) -> Any:
 
 
 def recursion(x: Any, near: list[Any], parts: list[Any], nu: int) -> Any:
-    """The nu-th derivative of a spline at x, from the 2 k knots near it and the k + 1 coefficients that count."""
+    """The nu-th derivative of a spline at x, from the 2 k knots near it and the k + 1 coefficients that
+    count.
+    """
     k = len(parts) - 1
     if nu > k:
         return 0.0 * parts[0]
@@ -98,7 +101,16 @@ def _data_matrix(x: Any, t: Any, k: int, w: Any, extrapolate: bool = False) -> t
 
 
 def _evaluate_ndbspline(
-    x: Any, t: Any, len_t: Any, k: Any, nu: Any, extrapolate: bool, c: Any, count: int, strides: Any, indices: Any
+    x: Any,
+    t: Any,
+    len_t: Any,
+    k: Any,
+    nu: Any,
+    extrapolate: bool,
+    c: Any,
+    count: int,
+    strides: Any,
+    indices: Any,
 ) -> Any:
     x = as_array(x)
     axes = [basis(t[d, : len_t[d]], int(k[d]), x[:, d], int(nu[d])) for d in range(x.shape[1])]
@@ -173,7 +185,9 @@ interpolate.rerun("make_smoothing_spline make_splrep make_splprep", get_lapack_f
 
 
 @interpolate.composite("make_lsq_spline")
-def _make_lsq_spline(x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0, method: str = "qr") -> Any:
+def _make_lsq_spline(
+    x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0, method: str = "qr"
+) -> Any:
     from funcgrad.scipy import interpolate as ours
 
     x, y, t = as_array(x), np.moveaxis(as_array(y), axis, 0), as_array(t)

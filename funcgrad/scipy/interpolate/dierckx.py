@@ -1,7 +1,8 @@
 """FITPACK's splines: through the data, or by least squares with given knots.
 
-P. Dierckx, "Curve and Surface Fitting with Splines". The knots of an interpolating spline are data points, or lie between.
-A smoothing spline (s > 0) places its knots by a search, and is refused; make_smoothing_spline has a derivative.
+P. Dierckx, "Curve and Surface Fitting with Splines". The knots of an interpolating spline are data points, or
+lie between. A smoothing spline (s > 0) places its knots by a search, and is refused; make_smoothing_spline
+has a derivative.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ def knots(x: Any, k: int, start: Any = None, end: Any = None) -> Any:
     """The knots of the spline of degree k through points at x."""
     start = x[0] if start is None else as_array(start)
     end = x[-1] if end is None else as_array(end)
-    inner = x[(k + 1) // 2 : x.shape[0] - (k + 1) // 2] if k % 2 else ((x[1:] + x[:-1]) / 2)[k // 2 : x.shape[0] - 1 - k // 2]
+    inner = (
+        x[(k + 1) // 2 : x.shape[0] - (k + 1) // 2]
+        if k % 2
+        else ((x[1:] + x[:-1]) / 2)[k // 2 : x.shape[0] - 1 - k // 2]
+    )
     ones = np.ones(k + 1)
     return np.concatenate([start * ones, inner, end * ones])
 
@@ -49,7 +54,15 @@ def fitted(x: Any, y: Any, k: int, ends: tuple[Any, Any] = (None, None)) -> tupl
 
 @interpolate.composite("splrep")
 def _splrep(
-    x: Any, y: Any, w: Any = None, xb: Any = None, xe: Any = None, k: int = 3, task: int = 0, s: Any = None, t: Any = None
+    x: Any,
+    y: Any,
+    w: Any = None,
+    xb: Any = None,
+    xe: Any = None,
+    k: int = 3,
+    task: int = 0,
+    s: Any = None,
+    t: Any = None,
 ) -> Any:
     x, y = as_array(x), as_array(y)
     if t is not None:
@@ -64,7 +77,9 @@ def _splrep(
 
 
 @interpolate.composite("splprep")
-def _splprep(x: Any, w: Any = None, u: Any = None, ub: Any = None, ue: Any = None, k: int = 3, s: Any = None) -> Any:
+def _splprep(
+    x: Any, w: Any = None, u: Any = None, ub: Any = None, ue: Any = None, k: int = 3, s: Any = None
+) -> Any:
     points = np.stack([as_array(row) for row in x]) if isinstance(x, (list, tuple)) else as_array(x)
     if s is None or s:
         raise _smoothing_refused("splprep")
@@ -117,14 +132,20 @@ def _spalde(t: Any, c: Any, order: int, x: Any) -> tuple[Any, int]:
 def _grid(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> tuple[Any, int]:
     tx, ty = as_array(tx), as_array(ty)
     table = as_array(c).reshape(tx.shape[0] - kx - 1, ty.shape[0] - ky - 1)
-    x, y = (np.clip(np.reshape(as_array(v), -1), t[k], t[t.shape[0] - k - 1]) for v, t, k in ((x, tx, kx), (y, ty, ky)))
+    x, y = (
+        np.clip(np.reshape(as_array(v), -1), t[k], t[t.shape[0] - k - 1])
+        for v, t, k in ((x, tx, kx), (y, ty, ky))
+    )
     return matrix(tx, kx, x, nux) @ table @ matrix(ty, ky, y, nuy).T, 0
 
 
 def _pairs(tx: Any, ty: Any, c: Any, kx: int, ky: int, nux: int, nuy: int, x: Any, y: Any) -> tuple[Any, int]:
     tx, ty = as_array(tx), as_array(ty)
     table = as_array(c).reshape(tx.shape[0] - kx - 1, ty.shape[0] - ky - 1)
-    x, y = (np.clip(np.reshape(as_array(v), -1), t[k], t[t.shape[0] - k - 1]) for v, t, k in ((x, tx, kx), (y, ty, ky)))
+    x, y = (
+        np.clip(np.reshape(as_array(v), -1), t[k], t[t.shape[0] - k - 1])
+        for v, t, k in ((x, tx, kx), (y, ty, ky))
+    )
     return np.sum((matrix(tx, kx, x, nux) @ table) * matrix(ty, ky, y, nuy), axis=1), 0
 
 
@@ -165,7 +186,14 @@ def _init_univariate(
 
 
 def _init_interpolated(
-    self: Any, x: Any, y: Any, w: Any = None, bbox: Any = (None, None), k: int = 3, ext: Any = 0, check_finite: bool = False
+    self: Any,
+    x: Any,
+    y: Any,
+    w: Any = None,
+    bbox: Any = (None, None),
+    k: int = 3,
+    ext: Any = 0,
+    check_finite: bool = False,
 ) -> None:
     """The spline through the data."""
     _set_univariate(self, as_array(x), as_array(y), w, bbox, k, ext)
@@ -196,7 +224,9 @@ def _init_least_squares(
     _set_univariate(self, as_array(x), as_array(y), w, bbox, k, ext, t)
 
 
-def _init_rectangle(self: Any, x: Any, y: Any, z: Any, bbox: Any = (None,) * 4, kx: int = 3, ky: int = 3, s: Any = 0) -> None:
+def _init_rectangle(
+    self: Any, x: Any, y: Any, z: Any, bbox: Any = (None,) * 4, kx: int = 3, ky: int = 3, s: Any = 0
+) -> None:
     """The spline through data on a grid: along one axis, then along the other."""
     if s:
         raise _smoothing_refused("RectBivariateSpline")

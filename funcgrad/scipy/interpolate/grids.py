@@ -71,7 +71,10 @@ def _call_nd_spline(self: Any, xi: Any, *, nu: Any = None, extrapolate: Any = No
     out = nd_spline(axes, c.reshape((*c.shape[:dims], -1)))
     if not (self.extrapolate if extrapolate is None else extrapolate):
         knots = [values(t[d]) for d in range(dims)]
-        invalid = [(values(flat)[:, d] < knots[d][k[d]]) | (values(flat)[:, d] > knots[d][-k[d] - 1]) for d in range(dims)]
+        invalid = [
+            (values(flat)[:, d] < knots[d][k[d]]) | (values(flat)[:, d] > knots[d][-k[d] - 1])
+            for d in range(dims)
+        ]
         out = np.where(np.any(invalid, axis=0)[:, None], np.nan, out)
     return out.reshape((*x.shape[:-1], *c.shape[dims:]))
 

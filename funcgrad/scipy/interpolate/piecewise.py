@@ -1,7 +1,8 @@
-"""Piecewise polynomials, and the interpolators that are made of them: SciPy's own code, with rules for what is compiled in it.
+"""Piecewise polynomials, and the interpolators that are made of them: SciPy's own code, with rules for what
+is compiled in it.
 
-The interval that a point lies in is piecewise constant; the polynomial there is differentiated in the point, the coefficients
-and the breakpoints.
+The interval that a point lies in is piecewise constant; the polynomial there is differentiated in the point,
+the coefficients and the breakpoints.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ interpolate = Chapter("interpolate")
 
 
 def interval(points: Any, x: Any) -> Any:
-    """The piece that each point belongs to: the one that begins there, and for what is outside the first or last."""
+    """The piece that each point belongs to: the one that begins there, and for what is outside the first or
+    last.
+    """
     breaks, at = values(points), values(x)
     last = breaks.size - 2
     if breaks[-1] < breaks[0]:
@@ -116,7 +119,9 @@ def _evaluate_nd(c: Any, breaks: Any, ks: Any, x: Any, nu: Any, extrapolate: boo
         factor: Any = 1.0
         for d, (p, n) in enumerate(zip(powers, nu)):
             factor = factor * perm(p, int(n)) * s[d] ** (p - int(n))
-        total = total + np.reshape(factor, (-1, 1)) * GETITEM(c[np.ravel_multi_index(choice, tuple(sizes))], piece)
+        total = total + np.reshape(factor, (-1, 1)) * GETITEM(
+            c[np.ravel_multi_index(choice, tuple(sizes))], piece
+        )
     if not extrapolate:
         invalid = np.any([outside(points, x[:, d]) for d, points in enumerate(breaks)], axis=0)
         total = np.where(invalid[:, None], np.nan, total) if invalid.any() else total
@@ -135,4 +140,6 @@ interpolate.classes(
     "PPoly BPoly NdPPoly CubicSpline CubicHermiteSpline PchipInterpolator Akima1DInterpolator interp1d BarycentricInterpolator "
     "KroghInterpolator AAA FloaterHormannInterpolator"
 )
-interpolate.rerun("pchip_interpolate barycentric_interpolate krogh_interpolate approximate_taylor_polynomial lagrange pade")
+interpolate.rerun(
+    "pchip_interpolate barycentric_interpolate krogh_interpolate approximate_taylor_polynomial lagrange pade"
+)

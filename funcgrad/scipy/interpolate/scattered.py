@@ -83,7 +83,9 @@ def _points_of(points: Any, rescale: bool) -> tuple[Any, Any, Any]:
     return (points - offset) / scale, offset, scale
 
 
-def _init_linear(self: Any, points: Any, values: Any, fill_value: Any = np.nan, rescale: bool = False) -> None:
+def _init_linear(
+    self: Any, points: Any, values: Any, fill_value: Any = np.nan, rescale: bool = False
+) -> None:
     """A triangulation of the plain points; the points and values themselves may be traced."""
     if isinstance(points, Delaunay):
         self.tri, points = points, points.points

@@ -2,4 +2,6 @@
 
 from funcgrad.scipy.mirror import mirror
 
-__getattr__, __dir__ = mirror(__name__, "systems factors functions structured norms eigenvalues riccati schur_form")
+__getattr__, __dir__ = mirror(
+    __name__, "systems factors functions structured norms eigenvalues riccati schur_form"
+)

@@ -1,7 +1,8 @@
 """Eigenvalues and vectors, of Hermitian, banded and general matrices and pencils; the Schur form; balancing.
 
-For a pencil (a, b) with vectors v.H b v = 1: dw = v.H (da - w db) v, and v.H b dv = (da - w_j db)[i, j] / (w_j - w_i) off the
-diagonal, -v.H db v / 2 on it (Giles 2008, section 3.1, for b = 1). Gauges are as in funcgrad/rules/decompositions.py.
+For a pencil (a, b) with vectors v.H b v = 1: dw = v.H (da - w db) v, and v.H b dv = (da - w_j db)[i, j] /
+(w_j - w_i) off the diagonal, -v.H db v / 2 on it (Giles 2008, section 3.1, for b = 1). Gauges are as in
+funcgrad/rules/decompositions.py.
 """
 
 from __future__ import annotations
@@ -59,9 +60,17 @@ def _within(w: Any, low: float, high: float) -> Any:
 
 
 @linalg.composite("eigh")
-def eigh(a, b=None, lower=True, eigvals_only=False, type=1, subset_by_index=None, subset_by_value=None, driver=None):
+def eigh(
+    a, b=None, lower=True, eigvals_only=False, type=1, subset_by_index=None, subset_by_value=None, driver=None
+):
     w, v = _hermitian(
-        a=a, b=b, lower=bool(lower), kind=type, vectors=not eigvals_only, index=subset_by_index, value=subset_by_value
+        a=a,
+        b=b,
+        lower=bool(lower),
+        kind=type,
+        vectors=not eigvals_only,
+        index=subset_by_index,
+        value=subset_by_value,
     )
     return w if eigvals_only else (w, v)
 
@@ -174,7 +183,9 @@ def _places(w: Any, known: Any) -> Any:
 @linalg.composite("eig")
 def eig(a, b=None, left=False, right=True, homogeneous_eigvals=False):
     if homogeneous_eigvals:
-        raise NotImplementedError("scipy.linalg.eig(homogeneous_eigvals=True) has no derivative rule: leave it away")
+        raise NotImplementedError(
+            "scipy.linalg.eig(homogeneous_eigvals=True) has no derivative rule: leave it away"
+        )
     w, vl, vr = _eig(a=a, b=b, left=left, right=right)
     outs = (w, *([vl] if left else []), *([vr] if right else []))
     return outs if len(outs) > 1 else w

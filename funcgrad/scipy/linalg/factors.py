@@ -105,7 +105,9 @@ def _between(factor: Any, x: Any) -> Any:
 
 
 def _pull_formula(factor, ct):
-    """Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527, with triangular solves: for lower factors."""
+    """Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527, with triangular solves: for
+    lower factors.
+    """
     factor = np.tril(factor)
     return conj(symmetrised(_between(factor, _half(mH(factor) @ np.tril(conj(ct))))))
 
@@ -116,7 +118,10 @@ def _pull_of_pull(ct, factor, wanted):
 
 
 def _push_of_pull(t, factor, wanted):
-    ts = tuple(np.zeros_like(x) if t[name] is None else t[name] for name, x in (("factor", factor), ("wanted", wanted)))
+    ts = tuple(
+        np.zeros_like(x) if t[name] is None else t[name]
+        for name, x in (("factor", factor), ("wanted", wanted))
+    )
     return jvp(_pull_formula, (factor, wanted), ts)[1]
 
 
@@ -248,7 +253,9 @@ def qr(a, mode="full", pivoting=False):
     if mode not in ("full", "qr", "r", "economic", "raw"):
         raise ValueError("Mode argument should be one of ['full', 'r', 'economic', 'raw']")
     if mode == "raw":
-        raise NotImplementedError("scipy.linalg.qr(mode='raw') has no derivative rule: write mode='full', 'economic' or 'r'")
+        raise NotImplementedError(
+            "scipy.linalg.qr(mode='raw') has no derivative rule: write mode='full', 'economic' or 'r'"
+        )
     order = _pivots(a) if pivoting else None
     columns = a if order is None else a[:, order]
     complete = mode != "economic" and a.shape[0] > a.shape[1]
@@ -264,7 +271,9 @@ def rq(a, mode="full"):
     m, n = a.shape
     q0, r0 = qr_factors(mH(a[::-1]), "complete" if n > m and mode != "economic" else "reduced")
     if mode == "full" and m > n:
-        raise NotImplementedError("scipy.linalg.rq of a matrix with more rows than columns has no derivative rule")
+        raise NotImplementedError(
+            "scipy.linalg.rq of a matrix with more rows than columns has no derivative rule"
+        )
     r, q = mH(r0)[::-1, ::-1], mH(q0)[::-1]
     sign = _row_signs(q, _known_rq(a, mode))
     r, q = r * conj(sign), sign[:, None] * q
@@ -338,7 +347,9 @@ def qr_insert(Q, R, u, k, which="row"):
     parts = [a[:k], block, a[k:]] if axis == 0 else [a[:, :k], block, a[:, k:]]
     whole = np.concatenate(parts, axis=axis)
     return _again(
-        whole, _updated(q, r, u, None, "qr_insert", (k, which)), (len(whole),) * 2 if q.shape[0] == q.shape[1] else q.shape
+        whole,
+        _updated(q, r, u, None, "qr_insert", (k, which)),
+        (len(whole),) * 2 if q.shape[0] == q.shape[1] else q.shape,
     )
 
 
@@ -347,7 +358,9 @@ def qr_delete(Q, R, k, p=1, which="row"):
     q, r = map(matrix, (Q, R))
     whole = np.delete(q @ r, slice(k, k + p), axis=0 if which == "row" else 1)
     return _again(
-        whole, _updated(q, r, None, None, "qr_delete", (k, p, which)), (len(whole),) * 2 if q.shape[0] == q.shape[1] else q.shape
+        whole,
+        _updated(q, r, None, None, "qr_delete", (k, p, which)),
+        (len(whole),) * 2 if q.shape[0] == q.shape[1] else q.shape,
     )
 
 
@@ -357,7 +370,9 @@ def qr_delete(Q, R, k, p=1, which="row"):
 @linalg.composite("polar")
 @over_stacks(a=2)
 def polar(a, side="right"):
-    """By the singular values: u = w vh does not depend on how close they are, so it is differentiated as a whole."""
+    """By the singular values: u = w vh does not depend on how close they are, so it is differentiated as a
+    whole.
+    """
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
     u = unitary_factor(a)

@@ -1,8 +1,10 @@
-"""Functions of matrices: exponential, logarithm, roots, powers, trigonometric functions; Sylvester's equation and its kin.
+"""Functions of matrices: exponential, logarithm, roots, powers, trigonometric functions; Sylvester's equation
+and its kin.
 
-For an analytic function, f([[a, e], [0, a]]) has the derivative of f along e in its upper right block (Higham, "Functions of
-Matrices", 2008, theorem 3.6): so every order follows from f. The transposed derivative is the derivative at a.T. The exponential
-has a cheaper first order (Al-Mohy and Higham, SIAM J. Matrix Anal. Appl. 30, 2009); a square root leads to Sylvester's equation.
+For an analytic function, f([[a, e], [0, a]]) has the derivative of f along e in its upper right block
+(Higham, "Functions of Matrices", 2008, theorem 3.6): so every order follows from f. The transposed derivative
+is the derivative at a.T. The exponential has a cheaper first order (Al-Mohy and Higham, SIAM J. Matrix Anal.
+Appl. 30, 2009); a square root leads to Sylvester's equation.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ linalg.piecewise_constant("bandwidth ishermitian issymmetric")
 def norm(a, ord=None, axis=None, keepdims=False):
     a = matrix(a)
     if axis is None and not keepdims and (a.ndim, ord) in ((1, None), (1, 2), (2, 1), (2, np.inf)):
-        a = a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)  # BLAS gives a number in double precision
+        # BLAS gives a number in double precision
+        a = a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
     return np.linalg.norm(a, ord=ord, axis=axis, keepdims=keepdims)
 
 

@@ -1,6 +1,8 @@
-"""Riccati's equations, by the implicit function theorem: the derivative of the residual is Lyapunov's (Stein's) operator.
+"""Riccati's equations, by the implicit function theorem: the derivative of the residual is Lyapunov's
+(Stein's) operator.
 
-Kao and Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations", arXiv:2011.11430.
+Kao and Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations",
+arXiv:2011.11430.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ linalg = Chapter("linalg")
 
 
 @constant("a b q r e s")
-def _known(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, how: str = "", balanced: bool = True) -> Any:
+def _known(
+    a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, how: str = "", balanced: bool = True
+) -> Any:
     return getattr(sl, how)(a, b, q, r, e, s, balanced)
 
 
@@ -37,7 +41,9 @@ def _closed_continuous(x: Any, given: Any) -> tuple[Any, Any]:
 
 def _discrete(x, a, b, q, r, e, s):
     side = mH(a) @ x @ b + s
-    return mH(a) @ x @ a - mH(e) @ x @ e - side @ np.linalg.solve(r + mH(b) @ x @ b, mH(b) @ x @ a + mH(s)) + q
+    return (
+        mH(a) @ x @ a - mH(e) @ x @ e - side @ np.linalg.solve(r + mH(b) @ x @ b, mH(b) @ x @ a + mH(s)) + q
+    )
 
 
 def _closed_discrete(x: Any, given: Any) -> tuple[Any, Any]:
@@ -51,7 +57,9 @@ def _right_divided(x: Any, e: Any) -> Any:
 
 
 def _inverse_of(closed: Any, lyapunov: Any) -> Any:
-    """The solution of e.H (dx m + m.H dx) e = rhs (continuous), e.H (m.H dx m - dx) e = rhs (discrete), with m = f inv(e)."""
+    """The solution of e.H (dx m + m.H dx) e = rhs (continuous), e.H (m.H dx m - dx) e = rhs (discrete), with
+    m = f inv(e).
+    """
 
     def inverse(x: Any, given: Any, rhs: Any) -> Any:
         f, e = closed(x, given)

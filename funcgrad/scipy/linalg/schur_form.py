@@ -1,9 +1,9 @@
 """The Schur form, its kin for pencils, and the decomposition into cosines and sines.
 
-With m = z.H da z and z.H dz = w, which is skew: dt = m - w t + t w. What lies below the diagonal (blocks) of dt is zero, which
-gives w there, one block column after the other: a small Sylvester equation each. A block of 2 rows has equal numbers on its
-diagonal, which gives its rotation. A complex form is determined up to phases: forward mode holds them, a gradient that depends
-on one is NaN.
+With m = z.H da z and z.H dz = w, which is skew: dt = m - w t + t w. What lies below the diagonal (blocks) of
+dt is zero, which gives w there, one block column after the other: a small Sylvester equation each. A block of
+2 rows has equal numbers on its diagonal, which gives its rotation. A complex form is determined up to phases:
+forward mode holds them, a gradient that depends on one is NaN.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def schur(a, output="real", sort=None):
         raise NotImplementedError("scipy.linalg.schur(sort=...) has no derivative rule: leave sort away")
     if output not in ("real", "complex", "r", "c"):
         raise ValueError("argument must be 'real', or 'complex'")
-    return schur_form(a.astype(np.result_type(a, np.complex64)) if output[0] == "c" and a.dtype.kind == "f" else a, output)
+    return schur_form(
+        a.astype(np.result_type(a, np.complex64)) if output[0] == "c" and a.dtype.kind == "f" else a, output
+    )
 
 
 @linalg.composite("rsf2csf")
@@ -172,7 +174,9 @@ def _known_cossin(x: Any, p: Any, q: Any) -> Any:
 @linalg.composite("cossin")
 def cossin(X, p=None, q=None, separate=False, swap_sign=False, compute_u=True, compute_vh=True):
     if p is None and isinstance(X, (tuple, list)):
-        raise NotImplementedError("scipy.linalg.cossin of four blocks has no derivative rule: give the whole matrix, p and q")
+        raise NotImplementedError(
+            "scipy.linalg.cossin of four blocks has no derivative rule: give the whole matrix, p and q"
+        )
     x = matrix(X)
     m = x.shape[0]
     if p != q or m != 2 * p or swap_sign:

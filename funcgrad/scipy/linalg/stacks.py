@@ -21,7 +21,9 @@ def matrix(x: Any) -> Any:
 
 
 def over_stacks(**cores: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The function of single matrices for stacks: `cores` are the axes of an operand that belong to one call (-1: one or two)."""
+    """The function of single matrices for stacks: `cores` are the axes of an operand that belong to one call
+    (-1: one or two).
+    """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -34,7 +36,9 @@ def over_stacks(**cores: int) -> Callable[[Callable[..., Any]], Callable[..., An
             if not stack:
                 return function(**given, **rest)
             full = {k: np.broadcast_to(x, stack + x.shape[x.ndim - core[k] :]) for k, x in given.items()}
-            outs = [function(**{k: x[index] for k, x in full.items()}, **rest) for index in np.ndindex(*stack)]
+            outs = [
+                function(**{k: x[index] for k, x in full.items()}, **rest) for index in np.ndindex(*stack)
+            ]
             return _gathered(outs, stack)
 
         return call
@@ -50,7 +54,9 @@ def _gathered(outs: list[Any], stack: tuple[int, ...]) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """The plain value of a constant; under vmap, where there are many, this makes the examples run one by one."""
+    """The plain value of a constant; under vmap, where there are many, this makes the examples run one by
+    one.
+    """
     if is_batched(x):
         bool(x.sum() == 0)  # raises
     return concrete(x)

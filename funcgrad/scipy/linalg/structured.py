@@ -111,7 +111,9 @@ def _along_diagonals(p: Any, q: Any) -> Any:
     column = [(padded[k : k + n] * q).sum() for k in range(m)]
     padded = np.concatenate([q, np.zeros((m, q.shape[1]), q.dtype)])
     row = [(padded[k : k + m] * p).sum() for k in range(n)]
-    return np.stack(column), np.concatenate([np.zeros(1, p.dtype), np.stack(row)[1:]]) if n > 1 else np.zeros(1, p.dtype)
+    return np.stack(column), np.concatenate([np.zeros(1, p.dtype), np.stack(row)[1:]]) if n > 1 else np.zeros(
+        1, p.dtype
+    )
 
 
 def _toeplitz_product(c: Any, r: Any, x: Any) -> Any:
@@ -233,7 +235,9 @@ def _band_factors(ab: Any, lower: int, upper: int) -> Any:
 
 def _band_joint(ct, f, p, ab, out, lower, upper, transposed=False):
     ct_b = _band_solved(f, p, ab, ct, lower, upper, not transposed)
-    band = band_of_product(out, ct_b, lower, upper) if transposed else band_of_product(ct_b, out, lower, upper)
+    band = (
+        band_of_product(out, ct_b, lower, upper) if transposed else band_of_product(ct_b, out, lower, upper)
+    )
     return None, None, -band, ct_b
 
 
@@ -290,9 +294,14 @@ def full_band(ab: Any, lower: bool) -> Any:
     """The whole band of a Hermitian matrix of which the lower (upper) half is given."""
     count, n = ab.shape
     if lower:
-        rows = [np.concatenate([np.zeros(min(k, n), ab.dtype), conj(ab[k][: n - k])]) for k in range(count - 1, 0, -1)]
+        rows = [
+            np.concatenate([np.zeros(min(k, n), ab.dtype), conj(ab[k][: n - k])])
+            for k in range(count - 1, 0, -1)
+        ]
         return np.concatenate([np.stack(rows), ab]) if rows else ab
-    rows = [np.concatenate([conj(ab[count - 1 - k][k:]), np.zeros(min(k, n), ab.dtype)]) for k in range(1, count)]
+    rows = [
+        np.concatenate([conj(ab[count - 1 - k][k:]), np.zeros(min(k, n), ab.dtype)]) for k in range(1, count)
+    ]
     return np.concatenate([ab, np.stack(rows)]) if rows else ab
 
 
@@ -310,7 +319,9 @@ def lower_from_band(cb: Any, lower: bool) -> Any:
     if lower:
         return cb
     count, n = cb.shape
-    return np.stack([np.concatenate([conj(cb[count - 1 - k][k:]), np.zeros(min(k, n), cb.dtype)]) for k in range(count)])
+    return np.stack(
+        [np.concatenate([conj(cb[count - 1 - k][k:]), np.zeros(min(k, n), cb.dtype)]) for k in range(count)]
+    )
 
 
 @linalg.composite("cho_solve_banded")
@@ -328,7 +339,12 @@ def cho_solve_banded(cb_and_lower, b):
 def _raised(band: Any) -> Any:
     """The band of the conjugate transpose of a lower triangular matrix."""
     count, n = band.shape
-    return np.stack([np.concatenate([np.zeros(min(k, n), band.dtype), conj(band[k][: n - k])]) for k in range(count - 1, -1, -1)])
+    return np.stack(
+        [
+            np.concatenate([np.zeros(min(k, n), band.dtype), conj(band[k][: n - k])])
+            for k in range(count - 1, -1, -1)
+        ]
+    )
 
 
 @linalg.composite("cholesky_banded")

@@ -1,7 +1,9 @@
-"""Systems of equations. A factorisation is made once, and solves forwards and backwards; no inverse is formed.
+"""Systems of equations. A factorisation is made once, and solves forwards and backwards; no inverse is
+formed.
 
-With x = inv(a) b: dx = inv(a) (db - da x), so ct_b = inv(a).T ct and ct_a = -ct_b x.T (Giles, "An extended collection of matrix
-derivative results", 2008, section 2.2). `_factors` is a constant: all that its result depends on is accounted for by `a`.
+With x = inv(a) b: dx = inv(a) (db - da x), so ct_b = inv(a).T ct and ct_a = -ct_b x.T (Giles, "An extended
+collection of matrix derivative results", 2008, section 2.2). `_factors` is a constant: all that its result
+depends on is accounted for by `a`.
 """
 
 from __future__ import annotations
@@ -81,11 +83,15 @@ def _triangular_push(t, a, b, out, lower=True, transposed=False, unit=False):
 
 @step("a b", {"b": _triangular_pull_b}, joint=_triangular_joint, push=_triangular_push)
 def triangular(a, b, lower=True, transposed=False, unit=False):
-    """inv(a) b for one triangle of a. BLAS gets arrays as they lie, without copies: rows are columns of the transposed."""
+    """inv(a) b for one triangle of a. BLAS gets arrays as they lie, without copies: rows are columns of the
+    transposed.
+    """
     a, b = a.astype(np.result_type(a, b), copy=False), b.astype(np.result_type(a, b), copy=False)
     diagonal = np.ones(1) if unit else np.diagonal(a)
     if (diagonal == 0).any():
-        raise np.linalg.LinAlgError(f"singular matrix: resolution failed at diagonal {int(np.argmin(abs(diagonal)))}")
+        raise np.linalg.LinAlgError(
+            f"singular matrix: resolution failed at diagonal {int(np.argmin(abs(diagonal)))}"
+        )
     trsm = sl.get_blas_funcs("trsm", (a, b))
     by_rows = a.flags.c_contiguous
     factor, lower, transposed = (a.T, not lower, not transposed) if by_rows else (a, lower, transposed)
@@ -106,7 +112,11 @@ def _evened(x: Any, conjugated: bool) -> Any:
     return symmetrised(x) if conjugated else (x + mT(x)) * 0.5
 
 
-@step("a", lambda ct, conjugated=True: _evened(ct, conjugated), push=lambda t, conjugated=True: _evened(t, conjugated))
+@step(
+    "a",
+    lambda ct, conjugated=True: _evened(ct, conjugated),
+    push=lambda t, conjugated=True: _evened(t, conjugated),
+)
 def _completed(a, lower, conjugated=True):
     part = np.tril(a) if lower else np.triu(a)
     strict = np.tril(a, -1) if lower else np.triu(a, 1)
@@ -132,7 +142,9 @@ def solve(a, b, lower=False, assume_a=None, transposed=False):
 
 def _solve(a: Any, b: Any, lower: bool, kind: str, transposed: bool) -> Any:
     if transposed and a.dtype.kind == "c" and kind not in ("general",):
-        raise NotImplementedError("scipy.linalg.solve can currently not solve a^T x = b or a^H x = b for complex matrices.")
+        raise NotImplementedError(
+            "scipy.linalg.solve can currently not solve a^T x = b or a^H x = b for complex matrices."
+        )
     if kind == "diagonal":
         return b / np.diagonal(a)[:, None]
     if kind in ("upper triangular", "lower triangular"):
@@ -153,7 +165,9 @@ def _solve(a: Any, b: Any, lower: bool, kind: str, transposed: bool) -> Any:
 def inv(a, assume_a=None, lower=False):
     if a.shape[-1] != a.shape[-2]:
         raise ValueError(f"Expected a square matrix. Got a.shape = {a.shape}.")
-    return _solve(a, np.eye(a.shape[-1], dtype=a.dtype), lower, _KINDS.get(assume_a, assume_a) or "general", False)
+    return _solve(
+        a, np.eye(a.shape[-1], dtype=a.dtype), lower, _KINDS.get(assume_a, assume_a) or "general", False
+    )
 
 
 @linalg.composite("solve_triangular")

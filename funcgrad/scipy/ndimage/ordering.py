@@ -1,7 +1,7 @@
 """Filters that choose: the largest, smallest, middle element of a window.
 
-Such a filter chooses by order, so it may be run on the ranks of the elements instead; what it gives tells which element was
-chosen. The derivative is that of the choice. Among equal elements one is chosen.
+Such a filter chooses by order, so it may be run on the ranks of the elements instead; what it gives tells
+which element was chosen. The derivative is that of the choice. Among equal elements one is chosen.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def chosen(x: Any, cval: Any, run: Callable[[Any, Any], Any]) -> Any:
     return GETITEM(flat, picked)
 
 
-def _min_or_max_filter1d(input: Any, size: int, axis: int, output: Any, mode: int, cval: Any, origin: int, minimum: int) -> None:
+def _min_or_max_filter1d(
+    input: Any, size: int, axis: int, output: Any, mode: int, cval: Any, origin: int, minimum: int
+) -> None:
     def run(ranks: Any, rank: Any) -> Any:
         out = np.empty(ranks.shape)
         _nd_image.min_or_max_filter1d(ranks, size, axis, out, mode, rank, origin, minimum)
@@ -45,7 +47,9 @@ def _min_or_max_filter(
     input: Any, footprint: Any, structure: Any, output: Any, mode: int, cval: Any, origins: Any, minimum: int
 ) -> None:
     if structure is not None:
-        written(output, _structured(as_array(input), footprint, as_array(structure), mode, cval, origins, minimum))
+        written(
+            output, _structured(as_array(input), footprint, as_array(structure), mode, cval, origins, minimum)
+        )
         return
 
     def run(ranks: Any, rank: Any) -> Any:
@@ -56,7 +60,9 @@ def _min_or_max_filter(
     written(output, chosen(as_array(input), cval, run))
 
 
-def _structured(x: Any, footprint: Any, structure: Any, mode: int, cval: Any, origins: Any, minimum: int) -> Any:
+def _structured(
+    x: Any, footprint: Any, structure: Any, mode: int, cval: Any, origins: Any, minimum: int
+) -> Any:
     """The extremum over a window of the elements, less (or more) those of the structure."""
     before = [m // 2 + o for m, o in zip(footprint.shape, origins, strict=True)]
     margins = [(b, m - 1 - b) for b, m in zip(before, footprint.shape)]
@@ -69,11 +75,16 @@ def _structured(x: Any, footprint: Any, structure: Any, mode: int, cval: Any, or
         candidate = sign * plain[window] + heights[tuple(k)]
         better = candidate > best
         best = np.where(better, candidate, best)
-        place, step = np.where(better, index[window], place), np.where(better, np.ravel_multi_index(k, heights.shape), step)
+        place, step = (
+            np.where(better, index[window], place),
+            np.where(better, np.ravel_multi_index(k, heights.shape), step),
+        )
     return GETITEM(whole.reshape(-1), place) + sign * GETITEM(structure.reshape(-1), step).astype(x.dtype)
 
 
-def _rank_filter(input: Any, rank: int, footprint: Any, output: Any, mode: int, cval: Any, origins: Any) -> None:
+def _rank_filter(
+    input: Any, rank: int, footprint: Any, output: Any, mode: int, cval: Any, origins: Any
+) -> None:
     def run(ranks: Any, beyond: Any) -> Any:
         out = np.empty(ranks.shape)
         _nd_image.rank_filter(ranks, rank, footprint, out, mode, beyond, origins)

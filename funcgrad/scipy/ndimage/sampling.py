@@ -1,9 +1,11 @@
-"""Images at other points: map_coordinates, zoom, rotate, shift, affine transforms, by splines of the orders 0 to 5.
+"""Images at other points: map_coordinates, zoom, rotate, shift, affine transforms, by splines of the orders 0
+to 5.
 
-SciPy's own code runs down to its compiled loops. For these stand two primitives, which are each other's transposes: `SAMPLE`
-reads a spline (or a derivative of it) at points, `SPREAD` adds values to its coefficients. A sample is the sum of (order + 1)
-coefficients along each axis, times values of the B-spline (M. Unser, "Splines: a perfect fit for signal and image processing",
-IEEE Signal Processing Magazine 16 (1999), 22).
+SciPy's own code runs down to its compiled loops. For these stand two primitives, which are each other's
+transposes: `SAMPLE` reads a spline (or a derivative of it) at points, `SPREAD` adds values to its
+coefficients. A sample is the sum of (order + 1) coefficients along each axis, times values of the B-spline
+(M. Unser, "Splines: a perfect fit for signal and image processing", IEEE Signal Processing Magazine 16
+(1999), 22).
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = range(7)
 
 # ---- where a point lies, and what it is made of: on plain arrays -----------------------------------------------------
 def _folded(c: Any, n: int, mode: int) -> tuple[Any, Any]:
-    """A coordinate brought into the image by what lies beyond its edges, and the slope of that; NaN if it is outside."""
+    """A coordinate brought into the image by what lies beyond its edges, and the slope of that; NaN if it is
+    outside.
+    """
     slope = np.ones(c.shape)
     if mode == GRID_CONSTANT:
         return c, slope
@@ -69,7 +73,11 @@ def _indices(i: Any, n: int, mode: int) -> tuple[Any, Any]:
 def _b_spline(u: Any, order: int, nu: int) -> Any:
     """The nu-th derivative of the centred B-spline, by differences of those of lower order."""
     if nu:
-        return _b_spline(u + 0.5, order - 1, nu - 1) - _b_spline(u - 0.5, order - 1, nu - 1) if order >= nu else 0.0 * u
+        return (
+            _b_spline(u + 0.5, order - 1, nu - 1) - _b_spline(u - 0.5, order - 1, nu - 1)
+            if order >= nu
+            else 0.0 * u
+        )
     if order == 0:
         return ((u >= -0.5) & (u < 0.5)).astype(float)
     upper, lower = (order + 1) / 2 + u, (order + 1) / 2 - u
@@ -146,8 +154,12 @@ def _slopes(coefficients: Any, points: Any, order: int, mode: int, nus: Any) -> 
 SAMPLE = custom(
     _sample,
     {
-        "x": lambda ct, x, points, order=1, mode=CONSTANT, nus=(): SPREAD(ct, points, x.shape, order, mode, nus),
-        "points": lambda ct, x, points, order=1, mode=CONSTANT, nus=(): ct * _slopes(x, points, order, mode, nus),
+        "x": lambda ct, x, points, order=1, mode=CONSTANT, nus=(): SPREAD(
+            ct, points, x.shape, order, mode, nus
+        ),
+        "points": lambda ct, x, points, order=1, mode=CONSTANT, nus=(): (
+            ct * _slopes(x, points, order, mode, nus)
+        ),
     },
     operands="x points",
     name="scipy.ndimage.map_coordinates",
@@ -156,7 +168,9 @@ SPREAD = custom(
     _spread,
     {
         "v": lambda ct, points, order=1, mode=CONSTANT, nus=(): SAMPLE(ct, points, order, mode, nus),
-        "points": lambda ct, v, points, order=1, mode=CONSTANT, nus=(): v * _slopes(ct, points, order, mode, nus),
+        "points": lambda ct, v, points, order=1, mode=CONSTANT, nus=(): (
+            v * _slopes(ct, points, order, mode, nus)
+        ),
     },
     operands="v points",
     name="scipy.ndimage.map_coordinates",
@@ -188,7 +202,9 @@ def _geometric_transform(
         found = [fgnp.stack([fgnp.asarray(c) for c in mapping(k, *args, **named)]) for k in np.ndindex(shape)]
         points = np.moveaxis(fgnp.stack(found).reshape((*shape, input.ndim)), -1, 0)
     elif points is None:
-        points = np.tensordot(as_array(matrix), _grid(shape), 1) + np.reshape(offset, (-1,) + (1,) * len(shape))
+        points = np.tensordot(as_array(matrix), _grid(shape), 1) + np.reshape(
+            offset, (-1,) + (1,) * len(shape)
+        )
     written(output, sampled(input, points + pad if pad else points, order, mode, cval))
 
 
@@ -234,7 +250,9 @@ POLES = {
 
 
 def _first_weights(n: int, z: float) -> Any:
-    """The weights of the sum that SciPy starts its filter with, for mirrored edges; its last term takes the sum so far."""
+    """The weights of the sum that SciPy starts its filter with, for mirrored edges; its last term takes the
+    sum so far.
+    """
     share, powers = z**n, z ** np.arange(n)
     total = np.zeros(n)
     total[0], total[-1] = 1.0, share
@@ -247,21 +265,27 @@ def _first_weights(n: int, z: float) -> Any:
 
 
 def _reflected(x, order=3, axis=-1):
-    """The transpose of SciPy's filter for mirrored edges, pole by pole. Its first value keeps it from being symmetric."""
+    """The transpose of SciPy's filter for mirrored edges, pole by pole. Its first value keeps it from being
+    symmetric.
+    """
     x = np.moveaxis(x, axis, -1).astype(np.float64)
     for z in reversed(POLES.get(order, []) if x.shape[-1] > 1 else []):
         ahead: Any = signal.lfilter([1.0], [1.0, -z], x)
         ahead = np.concatenate([-z * ahead[..., :-1], z / (z - 1) * ahead[..., -1:]], axis=-1)
         back: Any = signal.lfilter([1.0], [1.0, -z], ahead[..., ::-1])
         back = back[..., ::-1]
-        x = np.concatenate([0 * back[..., :1], back[..., 1:]], axis=-1) + back[..., :1] * _first_weights(x.shape[-1], z)
+        x = np.concatenate([0 * back[..., :1], back[..., 1:]], axis=-1) + back[..., :1] * _first_weights(
+            x.shape[-1], z
+        )
         x = x * (1 - z) * (1 - 1 / z)
     return np.moveaxis(x, -1, axis)
 
 
 COEFFICIENTS = linear(_coefficients, _coefficients_pull, batch="axis", name="scipy.ndimage.spline_filter1d")
 REFLECTED = linear(
-    _reflected, lambda ct, order=3, axis=-1: COEFFICIENTS(ct, order, axis, REFLECT), name="scipy.ndimage.spline_filter1d"
+    _reflected,
+    lambda ct, order=3, axis=-1: COEFFICIENTS(ct, order, axis, REFLECT),
+    name="scipy.ndimage.spline_filter1d",
 )
 
 
@@ -275,4 +299,6 @@ leaves(
     zoom_shift=_zoom_shift,
     spline_filter1d=_spline_filter1d,
 )
-ndimage.rerun("affine_transform geometric_transform map_coordinates rotate shift spline_filter spline_filter1d zoom")
+ndimage.rerun(
+    "affine_transform geometric_transform map_coordinates rotate shift spline_filter spline_filter1d zoom"
+)

@@ -1,8 +1,8 @@
 """Linear filters: correlation with a window, of an image that goes on beyond its edges; and Fourier filters.
 
-SciPy's own code runs down to its compiled loops, for which these rules stand. One primitive serves them: the correlation of
-a padded image with a window, where that lies within. Its transposes are such correlations, too: of the padded cotangent with the
-window turned around, and of the image with the cotangent.
+SciPy's own code runs down to its compiled loops, for which these rules stand. One primitive serves them: the
+correlation of a padded image with a window, where that lies within. Its transposes are such correlations,
+too: of the padded cotangent with the window turned around, and of the image with the cotangent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,15 @@ _nd_image = private("scipy.ndimage._nd_image")
 SMALL = 600  # up to so many elements in a window (or in the result) each is a step of a loop
 
 # What lies beyond the edges: SciPy's codes, as np.pad knows them.
-EDGES: dict[int, Any] = {0: "edge", 1: "wrap", 2: "symmetric", 3: "reflect", 4: "constant", 5: "wrap", 6: "constant"}
+EDGES: dict[int, Any] = {
+    0: "edge",
+    1: "wrap",
+    2: "symmetric",
+    3: "reflect",
+    4: "constant",
+    5: "wrap",
+    6: "constant",
+}
 
 
 def _within(x, w):
@@ -94,7 +102,9 @@ def _correlate1d(input: Any, weights: Any, axis: int, output: Any, mode: int, cv
     _correlated(input, as_array(weights).reshape(shape), output, mode, cval, origins)
 
 
-def _uniform_filter1d(input: Any, size: int, axis: int, output: Any, mode: int, cval: Any, origin: int) -> None:
+def _uniform_filter1d(
+    input: Any, size: int, axis: int, output: Any, mode: int, cval: Any, origin: int
+) -> None:
     _correlate1d(input, np.full(size, 1 / size), axis, output, mode, cval, origin)
 
 
@@ -126,7 +136,16 @@ ndimage.rerun(
 
 # ---- filters by functions of the user's ------------------------------------------------------------------------------
 def _generic_filter1d(
-    input: Any, function: Any, size: int, axis: int, output: Any, mode: int, cval: Any, origin: int, args: Any, named: Any
+    input: Any,
+    function: Any,
+    size: int,
+    axis: int,
+    output: Any,
+    mode: int,
+    cval: Any,
+    origin: int,
+    args: Any,
+    named: Any,
 ) -> None:
     import funcgrad.numpy as fgnp
 
@@ -143,7 +162,15 @@ def _generic_filter1d(
 
 
 def _generic_filter(
-    input: Any, function: Any, footprint: Any, output: Any, mode: int, cval: Any, origins: Any, args: Any, named: Any
+    input: Any,
+    function: Any,
+    footprint: Any,
+    output: Any,
+    mode: int,
+    cval: Any,
+    origins: Any,
+    args: Any,
+    named: Any,
 ) -> None:
     import funcgrad.numpy as fgnp
 

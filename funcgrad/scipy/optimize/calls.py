@@ -1,7 +1,7 @@
 """What the rules for solvers share: functions of the user's on plain values, and results with derivatives.
 
-SciPy solves with plain values. Then `funcgrad.root` attaches the derivatives by the implicit function theorem, in what is
-given as `args` and in what the user's functions close over.
+SciPy solves with plain values. Then `funcgrad.root` attaches the derivatives by the implicit function
+theorem, in what is given as `args` and in what the user's functions close over.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def uses_funcgrad(function: Any) -> bool:
         except ValueError:
             continue
     return any(isinstance(x, types.ModuleType) and x.__name__.startswith("funcgrad") for x in found) or any(
-        isinstance(x, types.FunctionType) and x is not function and x.__module__ == function.__module__ and _shallow(x)
+        isinstance(x, types.FunctionType)
+        and x is not function
+        and x.__module__ == function.__module__
+        and _shallow(x)
         for x in found
     )
 

@@ -1,4 +1,6 @@
-"""Least squares: non-linear, of curves, linear with bounds, monotone. The residuals' normal equations hold at the solution."""
+"""Least squares: non-linear, of curves, linear with bounds, monotone. The residuals' normal equations hold at
+the solution.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def _rho(z: Any, loss: Any) -> Any:
         return np.log1p(z)
     if loss == "arctan":
         return np.arctan(z)
-    raise NotImplementedError("scipy.optimize.least_squares with a loss of your own has no derivative rule: name one of SciPy's")
+    raise NotImplementedError(
+        "scipy.optimize.least_squares with a loss of your own has no derivative rule: name one of SciPy's"
+    )
 
 
 def _vector(fun: Function) -> Function:
@@ -62,10 +66,22 @@ def _pairs(bounds: Any, n: int) -> Any:
 
 
 @optimize.functional("least_squares")
-def least_squares(fun, x0, jac="2-point", bounds=(-np.inf, np.inf), loss="linear", f_scale=1.0, args=(), kwargs=None, **options):
+def least_squares(
+    fun,
+    x0,
+    jac="2-point",
+    bounds=(-np.inf, np.inf),
+    loss="linear",
+    f_scale=1.0,
+    args=(),
+    kwargs=None,
+    **options,
+):
     args, named = as_args(args), kwargs or {}
     given = bounds if isinstance(bounds, so.Bounds) else tuple(bounds)
-    plain_bounds = so.Bounds(values(given.lb), values(given.ub)) if isinstance(given, so.Bounds) else values(given)
+    plain_bounds = (
+        so.Bounds(values(given.lb), values(given.ub)) if isinstance(given, so.Bounds) else values(given)
+    )
     residuals = _vector(lambda x, *args: fun(x, *args, **named))
     found = so.least_squares(
         plainly(fun), start(x0), plainly(jac), plain_bounds, loss=loss, f_scale=f_scale, args=values(args), kwargs=values(named),
@@ -110,7 +126,11 @@ def curve_fit(
     f, xdata, ydata, p0=None, sigma=None, absolute_sigma=False, bounds=(-np.inf, np.inf), method=None, jac=None,
     full_output=False, **options,
 ):  # fmt: skip
-    plain_bounds = so.Bounds(values(bounds.lb), values(bounds.ub)) if isinstance(bounds, so.Bounds) else values(tuple(bounds))
+    plain_bounds = (
+        so.Bounds(values(bounds.lb), values(bounds.ub))
+        if isinstance(bounds, so.Bounds)
+        else values(tuple(bounds))
+    )
     found = so.curve_fit(
         plainly(f), values(xdata), values(ydata), None if p0 is None else start(p0), values(sigma), absolute_sigma,
         bounds=plain_bounds, method=method, jac=plainly(jac), full_output=full_output, **options,
@@ -161,7 +181,9 @@ def lsq_linear(A, b, bounds=(-np.inf, np.inf), **options):
     found = so.lsq_linear(np.asarray(plain(a)), np.asarray(plain(b)), (low, high), **values(options))
     near_low = np.isfinite(low) & (abs(found.x - low) <= 1e-8 * np.maximum(1, abs(low)))
     near_high = np.isfinite(high) & (abs(found.x - high) <= 1e-8 * np.maximum(1, abs(high)))
-    parts = {int(i): lower[i] for i in np.flatnonzero(near_low)} | {int(i): upper[i] for i in np.flatnonzero(near_high)}
+    parts = {int(i): lower[i] for i in np.flatnonzero(near_low)} | {
+        int(i): upper[i] for i in np.flatnonzero(near_high)
+    }
     right = b
     for i, value in parts.items():
         right = right - a[:, i] * value
@@ -169,7 +191,9 @@ def lsq_linear(A, b, bounds=(-np.inf, np.inf), **options):
     inner = _on_free(a, right, free)
     x = _spread(parts | {int(i): inner[k] for k, i in enumerate(free)}, n).astype(found.x.dtype)
     fun = a @ x - b
-    return with_fields(found, x=x, fun=fun, cost=0.5 * np.sum(fun * fun), unbounded_sol=found.get("unbounded_sol"))
+    return with_fields(
+        found, x=x, fun=fun, cost=0.5 * np.sum(fun * fun), unbounded_sol=found.get("unbounded_sol")
+    )
 
 
 @optimize.composite("isotonic_regression")

@@ -1,12 +1,13 @@
 """Minima: the gradient vanishes there, and the Hessian tells how the minimum moves.
 
-Bounds and constraints: what is active stays active. With the active constraints c(x) = 0 and their multipliers m, the solution is
-that of grad f - m grad c = 0, c = 0 (Fiacco, "Introduction to Sensitivity and Stability Analysis in Nonlinear Programming",
-1983).
-A constraint that is active with a multiplier of 0 has derivatives of two sides, which differ: it is refused by name.
+Bounds and constraints: what is active stays active. With the active constraints c(x) = 0 and their
+multipliers m, the solution is that of grad f - m grad c = 0, c = 0 (Fiacco, "Introduction to Sensitivity and
+Stability Analysis in Nonlinear Programming", 1983). A constraint that is active with a multiplier of 0 has
+derivatives of two sides, which differ: it is refused by name.
 
-SciPy finds the minimum by the method, with the derivatives that it would use itself; methods that can't do without a gradient
-or a Hessian are given exact ones, and so are functions that are written with funcgrad.numpy, outside of transforms.
+SciPy finds the minimum by the method, with the derivatives that it would use itself; methods that can't do
+without a gradient or a Hessian are given exact ones, and so are functions that are written with
+funcgrad.numpy, outside of transforms.
 """
 
 from __future__ import annotations
@@ -52,20 +53,44 @@ def _objective(fun: Function) -> Function:
 
 # ---- exact derivatives for the methods -----------------------------------------------------------------------------------
 
-_GRADIENT = frozenset("cg bfgs newton-cg l-bfgs-b tnc slsqp dogleg trust-ncg trust-krylov trust-exact trust-constr".split())  # noqa: SIM905
+_GRADIENT = frozenset(
+    [
+        "cg",
+        "bfgs",
+        "newton-cg",
+        "l-bfgs-b",
+        "tnc",
+        "slsqp",
+        "dogleg",
+        "trust-ncg",
+        "trust-krylov",
+        "trust-exact",
+        "trust-constr",
+    ]
+)
 _NEEDS_GRADIENT = frozenset(["newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact"])
 _NEEDS_HESSIAN = frozenset(["dogleg", "trust-ncg", "trust-krylov", "trust-exact"])
 
 
-def exact_derivatives(fun: Function, method: Any, jac: Any, hess: Any, hessp: Any, *, wanted: bool) -> tuple[Any, Any, Any]:
-    """jac=, hess= and hessp= for SciPy: the user's, or exact ones where the method needs them, or where they are wanted."""
+def exact_derivatives(
+    fun: Function, method: Any, jac: Any, hess: Any, hessp: Any, *, wanted: bool
+) -> tuple[Any, Any, Any]:
+    """jac=, hess= and hessp= for SciPy: the user's, or exact ones where the method needs them, or where they
+    are wanted.
+    """
     name = method.lower() if isinstance(method, str) else ""
     value_of = (lambda *given: fun(*given)[0]) if jac is True else fun
     if jac is None and (name in _NEEDS_GRADIENT or wanted and (name in _GRADIENT or method is None)):
         jac = plainly(grad(_objective(value_of)))
-    if hess is None and hessp is None and (name in _NEEDS_HESSIAN or wanted and name in ("newton-cg", "trust-constr")):
+    if (
+        hess is None
+        and hessp is None
+        and (name in _NEEDS_HESSIAN or wanted and name in ("newton-cg", "trust-constr"))
+    ):
         if name in ("newton-cg", "trust-ncg", "trust-krylov"):
-            hessp = plainly(lambda x, p, *args: jvp(lambda x: grad(_objective(value_of))(x, *args), (x,), (p,))[1])
+            hessp = plainly(
+                lambda x, p, *args: jvp(lambda x: grad(_objective(value_of))(x, *args), (x,), (p,))[1]
+            )
         else:
             hess = plainly(hessian(_objective(value_of)))
     return jac, hess, hessp
@@ -96,7 +121,9 @@ def _at(x: float, bound: float) -> bool:
     return bool(np.isfinite(bound) and abs(x - bound) <= 1e-8 * max(1.0, abs(bound)))
 
 
-def constrained(gradient: Function, x: Any, args: tuple[Any, ...], bounds: Any = None, constraints: Any = ()) -> Any:
+def constrained(
+    gradient: Function, x: Any, args: tuple[Any, ...], bounds: Any = None, constraints: Any = ()
+) -> Any:
     """The minimum x with its derivatives; `gradient(x, *args)` is the gradient of what is minimised."""
     n = x.size
     lower, upper = _bounds_of(bounds, n)
@@ -120,7 +147,9 @@ def _check_multipliers(multipliers: Any, scale: Any, what: str) -> None:
         )
 
 
-def _kkt(gradient: Any, x: Any, args: Any, fixed: Any, at_bounds: Any, active: list[Active], slope: Any) -> Any:
+def _kkt(
+    gradient: Any, x: Any, args: Any, fixed: Any, at_bounds: Any, active: list[Active], slope: Any
+) -> Any:
     free, n = np.flatnonzero(~fixed), x.size
     count = sum(a.size for a in active)
 
@@ -180,7 +209,9 @@ def _active(constraints: Any, x: Any, args: tuple[Any, ...]) -> Any:
             rows = np.flatnonzero(abs(value - plain_side) <= 1e-6 * np.maximum(1, size))
             if rows.size:
                 yield Active(lambda x, *_, f=function, b=side, rows=rows: f(x)[rows] - b[rows], rows.size)
-            if np.array_equal(np.broadcast_to(values(c.lb), value.shape), np.broadcast_to(values(c.ub), value.shape)):
+            if np.array_equal(
+                np.broadcast_to(values(c.lb), value.shape), np.broadcast_to(values(c.ub), value.shape)
+            ):
                 break
 
 
@@ -197,20 +228,26 @@ def plain_constraints(constraints: Any) -> Any:
         return so.LinearConstraint(values(constraints.A), values(constraints.lb), values(constraints.ub))
     if isinstance(constraints, so.NonlinearConstraint):
         jac = plainly(constraints.jac)
-        return so.NonlinearConstraint(plainly(constraints.fun), values(constraints.lb), values(constraints.ub), jac)
+        return so.NonlinearConstraint(
+            plainly(constraints.fun), values(constraints.lb), values(constraints.ub), jac
+        )
     return constraints
 
 
 def plain_bounds(bounds: Any) -> Any:
     """Bounds of plain numbers."""
-    return so.Bounds(values(bounds.lb), values(bounds.ub)) if isinstance(bounds, so.Bounds) else values(bounds)
+    return (
+        so.Bounds(values(bounds.lb), values(bounds.ub)) if isinstance(bounds, so.Bounds) else values(bounds)
+    )
 
 
 # ---- the public functions ------------------------------------------------------------------------------------------------
 
 
 @optimize.functional("minimize")
-def minimize(fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(), **options):
+def minimize(
+    fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(), **options
+):
     args = as_args(args)
     wanted = not is_running() and uses_funcgrad(fun)
     jac_, hess_, hessp_ = exact_derivatives(fun, method, jac, hess, hessp, wanted=wanted)
@@ -240,8 +277,14 @@ def _old(name: str, own: str = "") -> None:
         plain["x0"] = start(given["x0"])
         found = theirs(**plain)
         several = isinstance(found, tuple)
-        value = (lambda *z: fun(*z)[0]) if own == "pair" and given.get("fprime") is None and not given.get("approx_grad") else fun
-        x = constrained(grad(_objective(value)), np.asarray(found[0] if several else found), args, given.get("bounds"))
+        value = (
+            (lambda *z: fun(*z)[0])
+            if own == "pair" and given.get("fprime") is None and not given.get("approx_grad")
+            else fun
+        )
+        x = constrained(
+            grad(_objective(value)), np.asarray(found[0] if several else found), args, given.get("bounds")
+        )
         if not several:
             return x
         has_value = name not in ("fmin_tnc",)
@@ -274,7 +317,13 @@ def _global(name: str) -> None:
             options["args"] = values(inner)
         found = theirs(plainly(func), **options)
         gradient = grad(_objective(func))
-        x = constrained(gradient, np.asarray(found.x, dtype=float), inner, given.get("bounds"), given.get("constraints") or ())
+        x = constrained(
+            gradient,
+            np.asarray(found.x, dtype=float),
+            inner,
+            given.get("bounds"),
+            given.get("constraints") or (),
+        )
         return with_fields(found, x=x, fun=_number(func(x, *inner)))
 
 
@@ -285,7 +334,9 @@ for _name in ("basinhopping", "differential_evolution", "shgo", "dual_annealing"
 @optimize.functional("brute")
 def brute(func, ranges, args=(), full_output=0, finish=so.fmin, **options):
     args = as_args(args)
-    found = so.brute(plainly(func), values(ranges), values(args), full_output=full_output, finish=finish, **options)
+    found = so.brute(
+        plainly(func), values(ranges), values(args), full_output=full_output, finish=finish, **options
+    )
     x = np.asarray(found[0] if full_output else found, dtype=float)
     if finish is not None:
         x = solved(grad(_objective(func)), x, args)
@@ -304,8 +355,11 @@ def _least(fun: Function, x: Any, args: tuple[Any, ...], bounds: Any = None) -> 
     if bounds is not None:
         low, high = values(bounds)
         slope = float(values(_slope(fun)(x[()], *values(args))))
-        if min(x - low, high - x) <= 1e-5 * max(1.0, abs(high - low)) and abs(slope) > 1e-4:  # the method keeps within
-            return as_operand(bounds[0] if x - low < high - x else bounds[1]) + (x - (low if x - low < high - x else high))
+        # the method keeps within
+        if min(x - low, high - x) <= 1e-5 * max(1.0, abs(high - low)) and abs(slope) > 1e-4:
+            return as_operand(bounds[0] if x - low < high - x else bounds[1]) + (
+                x - (low if x - low < high - x else high)
+            )
     return solved(_slope(fun), x[()] if x.ndim == 0 else x, args)
 
 

@@ -1,7 +1,7 @@
 """Linear programs and assignments: the solution is where the active constraints meet.
 
-While the active constraints stay the same, x solves a square linear system of them. A degenerate vertex, where more
-constraints meet than there are unknowns, or fewer, has no derivative and is refused by name.
+While the active constraints stay the same, x solves a square linear system of them. A degenerate vertex,
+where more constraints meet than there are unknowns, or fewer, has no derivative and is refused by name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from funcgrad.scipy.optimize.calls import values, with_fields
 
 optimize = Chapter("optimize")
 optimize.rerun("rosen rosen_der rosen_hess rosen_hess_prod")
-optimize.piecewise_constant("linear_sum_assignment", signature="cost_matrix, maximize=False", operands="cost_matrix")
+optimize.piecewise_constant(
+    "linear_sum_assignment", signature="cost_matrix, maximize=False", operands="cost_matrix"
+)
 
 
 def _bounds(bounds: Any, n: int) -> list[tuple[Any, Any]]:

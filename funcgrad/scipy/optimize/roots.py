@@ -20,7 +20,9 @@ optimize = Chapter("optimize")
 
 def _scalar(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
     """The root x of a function of a number."""
-    return solved(lambda x, *args: as_operand(f(x, *args)), np.asarray(x, dtype=np.result_type(x, float))[()], args)
+    return solved(
+        lambda x, *args: as_operand(f(x, *args)), np.asarray(x, dtype=np.result_type(x, float))[()], args
+    )
 
 
 # ---- functions of a number -----------------------------------------------------------------------------------------------
@@ -32,7 +34,9 @@ def _bracketed(name: str) -> None:
     @optimize.functional(name)
     def body(f, a, b, args=(), full_output=False, **options):
         args = as_args(args)
-        found = theirs(plainly(f), values(a), values(b), values(args), full_output=full_output, **values(options))
+        found = theirs(
+            plainly(f), values(a), values(b), values(args), full_output=full_output, **values(options)
+        )
         x = _scalar(f, found[0] if full_output else found, args)
         return (x, with_fields(found[1], root=x)) if full_output else x
 
@@ -44,7 +48,9 @@ for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
 @optimize.functional("root_scalar")
 def root_scalar(f, args=(), fprime=None, fprime2=None, **options):
     args = as_args(args)
-    found = so.root_scalar(plainly(f), values(args), fprime=plainly(fprime), fprime2=plainly(fprime2), **values(options))
+    found = so.root_scalar(
+        plainly(f), values(args), fprime=plainly(fprime), fprime2=plainly(fprime2), **values(options)
+    )
     value_only = f if callable(fprime) or not fprime else lambda *given: f(*given)[0]
     return with_fields(found, root=_scalar(value_only, found.root, args))
 
@@ -59,7 +65,9 @@ def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=Fa
     out = _elementwise(func, x, args) if x.ndim else _scalar(func, x[()], args)
     if not full_output:
         return out
-    return with_fields(found, root=out) if several and hasattr(found, "_replace") is False else (out, *found[1:])
+    return (
+        with_fields(found, root=out) if several and hasattr(found, "_replace") is False else (out, *found[1:])
+    )
 
 
 def _elementwise(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
@@ -82,7 +90,9 @@ def _system(fun: Any, x: Any, args: tuple[Any, ...]) -> Any:
 @optimize.functional("root")
 def root(fun, x0, args=(), method="hybr", jac=None, callback=None, **options):
     args = as_args(args)
-    found = so.root(plainly(fun), start(x0), values(args), method, plainly(jac), callback=callback, **values(options))
+    found = so.root(
+        plainly(fun), start(x0), values(args), method, plainly(jac), callback=callback, **values(options)
+    )
     value_only = (lambda *given: fun(*given)[0]) if jac is True else fun
     x = _system(value_only, found.x, args)
     return with_fields(found, x=x, fun=as_operand(value_only(x, *args)))
@@ -113,7 +123,15 @@ def _nonlinear(name: str) -> None:
         return _system(F, np.asarray(theirs(plainly(F), start(xin), **values(options))), ())
 
 
-for _name in ("broyden1", "broyden2", "anderson", "linearmixing", "diagbroyden", "excitingmixing", "newton_krylov"):
+for _name in (
+    "broyden1",
+    "broyden2",
+    "anderson",
+    "linearmixing",
+    "diagbroyden",
+    "excitingmixing",
+    "newton_krylov",
+):
     _nonlinear(_name)
 
 

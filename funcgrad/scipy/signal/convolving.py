@@ -1,4 +1,6 @@
-"""Convolution and correlation: one full convolution, of which the modes are parts, and whose transposes are valid parts."""
+"""Convolution and correlation: one full convolution, of which the modes are parts, and whose transposes are
+valid parts.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,9 @@ _designs = private("scipy.signal._filter_design")
 leaves("scipy.signal._filter_design", _bessel_zeros=on_values(_designs._bessel_zeros))  # of a whole order
 signal.rerun("freqz freqz_zpk freqz_sos sosfreqz freqs freqs_zpk group_delay bilinear bilinear_zpk normalize")
 signal.rerun("lp2lp lp2hp lp2bp lp2bs lp2lp_zpk lp2hp_zpk lp2bp_zpk lp2bs_zpk")
-signal.rerun("tf2zpk zpk2tf tf2sos zpk2sos sos2tf sos2zpk tf2ss ss2tf zpk2ss ss2zpk residue residuez invres invresz")
+signal.rerun(
+    "tf2zpk zpk2tf tf2sos zpk2sos sos2tf sos2zpk tf2ss ss2tf zpk2ss ss2zpk residue residuez invres invresz"
+)
 signal.unsupported(
     "remez iirdesign buttord cheb1ord cheb2ord ellipord kaiserord",
     "it searches for an order, or exchanges the extremal frequencies one by one",

@@ -1,8 +1,9 @@
 """Linear filters along an axis: lfilter, sosfilt, upfirdn, and what SciPy's own code makes of them.
 
-Three functions serve all of it, and are each other's transposes. `fir` is a causal convolution, `lags` the correlation with
-delayed copies, `recursive` the filter 1/a. Backwards in time a filter is its own transpose, and the sensitivity in a
-coefficient of 1/a is the filtered, delayed output (J. Makhoul, "Linear prediction", Proceedings of the IEEE 63 (1975), 561).
+Three functions serve all of it, and are each other's transposes. `fir` is a causal convolution, `lags` the
+correlation with delayed copies, `recursive` the filter 1/a. Backwards in time a filter is its own transpose,
+and the sensitivity in a coefficient of 1/a is the filtered, delayed output (J. Makhoul, "Linear prediction",
+Proceedings of the IEEE 63 (1975), 561).
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def _fir(b, x):
     if b.shape[0] == 1:
         return b[0] * x
     return (
-        theirs.oaconvolve(x, b.reshape((1,) * (x.ndim - 1) + (-1,)), axes=-1)[..., : x.shape[-1]] if _long(b, x) else _taps(b, x)
+        theirs.oaconvolve(x, b.reshape((1,) * (x.ndim - 1) + (-1,)), axes=-1)[..., : x.shape[-1]]
+        if _long(b, x)
+        else _taps(b, x)
     )
 
 
@@ -103,7 +106,9 @@ def _pushed(t: Any, a: Any, out: Any) -> Any:
 def filtered(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     """The output of the filter b/a, and with `zi` its final state, too."""
     b, a, x = as_array(b), as_array(a), as_array(x)
-    dtype = np.result_type(*(v.dtype for v in (b, a, x)), *([] if zi is None else [as_array(zi).dtype]), np.float32)
+    dtype = np.result_type(
+        *(v.dtype for v in (b, a, x)), *([] if zi is None else [as_array(zi).dtype]), np.float32
+    )
     b, a = b.astype(dtype) / a[0], a.astype(dtype) / a[0]
     x = np.moveaxis(x.astype(dtype), axis, -1)
     u = FIR(b, x)
@@ -117,7 +122,11 @@ def filtered(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     u = np.concatenate([u[..., :head] + zi[..., :head], u[..., head:]], axis=-1)
     y = u if a.shape[0] == 1 else RECURSIVE(a, u)
     state = _state(b, a, x, y, order)
-    late = np.zeros_like(state) if order <= n else np.concatenate([zi[..., n:], np.zeros_like(zi[..., :n])], axis=-1)
+    late = (
+        np.zeros_like(state)
+        if order <= n
+        else np.concatenate([zi[..., n:], np.zeros_like(zi[..., :n])], axis=-1)
+    )
     return np.moveaxis(y, -1, axis), np.moveaxis(state + late, -1, axis)
 
 
@@ -138,7 +147,9 @@ def _state(b: Any, a: Any, x: Any, y: Any, order: int) -> Any:
 def _lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     b, a, x = np.atleast_1d(as_array(b)), np.atleast_1d(as_array(a)), as_array(x)
     if b.ndim != 1 or a.ndim != 1 or not x.ndim:
-        raise ValueError(f"lfilter: b {b.shape} and a {a.shape} must have one axis, and x {x.shape} at least one")
+        raise ValueError(
+            f"lfilter: b {b.shape} and a {a.shape} must have one axis, and x {x.shape} at least one"
+        )
     return filtered(b, a, x, axis, zi)
 
 
@@ -159,7 +170,9 @@ def _sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     return x if zi is None else (x, np.stack(states))
 
 
-signal.rerun("filtfilt sosfiltfilt lfiltic lfilter_zi sosfilt_zi deconvolve savgol_filter savgol_coeffs decimate")
+signal.rerun(
+    "filtfilt sosfiltfilt lfiltic lfilter_zi sosfilt_zi deconvolve savgol_filter savgol_coeffs decimate"
+)
 
 
 # ---- upsampling, a filter, downsampling ------------------------------------------------------------------------------
@@ -194,7 +207,9 @@ def _to_filter(ct, h, x, up=1, down=1):
     return total
 
 
-UP_FIR_DOWN = multilinear(_up_fir_down, _to_filter, _to_signal, operands="h x", batch=_rows, name="scipy.signal.upfirdn")
+UP_FIR_DOWN = multilinear(
+    _up_fir_down, _to_filter, _to_signal, operands="h x", batch=_rows, name="scipy.signal.upfirdn"
+)
 
 
 @signal.composite("upfirdn")

@@ -48,5 +48,7 @@ leaves(
     symiirorder2_ic_fwd=_starts(theirs.symiirorder2_ic_fwd),
     symiirorder2_ic_bwd=_starts(theirs.symiirorder2_ic_bwd),
 )
-signal.rerun("spline_filter gauss_spline cspline1d qspline1d cspline2d qspline2d cspline1d_eval qspline1d_eval")
+signal.rerun(
+    "spline_filter gauss_spline cspline1d qspline1d cspline2d qspline2d cspline1d_eval qspline1d_eval"
+)
 signal.rerun("symiirorder1 symiirorder2")

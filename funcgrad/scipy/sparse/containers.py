@@ -1,7 +1,7 @@
 """SciPy's sparse arrays and matrices, which may be made of tracers and meet tracers.
 
-A container of plain entries is a subclass of SciPy's: it works as that does, and hands tracers on. One of tracers is a
-TracedSparse.
+A container of plain entries is a subclass of SciPy's: it works as that does, and hands tracers on. One of
+tracers is a TracedSparse.
 """
 
 from __future__ import annotations
@@ -98,14 +98,17 @@ def _container(theirs: type) -> type:
 # ---- made of tracers -----------------------------------------------------------------------------------------------------
 
 
-def _of_tracers(cls: type, arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, **kwargs: Any) -> TracedSparse:
+def _of_tracers(
+    cls: type, arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, **kwargs: Any
+) -> TracedSparse:
     name = cls.__name__
     data, structure = _entries(name[:3], arg1, shape, kwargs)
     if dtype is not None:
         data = data.astype(dtype)
     made = TracedSparse(data, structure, name[:3], name.endswith("array"))
     if name[:3] in ("csr", "csc") and isinstance(arg1, tuple) and len(arg1) == 2:
-        return TracedSparse(data, structure, "coo", made.is_array).asformat(name[:3])  # entries in one place are added up
+        # entries in one place are added up
+        return TracedSparse(data, structure, "coo", made.is_array).asformat(name[:3])
     return made
 
 

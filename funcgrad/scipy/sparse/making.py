@@ -1,4 +1,6 @@
-"""What makes sparse matrices: diagonals, blocks, Kronecker products. Those of plain entries may meet tracers afterwards."""
+"""What makes sparse matrices: diagonals, blocks, Kronecker products. Those of plain entries may meet tracers
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +45,16 @@ def entering(theirs: Any, body: Any, name: str) -> Any:
 _made("eye eye_array identity random random_array rand load_npz spdiags")
 
 
-def _diagonals(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None) -> Any:
+def _diagonals(
+    diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
+) -> Any:
     offsets = np.atleast_1d(np.asarray(offsets))
     first = as_operand(diagonals[0]) if isinstance(diagonals, (list, tuple)) else as_operand(diagonals)
-    parts = [as_operand(d) for d in diagonals] if isinstance(diagonals, (list, tuple)) and first.ndim else [as_operand(diagonals)]
+    parts = (
+        [as_operand(d) for d in diagonals]
+        if isinstance(diagonals, (list, tuple)) and first.ndim
+        else [as_operand(diagonals)]
+    )
     if len(offsets) == 1 and not parts[0].ndim:
         parts = [as_operand(diagonals)]
     if shape is None:
@@ -59,7 +67,9 @@ def _diagonals(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any 
         rows.append(np.arange(length) - min(k, 0))
         cols.append(np.arange(length) + max(k, 0))
         data.append(d)
-    made = TracedSparse(np.concatenate(data), Structure(np.concatenate(rows), np.concatenate(cols), shape), "dia", True)
+    made = TracedSparse(
+        np.concatenate(data), Structure(np.concatenate(rows), np.concatenate(cols), shape), "dia", True
+    )
     return made if format is None else made.asformat(format)
 
 

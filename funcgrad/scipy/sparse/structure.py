@@ -1,4 +1,5 @@
-"""Where the entries of a sparse matrix are, and products with it: the work is that of SciPy's, nothing is made dense.
+"""Where the entries of a sparse matrix are, and products with it: the work is that of SciPy's, nothing is
+made dense.
 
 product(data, x, s)      the matrix with these entries times x; linear in both
 sampled(u, v, s)         the entries of u v.T at these places: what the cotangent of a product gives to the data
@@ -58,10 +59,18 @@ def _sampled(u: Any, v: Any, s: Structure) -> Any:
 
 
 product: Any = multilinear(
-    _product, lambda ct, x, s: sampled(ct, x, s), lambda ct, data, s: product(data, ct, s.T), operands="data x", name="sparse @ x"
+    _product,
+    lambda ct, x, s: sampled(ct, x, s),
+    lambda ct, data, s: product(data, ct, s.T),
+    operands="data x",
+    name="sparse @ x",
 )
 sampled: Any = multilinear(
-    _sampled, lambda ct, v, s: product(ct, v, s), lambda ct, u, s: product(ct, u, s.T), operands="u v", name="sparse sampled"
+    _sampled,
+    lambda ct, v, s: product(ct, v, s),
+    lambda ct, u, s: product(ct, u, s.T),
+    operands="u v",
+    name="sparse sampled",
 )
 
 

@@ -1,7 +1,8 @@
-"""A sparse matrix whose entries are a tracer. The pattern is constant; what is done with the matrix is done with its entries.
+"""A sparse matrix whose entries are a tracer. The pattern is constant; what is done with the matrix is done
+with its entries.
 
-It behaves as SciPy's does: products with arrays and with sparse matrices, sums, slices, other formats. Entries are kept by place
-(rows, columns, data); `format` is only remembered.
+It behaves as SciPy's does: products with arrays and with sparse matrices, sums, slices, other formats.
+Entries are kept by place (rows, columns, data); `format` is only remembered.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def traced(x: Any, like: str = "coo") -> TracedSparse:
     x = as_operand(x)
     plain = np.asarray(concrete(x))
     rows, cols = np.nonzero(np.atleast_2d(plain))
-    return TracedSparse(np.atleast_2d(x)[rows, cols], Structure(rows, cols, np.atleast_2d(plain).shape), like, True)
+    return TracedSparse(
+        np.atleast_2d(x)[rows, cols], Structure(rows, cols, np.atleast_2d(plain).shape), like, True
+    )
 
 
 class TracedSparse:
@@ -89,7 +92,11 @@ class TracedSparse:
     @property
     def indptr(self) -> Any:
         """As SciPy's, for data by rows or columns."""
-        major, count = (self.structure.rows, self.shape[0]) if self.format == "csr" else (self.structure.cols, self.shape[1])
+        major, count = (
+            (self.structure.rows, self.shape[0])
+            if self.format == "csr"
+            else (self.structure.cols, self.shape[1])
+        )
         return np.concatenate([[0], np.cumsum(np.bincount(major, minlength=count))])
 
     def __repr__(self) -> str:
@@ -112,7 +119,9 @@ class TracedSparse:
             structure, member = self.structure.T.unique()
             structure = structure.T
         data = (
-            self.data[np.argsort(member)] if len(structure.rows) == self.nnz else gathered(self.data, member, len(structure.rows))
+            self.data[np.argsort(member)]
+            if len(structure.rows) == self.nnz
+            else gathered(self.data, member, len(structure.rows))
         )
         return self._like(data, structure, format)
 
@@ -120,7 +129,9 @@ class TracedSparse:
         if name.startswith("to") and name[2:] in FORMATS:
             return lambda *args, **kwargs: self.asformat(name[2:])
         if name in _ELEMENTWISE:
-            return lambda: self._like(getattr(np, name)(self.asformat("csr").data), self.asformat("csr").structure)
+            return lambda: self._like(
+                getattr(np, name)(self.asformat("csr").data), self.asformat("csr").structure
+            )
         raise AttributeError(
             f"a sparse matrix of tracers has no {name!r}. Write it in terms of products, sums, multiply and toarray(), or with "
             "its entries x.data."
@@ -197,7 +208,9 @@ class TracedSparse:
         if b is other:
             b = other._like(*_sorted(other))
         if a.shape[1] != b.shape[0]:
-            raise ValueError(f"matmul: dimension mismatch with signature (n,k={a.shape[1]}),(k={b.shape[0]},m)->(n,m)")
+            raise ValueError(
+                f"matmul: dimension mismatch with signature (n,k={a.shape[1]}),(k={b.shape[0]},m)->(n,m)"
+            )
         pointers = np.concatenate([[0], np.cumsum(np.bincount(b.structure.rows, minlength=b.shape[0]))])
         counts = np.diff(pointers)[a.structure.cols]
         first = np.repeat(np.arange(a.nnz), counts)
@@ -236,7 +249,11 @@ class TracedSparse:
 
     def __add__(self, other: Any) -> Any:
         if not is_sparse(other):
-            return self if np.ndim(other) == 0 and not isinstance(other, Tracer) and other == 0 else self.toarray() + other
+            return (
+                self
+                if np.ndim(other) == 0 and not isinstance(other, Tracer) and other == 0
+                else self.toarray() + other
+            )
         other = traced(other)
         dtype = np.result_type(self.dtype, other.dtype)
         data = np.concatenate([self.data.astype(dtype), other.data.astype(dtype)])
@@ -318,7 +335,21 @@ class TracedSparse:
 
 
 _ELEMENTWISE = frozenset(
-    ["sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "expm1", "log1p", "sqrt", "deg2rad", "rad2deg"]
+    [
+        "sin",
+        "tan",
+        "arcsin",
+        "arctan",
+        "sinh",
+        "tanh",
+        "arcsinh",
+        "arctanh",
+        "expm1",
+        "log1p",
+        "sqrt",
+        "deg2rad",
+        "rad2deg",
+    ]
 )
 _REFLECTED = {np.matmul: "__rmatmul__", np.multiply: "__rmul__", np.add: "__radd__", np.subtract: "__rsub__"}
 _FORWARD = {
@@ -336,7 +367,13 @@ def answered(matrix: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> 
         return NotImplemented
     if len(inputs) == 1:
         name = ufunc.__name__
-        return getattr(matrix, name)() if name in _ELEMENTWISE else abs(matrix) if ufunc is np.absolute else NotImplemented
+        return (
+            getattr(matrix, name)()
+            if name in _ELEMENTWISE
+            else abs(matrix)
+            if ufunc is np.absolute
+            else NotImplemented
+        )
     first, second = inputs
     name = _FORWARD.get(ufunc) if first is matrix else _REFLECTED.get(ufunc)
     if name is None or not hasattr(type(matrix), name):

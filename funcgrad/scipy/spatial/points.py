@@ -27,7 +27,9 @@ def minkowski_distance(x, y, p=2):
 def distance_matrix(x, y, p=2, threshold=1000000):
     x, y = _double(x), _double(y)
     if x.shape[1] != y.shape[1]:
-        raise ValueError(f"x contains {x.shape[1]}-dimensional vectors but y contains {y.shape[1]}-dimensional vectors")
+        raise ValueError(
+            f"x contains {x.shape[1]}-dimensional vectors but y contains {y.shape[1]}-dimensional vectors"
+        )
     return _minkowski(x[:, None, :], y[None, :, :], p)
 
 
@@ -36,7 +38,9 @@ def _values(x: Any) -> Any:
 
 
 class _Neighbours:
-    """What the trees share: the search is SciPy's, on plain values; the distances are computed from what it found."""
+    """What the trees share: the search is SciPy's, on plain values; the distances are computed from what it
+    found.
+    """
 
     def __init__(self, data: Any, *args: Any, **kwargs: Any) -> None:
         self._points = data if carries_tracer(data) else None
@@ -45,7 +49,15 @@ class _Neighbours:
     def __carries_tracer__(self) -> bool:
         return self._points is not None
 
-    def query(self, x: Any, k: Any = 1, eps: float = 0.0, p: float = 2.0, distance_upper_bound: float = np.inf, workers: int = 1):
+    def query(
+        self,
+        x: Any,
+        k: Any = 1,
+        eps: float = 0.0,
+        p: float = 2.0,
+        distance_upper_bound: float = np.inf,
+        workers: int = 1,
+    ):
         """As SciPy's; the distances have derivatives in x and in the points."""
         theirs: Any = super()
         if RUNNING.get() is None or not carries_tracer((x, self)):
@@ -56,7 +68,9 @@ class _Neighbours:
         found = np.asarray(where) < self.n
         near = points[np.where(found, where, 0)]
         spread = x[..., None, :] if np.ndim(where) > x.ndim - 1 else x
-        return np.where(found, _minkowski(spread.astype(np.float64), near.astype(np.float64), p), np.inf), where
+        return np.where(
+            found, _minkowski(spread.astype(np.float64), near.astype(np.float64), p), np.inf
+        ), where
 
 
 class KDTree(_Neighbours, ss.KDTree):

@@ -1,8 +1,9 @@
-"""Bessel functions and their kin: each derivative is a combination of neighbouring orders (DLMF 10.6, 10.29, 11.4).
+"""Bessel functions and their kin: each derivative is a combination of neighbouring orders (DLMF 10.6, 10.29,
+11.4).
 
-Near 0 the neighbours differ by many orders of magnitude, and cancel or underflow: there the power series is differentiated
-term by term. The scaled functions lose the exponential in which they would grow, and what is left changes slowly: there the
-combination cancels, and Cauchy's formula takes its place.
+Near 0 the neighbours differ by many orders of magnitude, and cancel or underflow: there the power series is
+differentiated term by term. The scaled functions lose the exponential in which they would grow, and what is
+left changes slowly: there the combination cancels, and Cauchy's formula takes its place.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ def _power(x: Any, p: Any, n: int, coefficient: Any) -> Any:
 
 
 def _near_zero(x: Any, p: Any, a: Any, b: Any, sign: int, n: int) -> Any:
-    """The n-th derivative of the sum of sign**k (x/2)**(2k+p) / (gamma(a+k) gamma(b+k)) (DLMF 10.25.2, 11.2.1, 11.2.2)."""
+    """The n-th derivative of the sum of sign**k (x/2)**(2k+p) / (gamma(a+k) gamma(b+k)) (DLMF 10.25.2,
+    11.2.1, 11.2.2).
+    """
     out: Any = 0.0
     with np.errstate(all="ignore"):
         for k in range(20 + 2 * n, -1, -1):
@@ -62,7 +65,13 @@ def _mean(function: Any, x: Any, y: Any, n: int) -> Any:
 
 def _far_i(x: Any, y: Any) -> Any:
     """iv. Far out, where SciPy's is infinite too early, from the scaled function."""
-    return repaired(special.iv(x, y), abs(np.real(y)) > 500, lambda x, y: _unscaled(special.ive(x, y), abs(np.real(y))), x, y)
+    return repaired(
+        special.iv(x, y),
+        abs(np.real(y)) > 500,
+        lambda x, y: _unscaled(special.ive(x, y), abs(np.real(y))),
+        x,
+        y,
+    )
 
 
 def _far_k(x: Any, y: Any) -> Any:
@@ -97,9 +106,13 @@ elementwise("hankel2e", ORDER, lambda x, y, out: neighbours(special.hankel2e)(x,
 
 # ---- scaled ----------------------------------------------------------------------------------------------------------
 def _ive_derivative(x: Any, y: Any, n: int) -> Any:
-    """The n-th derivative of exp(-y) iv(x, y) for y >= 0: 2**-n times the central difference of 2n-th order in the order."""
+    """The n-th derivative of exp(-y) iv(x, y) for y >= 0: 2**-n times the central difference of 2n-th order
+    in the order.
+    """
     out = _difference(special.ive, x, y, n)
-    return repaired(out, y > 3, lambda x, y: _real(by_contour(lambda z: _rotated_ive(x, z), y, y / 3, n)), x, y)
+    return repaired(
+        out, y > 3, lambda x, y: _real(by_contour(lambda z: _rotated_ive(x, z), y, y / 3, n)), x, y
+    )
 
 
 def _rotated_ive(x: Any, z: Any) -> Any:
@@ -109,7 +122,9 @@ def _rotated_ive(x: Any, z: Any) -> Any:
 def _kve_derivative(x: Any, y: Any, n: int) -> Any:
     """The n-th derivative of exp(y) kv(x, y)."""
     out = (-1) ** n * _difference(special.kve, x, y, n)
-    return repaired(out, y > 3, lambda x, y: _real(by_contour(lambda z: special.kve(x, z), y, y / 3, n)), x, y)
+    return repaired(
+        out, y > 3, lambda x, y: _real(by_contour(lambda z: special.kve(x, z), y, y / 3, n)), x, y
+    )
 
 
 def _difference(function: Any, x: Any, y: Any, n: int) -> Any:
@@ -189,7 +204,9 @@ def _ker_kei(x: Any, n: int) -> Any:
 
 
 def _ber_bei_series(x: Any, n: int) -> Any:
-    """J0(x exp(3 pi i/4)) is the sum of i**k (x/2)**(2k) / k!**2 (DLMF 10.65.1): the terms are by turns real and imaginary."""
+    """J0(x exp(3 pi i/4)) is the sum of i**k (x/2)**(2k) / k!**2 (DLMF 10.65.1): the terms are by turns real
+    and imaginary.
+    """
     parts: list[Any] = [0.0 * x, 0.0 * x]
     for k in range((n + 1) // 2, 18 + n):
         weight = _quarter_turns(k) * math.perm(2 * k, n) / 4.0**k / math.factorial(k) ** 2
@@ -220,7 +237,9 @@ def _quarter_turns(k: int) -> int:
 
 
 def _falling(p: int, n: int) -> tuple[int, int]:
-    """p (p-1) ... (p-n+1), and its derivative in p: the n-th derivatives of x**p and x**p log(x) are made of them."""
+    """p (p-1) ... (p-n+1), and its derivative in p: the n-th derivatives of x**p and x**p log(x) are made of
+    them.
+    """
     value, slope = 1, 0
     for k in range(n):
         value, slope = value * (p - k), slope * (p - k) + value
@@ -267,7 +286,9 @@ def _struve_neighbours(x: Any, y: Any, sign: int, n: int) -> Any:
     return 0.5 * (below + sign * above + _power(y, x, n - 1, special.rgamma(x + 1.5) / math.sqrt(math.pi)))
 
 
-struve_derivative = own(_struve_derivative, ORDER, lambda x, y, sign, n: struve_derivative(x, y, sign, n + 1), None, None)
+struve_derivative = own(
+    _struve_derivative, ORDER, lambda x, y, sign, n: struve_derivative(x, y, sign, n + 1), None, None
+)
 elementwise("struve", ORDER, lambda x, y: struve_derivative(x, y, -1, 1))
 elementwise("modstruve", ORDER, lambda x, y: struve_derivative(x, y, 1, 1))
 
@@ -279,17 +300,25 @@ def _airy_slopes(x: Any, out: Any) -> tuple[Any, ...]:
 
 
 def _airye_slopes(x: Any, out: Any) -> tuple[Any, ...]:
-    """Ai and Ai' are scaled by exp(2/3 x**1.5) (NaN for x < 0), Bi and Bi' by exp(-2/3 x**1.5) where that is real."""
+    """Ai and Ai' are scaled by exp(2/3 x**1.5) (NaN for x < 0), Bi and Bi' by exp(-2/3 x**1.5) where that is
+    real.
+    """
     _refuse_complex("airye", x)
     ai, aip, bi, bip = out
     root = np.sqrt(np.maximum(x, 0))
     near = aip + root * ai, x * ai + root * aip, bip - root * bi, x * bi - root * bip
     far = x > 3  # where the terms cancel
-    return tuple(np.where(far, airye_derivative(x, i, 1), slope) for i, slope in enumerate(near)) if some(far) else near
+    return (
+        tuple(np.where(far, airye_derivative(x, i, 1), slope) for i, slope in enumerate(near))
+        if some(far)
+        else near
+    )
 
 
 def _airye_derivative(x: Any, i: int, n: int) -> Any:
-    """The n-th derivative of the i-th result of airye, for x > 3: on circles, and far out by the asymptotic series."""
+    """The n-th derivative of the i-th result of airye, for x > 3: on circles, and far out by the asymptotic
+    series.
+    """
     x = np.maximum(np.float64(1) * x, 3.0)  # (the others aren't used)
     middle = np.minimum(x, 60.0)
     out = by_contour(lambda z: _rotated_airye(z, i), middle, middle / 3, n).real
@@ -298,7 +327,8 @@ def _airye_derivative(x: Any, i: int, n: int) -> Any:
 
 def _rotated_airye(z: Any, i: int) -> Any:
     out = special.airye(z)[i]
-    return out * np.exp(-1j * np.imag(2 / 3 * z * np.sqrt(z))) if i > 1 else out  # SciPy's factor is real, ours is not
+    # SciPy's factor is real, ours is not
+    return out * np.exp(-1j * np.imag(2 / 3 * z * np.sqrt(z))) if i > 1 else out
 
 
 def _airy_far(x: Any, i: int, n: int) -> Any:

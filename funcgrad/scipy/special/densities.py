@@ -1,8 +1,10 @@
 """Probability densities: the slopes of the incomplete gamma and beta functions and of what is made of them.
 
-For large parameters their factors overflow and their logarithms cancel. Loader's saddle-point form has neither: it takes
+For large parameters their factors overflow and their logarithms cancel. Loader's saddle-point form has
+neither: it takes
 the deviance  D(a, x) = a log(a/x) + x - a  and the rest of Stirling's formula (C. Loader, Fast and accurate computation of
-binomial probabilities, 2000). The derivative of each density in x is a difference of two such densities, also at the ends.
+binomial probabilities, 2000). The derivative of each density in x is a difference of two such densities, also
+at the ends.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ def _stirling_rest(a: Any) -> Any:
 
 
 def _deviance(a: Any, x: Any) -> Any:
-    """a log(a/x) + x - a = a (u - log(1 + u)) with u = (x - a)/a, by the series of the logarithm where u is small.
+    """a log(a/x) + x - a = a (u - log(1 + u)) with u = (x - a)/a, by the series of the logarithm where u is
+    small.
 
     Near x = 0, where u rounds to -1, the logarithm is that of x/a.
     """
@@ -60,7 +63,9 @@ def _large_gamma_density(a: Any, x: Any) -> Any:
 
 
 gamma_density = own(
-    _gamma_density, lambda a, x, out: out * (np.log(x) - special.psi(a)), lambda a, x, out: gamma_density(a - 1, x) - out
+    _gamma_density,
+    lambda a, x, out: out * (np.log(x) - special.psi(a)),
+    lambda a, x, out: gamma_density(a - 1, x) - out,
 )
 
 
@@ -69,7 +74,9 @@ def _chi2_central_density(v: Any, x: Any) -> Any:
     with np.errstate(all="ignore"):
         out = 0.5 * _gamma_density(0.5 * v, 0.5 * x)
     tiny = x < 1e-30  # x/2 may not be a number; powers of 2 keep their digits only one by one
-    return repaired(out, tiny, lambda h, x: _times_or_zero(special.rgamma(h) * 0.5**h, x ** (h - 1)), 0.5 * v, x)
+    return repaired(
+        out, tiny, lambda h, x: _times_or_zero(special.rgamma(h) * 0.5**h, x ** (h - 1)), 0.5 * v, x
+    )
 
 
 chi2_central_density = own(
@@ -81,7 +88,8 @@ chi2_central_density = own(
 
 # ---- beta ------------------------------------------------------------------------------------------------------------
 def _beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
-    """(a-1)...(a-i) (b-1)...(b-j) x**(a-1-i) y**(b-1-j) / beta(a, b), for y = 1 - x, which is given for the sake of its digits.
+    """(a-1)...(a-i) (b-1)...(b-j) x**(a-1-i) y**(b-1-j) / beta(a, b), for y = 1 - x, which is given for the
+    sake of its digits.
 
     A factor of 0 makes it 0, also at the ends.
     """
@@ -91,7 +99,16 @@ def _beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
         weight = falling * special.rgamma(small) * _rising(large, small)
         log_y = np.where(x < 0.5, special.xlog1py(b - 1 - j, -x), special.xlogy(b - 1 - j, y))
         out = _times_or_zero(weight, np.exp(special.xlogy(a - 1 - i, x) + log_y))
-        return repaired(out, small > LARGE, lambda a, b, x, y, f: f * _large_beta_density(a, b, x, y, i, j), a, b, x, y, falling)
+        return repaired(
+            out,
+            small > LARGE,
+            lambda a, b, x, y, f: f * _large_beta_density(a, b, x, y, i, j),
+            a,
+            b,
+            x,
+            y,
+            falling,
+        )
 
 
 def _rising(a: Any, m: Any) -> Any:
@@ -103,7 +120,9 @@ def _rising(a: Any, m: Any) -> Any:
 
 def _large_beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
     n = a + b
-    rest = _stirling_rest(n) - _stirling_rest(a) - _stirling_rest(b) - _deviance(a, n * x) - _deviance(b, n * y)
+    rest = (
+        _stirling_rest(n) - _stirling_rest(a) - _stirling_rest(b) - _deviance(a, n * x) - _deviance(b, n * y)
+    )
     rest = rest - (i + 1) * np.log(x) - (j + 1) * np.log(y)  # in the exponent: powers of a tiny x would be 0
     out = np.sqrt(a * b / (2 * math.pi * n)) * np.exp(rest)
     return np.where(x * y == 0, 0.0, out)
@@ -127,8 +146,9 @@ def beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 # ---- Fisher's F ------------------------------------------------------------------------------------------------------
 def _f_terms(m: Any, n: Any, x: Any, i: int, j: int) -> Any:
-    """(p-1)...(p-i) (-1)**j (p+q)...(p+q+j-1) r**(i+j+1) u**(p-1-i) (1+u)**-(p+q+j) / beta(p, q) with p = m/2, q = n/2,
-    r = m/n and u = r x: for i = j = 0 the density of Fisher's F, and the terms of its derivatives.
+    """(p-1)...(p-i) (-1)**j (p+q)...(p+q+j-1) r**(i+j+1) u**(p-1-i) (1+u)**-(p+q+j) / beta(p, q) with p =
+    m/2, q = n/2, r = m/n and u = r x: for i = j = 0 the density of Fisher's F, and the terms of its
+    derivatives.
 
     s = u/(1+u) has a beta distribution.
     """
@@ -138,7 +158,9 @@ def _f_terms(m: Any, n: Any, x: Any, i: int, j: int) -> Any:
     with np.errstate(all="ignore"):
         u = r * x
         out = factor * _beta_density(p, q, u / (1 + u), 1 / (1 + u), i, -2 - i - j)
-    return repaired(out, x < 1e-290, lambda p, q, r, x, c: _f_terms_near_zero(p, q, r, x, c, i, j), p, q, r, x, factor)
+    return repaired(
+        out, x < 1e-290, lambda p, q, r, x, c: _f_terms_near_zero(p, q, r, x, c, i, j), p, q, r, x, factor
+    )
 
 
 def _f_terms_near_zero(p: Any, q: Any, r: Any, x: Any, factor: Any, i: int, j: int) -> Any:
@@ -148,7 +170,9 @@ def _f_terms_near_zero(p: Any, q: Any, r: Any, x: Any, factor: Any, i: int, j: i
 
 
 def _f_log_slope_m(m: Any, n: Any, x: Any, i: int, j: int) -> Any:
-    """Of the logarithm of such a term, in m and below in n: it is gamma(p+q+j) / (gamma(p-i) gamma(q)) times powers."""
+    """Of the logarithm of such a term, in m and below in n: it is gamma(p+q+j) / (gamma(p-i) gamma(q)) times
+    powers.
+    """
     p, s, u = 0.5 * m, 0.5 * (m + n) + j, m / n * x
     gammas = special.psi(s) - special.psi(p - i)
     return 0.5 * (gammas + np.log(u) - np.log1p(u)) + (p + j - s * u / (1 + u)) / m
@@ -195,7 +219,8 @@ t_density = own(_t_density, _t_in_degrees, lambda v, t, out: -out * (v + 1) * (t
 def _chi2_density(x: Any, v: Any, c: Any) -> Any:
     """The density of the chi-square distribution with v degrees of freedom and noncentrality c:
 
-    exp(-(x+c)/2) (x/c)**((v-2)/4) I(v/2-1, sqrt(c x)) / 2, or its expansion in central densities where c x is small.
+    exp(-(x+c)/2) (x/c)**((v-2)/4) I(v/2-1, sqrt(c x)) / 2, or its expansion in central densities where c x is
+    small.
     """
     order, z = 0.5 * v - 1, np.sqrt(c * x)
     with np.errstate(all="ignore"):

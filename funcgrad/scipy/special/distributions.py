@@ -1,7 +1,8 @@
-"""Distribution functions and the incomplete gamma and beta functions: their slope is a density, that of their inverses 1/density.
+"""Distribution functions and the incomplete gamma and beta functions: their slope is a density, that of their
+inverses 1/density.
 
-A derivative in a shape parameter (the degrees of freedom, the a and b of the incomplete functions) is that of an integral
-(shapes.py).
+A derivative in a shape parameter (the degrees of freedom, the a and b of the incomplete functions) is that of
+an integral (shapes.py).
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from funcgrad.scipy.special.shapes import beta_in_shape, f_in_shape, gamma_in_sh
 Slope = Callable[..., Any]
 
 
-def density_of(lower: str, upper: str, inverse_of_lower: str, inverse_of_upper: str, slope: Slope, *shapes: Slope) -> None:
+def density_of(
+    lower: str, upper: str, inverse_of_lower: str, inverse_of_upper: str, slope: Slope, *shapes: Slope
+) -> None:
     """Declare a distribution function F(..., x), 1 - F, and the inverses of both.
 
     By the density `slope(*parameters, x)`, and the derivatives of F in the parameters, `shapes`.
@@ -70,9 +73,17 @@ density_of(
     lambda a, b, x: beta_in_shape(0, a, b, x),
     lambda a, b, x: beta_in_shape(1, a, b, x),
 )
-density_of("chdtr", "chdtrc", "", "chdtri", chi2_central_density, lambda v, x: 0.5 * gamma_in_shape(0.5 * v, 0.5 * x))
 density_of(
-    "fdtr", "fdtrc", "fdtri", "", f_density, lambda m, n, x: f_in_shape(0, m, n, x), lambda m, n, x: f_in_shape(1, m, n, x)
+    "chdtr", "chdtrc", "", "chdtri", chi2_central_density, lambda v, x: 0.5 * gamma_in_shape(0.5 * v, 0.5 * x)
+)
+density_of(
+    "fdtr",
+    "fdtrc",
+    "fdtri",
+    "",
+    f_density,
+    lambda m, n, x: f_in_shape(0, m, n, x),
+    lambda m, n, x: f_in_shape(1, m, n, x),
 )
 density_of("stdtr", "", "stdtrit", "", t_density, t_in_shape)
 
@@ -111,7 +122,8 @@ elementwise(
     lambda x, y, out: -1 / chi2_density(x, y + 2, out),
 )
 
-# The mean, and the spread, of a normal distribution of which a quantile is given: x = mean + spread * ndtri(p).
+# The mean, and the spread, of a normal distribution of which a quantile is given: x = mean + spread *
+# ndtri(p).
 elementwise("nrdtrimn", lambda x, y: -y / normal_density(special.ndtri(x)), lambda x: -special.ndtri(x), 1)
 elementwise(
     "nrdtrisd",
@@ -122,14 +134,18 @@ elementwise(
 
 
 def _tukey_density(x: Any, y: Any, out: Any) -> Any:
-    """Tukey's lambda distribution is given by its quantiles, (p**y - (1-p)**y) / y. It ends where they are finite."""
+    """Tukey's lambda distribution is given by its quantiles, (p**y - (1-p)**y) / y. It ends where they are
+    finite.
+    """
     with np.errstate(divide="ignore"):
         slope = 1 / (out ** (y - 1) + (1 - out) ** (y - 1))
     return np.where(np.logical_and(y > 0, abs(x * y) >= 1), 0.0, slope)
 
 
 def _tukey_slope(x: Any, y: Any, out: Any) -> Any:
-    return _tukey_density(x, y, out) * (scaled_exprel(np.log1p(-out), y, 1) - scaled_exprel(np.log(out), y, 1))
+    return _tukey_density(x, y, out) * (
+        scaled_exprel(np.log1p(-out), y, 1) - scaled_exprel(np.log(out), y, 1)
+    )
 
 
 elementwise("tklmbda", _tukey_density, _tukey_slope)

@@ -1,4 +1,6 @@
-"""Elementary functions: logistic ones, powers and logarithms that keep their digits, entropies, losses, angles in degrees."""
+"""Elementary functions: logistic ones, powers and logarithms that keep their digits, entropies, losses,
+angles in degrees.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ piecewise_constant("round")
 def _exprel_derivative(x: Any, n: int) -> Any:
     """The n-th derivative of exprel, the integral of t**n exp(x t) over 0 < t < 1.
 
-    By parts, x E[n] = exp(x) - n E[n-1]; for |x| < n + 2, where that cancels, by a series of positive terms (DLMF 13.2.39).
+    By parts, x E[n] = exp(x) - n E[n-1]; for |x| < n + 2, where that cancels, by a series of positive terms
+    (DLMF 13.2.39).
     """
     with np.errstate(all="ignore"):
         out = special.exprel(x)
@@ -64,7 +67,9 @@ elementwise("exprel", lambda x: exprel_derivative(x, 1))
 
 # ---- log(1 + x) / x --------------------------------------------------------------------------------------------------
 def _log1prel_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of log(1 + x) / x: for |x| < 1/2 the integral of (-1)**n n! t**n / (1 + x t)**(n+1) over 0 < t < 1."""
+    """The n-th derivative of log(1 + x) / x: for |x| < 1/2 the integral of (-1)**n n! t**n / (1 + x t)**(n+1)
+    over 0 < t < 1.
+    """
     with np.errstate(all="ignore"):
         out = np.log1p(x) / x
         for k in range(1, n + 1):
@@ -110,7 +115,9 @@ def _inverse_slope(x: Any, y: Any) -> Any:
 
 
 elementwise("boxcox", lambda x, y: x ** (y - 1), _boxcox_slope)
-elementwise("boxcox1p", lambda x, y: np.exp((y - 1) * np.log1p(x)), lambda x, y: scaled_exprel(np.log1p(x), y, 1))
+elementwise(
+    "boxcox1p", lambda x, y: np.exp((y - 1) * np.log1p(x)), lambda x, y: scaled_exprel(np.log1p(x), y, 1)
+)
 
 
 def _inverse_slope_x(x: Any, y: Any) -> Any:
@@ -118,7 +125,11 @@ def _inverse_slope_x(x: Any, y: Any) -> Any:
     whole = 1 + x * y
     far = whole > 1e8
     slope = special.inv_boxcox(np.where(far, 0.0, x), y) / np.where(far, 1.0, whole)
-    return np.where(far, np.where(far, whole, 1.0) ** (1 / np.where(far, y, 1.0) - 1), slope) if some(far) else slope
+    return (
+        np.where(far, np.where(far, whole, 1.0) ** (1 / np.where(far, y, 1.0) - 1), slope)
+        if some(far)
+        else slope
+    )
 
 
 elementwise("inv_boxcox", lambda x, y: _inverse_slope_x(x, y), lambda x, y, out: out * _inverse_slope(x, y))

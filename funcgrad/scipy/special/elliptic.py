@@ -1,4 +1,5 @@
-"""Elliptic integrals and functions, by way of Carlson's symmetric integrals (DLMF 19.16, 19.25), in which nothing cancels.
+"""Elliptic integrals and functions, by way of Carlson's symmetric integrals (DLMF 19.16, 19.25), in which
+nothing cancels.
 
 All derivatives belong to one family of integrals over 0 < t < inf,
 
@@ -21,12 +22,18 @@ from funcgrad.scipy.special.rules import elementwise, vector_valued
 
 # ---- the family ------------------------------------------------------------------------------------------------------
 def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: float, d: float) -> Any:
-    """With t = s exp(u), for the largest operand s, by the trapezoidal rule, which errs by about exp(-2 pi**2 / step)."""
+    """With t = s exp(u), for the largest operand s, by the trapezoidal rule, which errs by about exp(-2 pi**2
+    / step).
+    """
     operands = [np.float64(1) * v for v in (x, y, z, w)]
     scale = np.maximum.reduce(np.broadcast_arrays(*[abs(v) for v in operands]))
     step, out, fall = 0.4, 0.0, a + b + c + d - k - 1
     with np.errstate(all="ignore"):
-        logs = [(v / scale if np.iscomplexobj(v) else np.log(v) - np.log(scale), e) for v, e in zip(operands, (a, b, c, d)) if e]
+        logs = [
+            (v / scale if np.iscomplexobj(v) else np.log(v) - np.log(scale), e)
+            for v, e in zip(operands, (a, b, c, d))
+            if e
+        ]
         # The integrand falls like exp(-fall u) on the right, and at least like exp(u/2) on the left.
         for u in np.arange(_log_of_smallest(scale, *operands) - 80.0, 40.0 / fall, step):
             out = out + np.exp((k + 1) * u - sum(e * _log_of_sum(u, v) for v, e in logs))
@@ -36,7 +43,9 @@ def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: floa
 
 
 def _log_of_sum(u: float, v: Any) -> Any:
-    """log(exp(u) + operand), of the logarithm of a real operand, so that nothing underflows, or of a complex one itself."""
+    """log(exp(u) + operand), of the logarithm of a real operand, so that nothing underflows, or of a complex
+    one itself.
+    """
     return np.log(math.exp(u) + v) if np.iscomplexobj(v) else np.logaddexp(u, v)
 
 
@@ -74,14 +83,23 @@ def _rg_slope(x: Any, y: Any, z: Any) -> Any:
 
 
 def _rj_slope(x: Any, y: Any, z: Any, w: Any) -> Any:
-    """The derivative of elliprj(x, y, z, w) in x; elliprj is 3/2 of the integral with exponents 1/2, 1/2, 1/2, 1."""
+    """The derivative of elliprj(x, y, z, w) in x; elliprj is 3/2 of the integral with exponents 1/2, 1/2,
+    1/2, 1.
+    """
     return -0.75 * carlson(x, y, z, w, 0, 1.5, 0.5, 0.5, 1)
 
 
 def _rd(x: Any, y: Any, z: Any) -> Any:
     """elliprd(x, y, z). SciPy's is infinite, or gives up, for a z near the smallest numbers."""
     tiny = np.logical_and(abs(z) < 1e-290, z != 0)
-    return repaired(special.elliprd(x, y, z), tiny, lambda x, y, z: 1.5 * _carlson(x, y, z, z, 0, 0.5, 0.5, 1.5, 0), x, y, z)
+    return repaired(
+        special.elliprd(x, y, z),
+        tiny,
+        lambda x, y, z: 1.5 * _carlson(x, y, z, z, 0, 0.5, 0.5, 1.5, 0),
+        x,
+        y,
+        z,
+    )
 
 
 rd = own(
@@ -90,7 +108,12 @@ rd = own(
     lambda x, y, z: _rd_slope(y, x, z),
     lambda x, y, z: -2.25 * carlson(x, y, z, z, 0, 0.5, 0.5, 2.5, 0),
 )
-elementwise("elliprf", lambda x, y, z: -rd(y, z, x) / 6, lambda x, y, z: -rd(x, z, y) / 6, lambda x, y, z: -rd(x, y, z) / 6)
+elementwise(
+    "elliprf",
+    lambda x, y, z: -rd(y, z, x) / 6,
+    lambda x, y, z: -rd(x, z, y) / 6,
+    lambda x, y, z: -rd(x, y, z) / 6,
+)
 elementwise("elliprc", lambda x, y: -special.elliprd(y, y, x) / 6, lambda x, y: -special.elliprd(x, y, y) / 3)
 elementwise(
     "elliprd",
@@ -98,7 +121,12 @@ elementwise(
     lambda x, y, z: _rd_slope(y, x, z),
     lambda x, y, z: -2.25 * carlson(x, y, z, z, 0, 0.5, 0.5, 2.5, 0),
 )
-elementwise("elliprg", lambda x, y, z: _rg_slope(x, y, z), lambda x, y, z: _rg_slope(y, x, z), lambda x, y, z: _rg_slope(z, x, y))
+elementwise(
+    "elliprg",
+    lambda x, y, z: _rg_slope(x, y, z),
+    lambda x, y, z: _rg_slope(y, x, z),
+    lambda x, y, z: _rg_slope(z, x, y),
+)
 elementwise(
     "elliprj",
     lambda x0, x1, x2, x3: _rj_slope(x0, x1, x2, x3),

@@ -1,7 +1,7 @@
 """The error function and its family, and the normal distribution.
 
-All of them are faces of Faddeeva's function w(z) = exp(-z*z) erfc(-iz) (DLMF 7.2): its derivatives keep their digits, so
-theirs do too.
+All of them are faces of Faddeeva's function w(z) = exp(-z*z) erfc(-iz) (DLMF 7.2): its derivatives keep their
+digits, so theirs do too.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ ROOT_PI, ROOT_2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
 # ---- Faddeeva's function ---------------------------------------------------------------------------------------------
 def _wofz_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of w: by w' = 2i/sqrt(pi) - 2 z w near the origin, on circles elsewhere in the upper half-plane
-    and near the real axis, and in the rest of the lower half-plane by w(z) = 2 exp(-z*z) - w(-z)."""
+    """The n-th derivative of w: by w' = 2i/sqrt(pi) - 2 z w near the origin, on circles elsewhere in the
+    upper half-plane and near the real axis, and in the rest of the lower half-plane by w(z) = 2 exp(-z*z) -
+    w(-z).
+    """
     x = x + 0j
     with np.errstate(all="ignore"):
         out = _by_recurrence(x, special.wofz(x), 2j / ROOT_PI, n)
@@ -54,7 +56,9 @@ def _erfcx_derivative(x: Any, n: int) -> Any:
 
 
 def _dawsn_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of Dawson's function F: 2i/sqrt(pi) F(x) = w(x) - exp(-x*x), for real x the imaginary part of w."""
+    """The n-th derivative of Dawson's function F: 2i/sqrt(pi) F(x) = w(x) - exp(-x*x), for real x the
+    imaginary part of w.
+    """
     if not np.iscomplexobj(x):
         return 0.5 * ROOT_PI * np.imag(_wofz_derivative(x, n))
     return -0.5j * ROOT_PI * (_wofz_derivative(x, n) - _by_recurrence(x, np.exp(-x * x), 0, n))
@@ -75,7 +79,8 @@ normal_density = own(_normal_density, lambda x, out: -x * out)
 def _log_ndtr_derivative(x: Any, n: int) -> Any:
     """The n-th derivative (n > 0) of log_ndtr, the first being h = density / ndtr.
 
-    From h' = -h (x + h) follow the others; far left, where x + h cancels, the series in 1/x**2 is differentiated.
+    From h' = -h (x + h) follow the others; far left, where x + h cancels, the series in 1/x**2 is
+    differentiated.
     """
     x = np.float64(1) * x
     with np.errstate(all="ignore"):
@@ -97,7 +102,9 @@ def _far_left(x: Any, n: int) -> Any:
 
 
 def _logarithm_of_series(a: list[int]) -> list[float]:
-    """The coefficients (from the first on) of log(1 + a1 u + a2 u**2 + ...), by k c[k] = k a[k] - sum of j c[j] a[k-j]."""
+    """The coefficients (from the first on) of log(1 + a1 u + a2 u**2 + ...), by k c[k] = k a[k] - sum of j
+    c[j] a[k-j].
+    """
     c = [0] * (len(a) + 1)  # k c[k], whole numbers
     for k in range(1, len(a) + 1):
         c[k] = k * a[k - 1] - sum(c[j] * a[k - j - 1] for j in range(1, k))
@@ -136,7 +143,9 @@ elementwise("owens_t", _owens_slope_h, _owens_slope_a)
 
 
 def _voigt(x: Any, y: Any, z: Any, n: int) -> Any:
-    """The n-th derivative of w at (x + i gamma) / (sigma sqrt(2)), times sigma**-2; V is Re w / (sigma sqrt(2 pi))."""
+    """The n-th derivative of w at (x + i gamma) / (sigma sqrt(2)), times sigma**-2; V is Re w / (sigma sqrt(2
+    pi)).
+    """
     return wofz_derivative((x + 1j * z) / (math.sqrt(2) * y), n) / (y * y)
 
 

@@ -21,14 +21,18 @@ def is_pole(x: Any) -> Any:
 
 # ---- polygamma -------------------------------------------------------------------------------------------------------
 def _polygamma(x: Any, n: int) -> Any:
-    """The n-th derivative of digamma. By Hurwitz' zeta function for x > 0, by reflection (DLMF 5.15.6) for the others."""
+    """The n-th derivative of digamma. By Hurwitz' zeta function for x > 0, by reflection (DLMF 5.15.6) for
+    the others.
+    """
     if n == 0:
         return special.psi(x)
     if np.iscomplexobj(x):
         out = polygamma_series(x, n)
     else:
         out = -sign(n) * math.factorial(n) * special.zeta(n + 1, x)
-    return repaired(out, np.real(x) <= 0, lambda x: sign(n) * _polygamma(1 - x, n) - cotangent_derivative(x, n), x)
+    return repaired(
+        out, np.real(x) <= 0, lambda x: sign(n) * _polygamma(1 - x, n) - cotangent_derivative(x, n), x
+    )
 
 
 polygamma = own(_polygamma, lambda x, n: polygamma(x, n + 1), None)
@@ -36,7 +40,9 @@ polygamma = own(_polygamma, lambda x, n: polygamma(x, n + 1), None)
 
 # ---- differences of polygamma ----------------------------------------------------------------------------------------
 def _polygamma_gap(x: Any, y: Any, n: int) -> Any:
-    """polygamma(x + y, n) - polygamma(x, n), also where y is so small beside x that the difference would cancel."""
+    """polygamma(x + y, n) - polygamma(x, n), also where y is so small beside x that the difference would
+    cancel.
+    """
     with np.errstate(invalid="ignore"):
         out = _polygamma(x + y, n) - _polygamma(x, n)
     out = repaired(out, np.logical_and(x > 0, abs(y) < 0.2 * x), lambda x, y: _small_gap(x, y, n), x, y)
@@ -87,12 +93,17 @@ def _reflected_derivative(x: Any, n: int) -> Any:
     waves = (np.sin(t), np.cos(t), -np.sin(t), -np.cos(t))
     total: Any = 0.0
     for k in range(n + 1):
-        total = total + math.comb(n, k) * _of_exponential(slopes[:k]) * math.pi ** (n - k - 1) * waves[(n - k) % 4]
+        total = (
+            total
+            + math.comb(n, k) * _of_exponential(slopes[:k]) * math.pi ** (n - k - 1) * waves[(n - k) % 4]
+        )
     return special.gamma(1 - x) * np.where(nearest % 2 == 0, 1, -1) * total
 
 
 def _of_exponential(slopes: list[Any]) -> Any:
-    """The n-th derivative of exp(f), divided by exp(f), from the n derivatives of f (complete Bell polynomials)."""
+    """The n-th derivative of exp(f), divided by exp(f), from the n derivatives of f (complete Bell
+    polynomials).
+    """
     values: list[Any] = [1.0]
     for m in range(len(slopes)):
         values.append(sum(math.comb(m, k) * values[k] * slopes[m - k] for k in range(m + 1)))
@@ -121,9 +132,15 @@ def _over_x(x: Any, y: Any, n: int, m: int) -> Any:
         return _smooth_beta(x, y, i, j)
 
     if m == 0:
-        return sum(math.comb(n, k) * smooth(k, 0) * sign(n - k) * math.factorial(n - k) / x ** (n - k + 1) for k in range(n + 1))
+        return sum(
+            math.comb(n, k) * smooth(k, 0) * sign(n - k) * math.factorial(n - k) / x ** (n - k + 1)
+            for k in range(n + 1)
+        )
     pairs = [(i, j) for i in range(n + 1) for j in range(m)]
-    terms = [math.comb(n, i) * math.comb(m - 1, j) * smooth(n - i, m - 1 - j) * _mean_slope(1 + y, x, j, i) for i, j in pairs]
+    terms = [
+        math.comb(n, i) * math.comb(m - 1, j) * smooth(n - i, m - 1 - j) * _mean_slope(1 + y, x, j, i)
+        for i, j in pairs
+    ]
     return -sum(terms)
 
 
@@ -163,7 +180,9 @@ def _mean_slope(a: Any, x: Any, n: int, m: int) -> Any:
     polygamma(a + t x, 1 + n + m) over 0 < t < 1, by Gauss; for large x by the rule for products."""
     nodes, weights = np.polynomial.legendre.leggauss(24)
     small = np.minimum(x, 2 * a)
-    out = sum(0.5 * w * t**m * _polygamma(a + t * small, 1 + n + m) for t, w in zip(0.5 + 0.5 * nodes, weights))
+    out = sum(
+        0.5 * w * t**m * _polygamma(a + t * small, 1 + n + m) for t, w in zip(0.5 + 0.5 * nodes, weights)
+    )
     return repaired(out, x > 2 * a, lambda a, x: _quotient_slope(a, x, n, m), a, x)
 
 
@@ -273,7 +292,9 @@ def _binom_slope_k(x: Any, y: Any, out: Any) -> Any:
         slope = out * polygamma_gap(k, x - 2 * y, 0)
         if not some(pole):
             return slope
-        terms = rgamma_derivative(k, 1) * special.rgamma(rest) - special.rgamma(k) * rgamma_derivative(rest, 1)
+        terms = rgamma_derivative(k, 1) * special.rgamma(rest) - special.rgamma(k) * rgamma_derivative(
+            rest, 1
+        )
         return np.where(pole, special.gamma(1 + x) * terms, slope)
 
 

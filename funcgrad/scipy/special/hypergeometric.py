@@ -1,4 +1,5 @@
-"""Hypergeometric functions, whose derivative raises the parameters (DLMF 13.3, 15.5), and the orthogonal polynomials among them.
+"""Hypergeometric functions, whose derivative raises the parameters (DLMF 13.3, 15.5), and the orthogonal
+polynomials among them.
 
 The parameters of the functions, and the degrees of the polynomials, have no known derivatives.
 """
@@ -47,13 +48,17 @@ def _below(n: Any, factor: Any, value: Any) -> Any:
 
 
 def _whole(n: Any) -> Any:
-    """Degrees as integers if they all are: SciPy's recurrences for those keep the polynomials' parity and digits near 0."""
+    """Degrees as integers if they all are: SciPy's recurrences for those keep the polynomials' parity and
+    digits near 0.
+    """
     if isinstance(n, (float, np.ndarray, np.generic)) and np.all(n == np.floor(n)) and np.all(abs(n) < 1e6):
         return np.asarray(n).astype(np.dtype("long"))[()]
     return n
 
 
-elementwise("eval_legendre", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(_whole(x - 1), 1.5, y)))
+elementwise(
+    "eval_legendre", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(_whole(x - 1), 1.5, y))
+)
 elementwise("eval_chebyt", DEGREE, lambda x, y: _below(x, x, special.eval_chebyu(x - 1, y)))
 elementwise("eval_chebyu", DEGREE, lambda x, y: _below(x, 2, special.eval_gegenbauer(x - 1, 2.0, y)))
 elementwise("eval_chebyc", DEGREE, lambda x, y: _below(x, x, special.eval_chebys(x - 1, y)))
@@ -61,31 +66,54 @@ elementwise("eval_chebys", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenb
 
 
 def genlaguerre_in_parameter(x, y, z):
-    """For a whole degree: the sum of L_k / (n - k) over k < n (Koekoek, J. Comput. Appl. Math. 30, 1990); otherwise NaN."""
+    """For a whole degree: the sum of L_k / (n - k) over k < n (Koekoek, J. Comput. Appl. Math. 30, 1990);
+    otherwise NaN.
+    """
     top = int(np.max(concrete(x), initial=0))
-    terms = [np.where(k < x, special.eval_genlaguerre(float(k), y, z) / np.where(k < x, x - k, 1), 0) for k in range(top)]
+    terms = [
+        np.where(k < x, special.eval_genlaguerre(float(k), y, z) / np.where(k < x, x - k, 1), 0)
+        for k in range(top)
+    ]
     return np.where(x == np.floor(x), sum(terms, 0.0 * z), np.nan)
 
 
-elementwise("eval_hermite", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_hermite(np.maximum(x - 1, 0), y)))
-elementwise("eval_hermitenorm", DEGREE, lambda x, y: _below(x, x, special.eval_hermitenorm(np.maximum(x - 1, 0), y)))
+elementwise(
+    "eval_hermite", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_hermite(np.maximum(x - 1, 0), y))
+)
+elementwise(
+    "eval_hermitenorm", DEGREE, lambda x, y: _below(x, x, special.eval_hermitenorm(np.maximum(x - 1, 0), y))
+)
 elementwise("eval_laguerre", DEGREE, lambda x, y: _below(x, -1, special.eval_genlaguerre(x - 1, 1.0, y)))
 elementwise(
-    "eval_genlaguerre", DEGREE, genlaguerre_in_parameter, lambda x, y, z: _below(x, -1, special.eval_genlaguerre(x - 1, y + 1, z))
+    "eval_genlaguerre",
+    DEGREE,
+    genlaguerre_in_parameter,
+    lambda x, y, z: _below(x, -1, special.eval_genlaguerre(x - 1, y + 1, z)),
 )
-elementwise("eval_gegenbauer", DEGREE, PARAMETER, lambda x, y, z: _below(x, 2 * y, special.eval_gegenbauer(x - 1, y + 1, z)))
+elementwise(
+    "eval_gegenbauer",
+    DEGREE,
+    PARAMETER,
+    lambda x, y, z: _below(x, 2 * y, special.eval_gegenbauer(x - 1, y + 1, z)),
+)
 elementwise(
     "eval_jacobi",
     DEGREE,
     PARAMETER,
     PARAMETER,
-    lambda x0, x1, x2, x3: _below(x0, 0.5 * (x0 + x1 + x2 + 1), special.eval_jacobi(x0 - 1, x1 + 1, x2 + 1, x3)),
+    lambda x0, x1, x2, x3: _below(
+        x0, 0.5 * (x0 + x1 + x2 + 1), special.eval_jacobi(x0 - 1, x1 + 1, x2 + 1, x3)
+    ),
 )
 
 # On the interval from 0 to 1, in 2 x - 1.
-elementwise("eval_sh_legendre", DEGREE, lambda x, y: _below(x, x + 1, special.eval_jacobi(x - 1, 1.0, 1.0, 2 * y - 1)))
+elementwise(
+    "eval_sh_legendre", DEGREE, lambda x, y: _below(x, x + 1, special.eval_jacobi(x - 1, 1.0, 1.0, 2 * y - 1))
+)
 elementwise("eval_sh_chebyt", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_sh_chebyu(x - 1, y)))
-elementwise("eval_sh_chebyu", DEGREE, lambda x, y: _below(x, 4, special.eval_gegenbauer(x - 1, 2.0, 2 * y - 1)))
+elementwise(
+    "eval_sh_chebyu", DEGREE, lambda x, y: _below(x, 4, special.eval_gegenbauer(x - 1, 2.0, 2 * y - 1))
+)
 elementwise(
     "eval_sh_jacobi",
     DEGREE,

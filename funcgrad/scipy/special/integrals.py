@@ -1,4 +1,6 @@
-"""Functions that are integrals of others: exponential, sine and Fresnel integrals, Spence's function, Lambert's W."""
+"""Functions that are integrals of others: exponential, sine and Fresnel integrals, Spence's function,
+Lambert's W.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from funcgrad.scipy.special.rules import elementwise, vector_valued
 
 # ---- the exponential integral: E[n]' = -E[n-1] -----------------------------------------------------------------------
 def _expn(n: Any, x: Any) -> Any:
-    """The exponential integral of any whole order: for n <= 0 it is k! exp(-x) (1 + x + ... + x**k/k!) / x**(k+1), k = -n."""
+    """The exponential integral of any whole order: for n <= 0 it is k! exp(-x) (1 + x + ... + x**k/k!) /
+    x**(k+1), k = -n.
+    """
     out = special.expn(np.maximum(n, 0), x)
     if np.all(n >= 0):
         return out
@@ -52,7 +56,8 @@ def _fresnel_slopes(x: Any) -> tuple[Any, ...]:
 
 
 def _modified_fresnel(turn: complex) -> Any:
-    """The slopes of F(x), the integral of exp(s t*t) from x to infinity, and of K(x) = exp(-s (x*x + pi/4)) F(x) / sqrt(pi).
+    """The slopes of F(x), the integral of exp(s t*t) from x to infinity, and of K(x) = exp(-s (x*x + pi/4))
+    F(x) / sqrt(pi).
 
     `turn` is s, i or -i.
     """
@@ -69,7 +74,8 @@ vector_valued("modfresnelm", _modified_fresnel(-1j))
 
 # ---- integrals of Bessel, Struve and Airy functions ------------------------------------------------------------------
 def _bessel_gap(x: Any, n: int, sign: int) -> Any:
-    """The n-th derivative of (1 - J0(x)) / x (sign -1) or (I0(x) - 1) / x (sign 1): near 0 by the power series.
+    """The n-th derivative of (1 - J0(x)) / x (sign -1) or (I0(x) - 1) / x (sign 1): near 0 by the power
+    series.
 
     By parts, x f[n] = s C[n] - n f[n-1], with the derivatives C of the Bessel function and the sign s.
     """
@@ -87,7 +93,9 @@ def _bessel_gap_series(x: Any, n: int, sign: int) -> Any:
     out = np.zeros_like(x)
     for k in range(1, 30 + 2 * n):
         if 2 * k - 1 >= n:
-            out = out + sign ** (k - 1) * math.perm(2 * k - 1, n) / math.factorial(k) ** 2 / 4.0**k * x ** (2 * k - 1 - n)
+            out = out + sign ** (k - 1) * math.perm(2 * k - 1, n) / math.factorial(k) ** 2 / 4.0**k * x ** (
+                2 * k - 1 - n
+            )
     return out
 
 
@@ -118,7 +126,8 @@ elementwise(
 
 # ---- Spence, Lambert, Wright -----------------------------------------------------------------------------------------
 def _spence_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of log(x) / (1 - x), the slope of Spence's function: by parts, or about 1 with u = x - 1.
+    """The n-th derivative of log(x) / (1 - x), the slope of Spence's function: by parts, or about 1 with u =
+    x - 1.
 
     (1 - x) f[n] = log[n](x) + n f[n-1]
     """

@@ -1,8 +1,9 @@
-"""Functions of scipy.special that are no ufuncs: sums of exponentials, factorials, spherical Bessel functions, Legendre's.
+"""Functions of scipy.special that are no ufuncs: sums of exponentials, factorials, spherical Bessel
+functions, Legendre's.
 
-Spherical Bessel functions have (2n + 1) j_n' = n j_{n-1} - (n + 1) j_{n+1}, the same for y, with other signs for i and k
-(DLMF 10.51), without a quotient that cancels near 0. Legendre functions are powers of the sine times Gegenbauer polynomials
-(DLMF 14.7.11), whose derivatives have rules.
+Spherical Bessel functions have (2n + 1) j_n' = n j_{n-1} - (n + 1) j_{n+1}, the same for y, with other signs
+for i and k (DLMF 10.51), without a quotient that cancels near 0. Legendre functions are powers of the sine
+times Gegenbauer polynomials (DLMF 14.7.11), whose derivatives have rules.
 """
 
 from __future__ import annotations
@@ -153,13 +154,19 @@ def _legendre(n: int, m: int, x: Any, sine: Any) -> Any:
 
 
 def _normal(n: int, m: int) -> float:
-    return math.sqrt((2 * n + 1) / (4 * math.pi) * math.factorial(n - m) / math.factorial(n + m)) if abs(m) <= n else 0.0
+    return (
+        math.sqrt((2 * n + 1) / (4 * math.pi) * math.factorial(n - m) / math.factorial(n + m))
+        if abs(m) <= n
+        else 0.0
+    )
 
 
 def _degrees(n: Any, m: Any, title: str) -> tuple[int, int]:
     n, m = np.asarray(n), np.asarray(m)
     if n.ndim or m.ndim:
-        raise NotImplementedError(f"{title} with arrays of degrees has no derivative rule: call it for each degree")
+        raise NotImplementedError(
+            f"{title} with arrays of degrees has no derivative rule: call it for each degree"
+        )
     return int(n), int(m)
 
 
@@ -183,7 +190,10 @@ def multi_ufunc(name: str, body: Callable[..., Any]) -> None:
         is_traced = any(isinstance(x, Tracer) for x in (*args, *kwargs.values()))
         return body(*args, **kwargs) if is_traced else theirs(*args, **kwargs)
 
-    call.__name__, call.__doc__ = name, (theirs.__doc__ or "").partition("\n    Examples\n")[0].replace(">>> ", "")
+    call.__name__, call.__doc__ = (
+        name,
+        (theirs.__doc__ or "").partition("\n    Examples\n")[0].replace(">>> ", ""),
+    )
     special.replaces(name, call)
 
 
@@ -214,7 +224,9 @@ def sph_harm_y(n, m, theta, phi, *, diff_n=0):
     title = "scipy.special.sph_harm_y"
     n, m = _degrees(n, m, title)
     if diff_n:
-        raise NotImplementedError(f"{title}(diff_n={diff_n}) has no derivative rule: leave diff_n away, and use funcgrad.jvp")
+        raise NotImplementedError(
+            f"{title}(diff_n={diff_n}) has no derivative rule: leave diff_n away, and use funcgrad.jvp"
+        )
     return sph_legendre_p(n, m, theta)[0] * np.exp(1j * m * floating(phi))
 
 
@@ -229,19 +241,27 @@ def legendre_p_all(n, z, *, diff_n=0):
 
 def assoc_legendre_p_all(n, m, z, *, branch_cut=2, norm=False, diff_n=0):
     rows = [
-        np.stack([assoc_legendre_p(k, j, z, branch_cut=branch_cut, norm=norm, diff_n=diff_n) for j in _orders(m)], axis=1)
+        np.stack(
+            [assoc_legendre_p(k, j, z, branch_cut=branch_cut, norm=norm, diff_n=diff_n) for j in _orders(m)],
+            axis=1,
+        )
         for k in range(n + 1)
     ]
     return np.stack(rows, axis=1).astype(floating(z).dtype)
 
 
 def sph_legendre_p_all(n, m, theta, *, diff_n=0):
-    rows = [np.stack([sph_legendre_p(k, j, theta, diff_n=diff_n) for j in _orders(m)], axis=1) for k in range(n + 1)]
+    rows = [
+        np.stack([sph_legendre_p(k, j, theta, diff_n=diff_n) for j in _orders(m)], axis=1)
+        for k in range(n + 1)
+    ]
     return np.stack(rows, axis=1).astype(floating(theta).dtype)
 
 
 def sph_harm_y_all(n, m, theta, phi, *, diff_n=0):
-    return np.stack([np.stack([sph_harm_y(k, j, theta, phi, diff_n=diff_n) for j in _orders(m)]) for k in range(n + 1)])
+    return np.stack(
+        [np.stack([sph_harm_y(k, j, theta, phi, diff_n=diff_n) for j in _orders(m)]) for k in range(n + 1)]
+    )
 
 
 for _body in (
@@ -258,7 +278,9 @@ for _body in (
 def ellip_normal(h2, k2, n, p):
     """Closed for degrees 0 and 1 (Dassios, "Ellipsoidal Harmonics", 2012)."""
     if n > 1:
-        raise NotImplementedError("scipy.special.ellip_normal has a derivative rule for the degrees 0 and 1 only")
+        raise NotImplementedError(
+            "scipy.special.ellip_normal has a derivative rule for the degrees 0 and 1 only"
+        )
     h2, k2 = floating(h2).astype(np.float64), floating(k2).astype(np.float64)
     if n == 0:
         return 4 * np.pi * (1 + 0 * h2)

@@ -1,6 +1,7 @@
 """How the rules for scipy.special are declared: by name, since one release has functions that another lacks.
 
-The formulas are plain NumPy and SciPy; a partial that loses digits somewhere is a function of its own, as in rules/slopes.py.
+The formulas are plain NumPy and SciPy; a partial that loses digits somewhere is a function of its own, as in
+rules/slopes.py.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ Slopes = Callable[..., tuple[Any, ...]]
 
 
 def vector_valued(names: str, *slopes: Slopes | Unknown) -> None:
-    """Declare elementwise ufuncs with several results: for each operand the derivatives of all of them, as a tuple."""
+    """Declare elementwise ufuncs with several results: for each operand the derivatives of all of them, as a
+    tuple.
+    """
     for name in names.split():
         function = ufunc_of(name)
         if function is not None:
@@ -82,7 +85,9 @@ def _pusher(known: dict[str, Slopes]) -> Callable[..., Any]:
 def _naming(formula: Any, first: str, names: tuple[str, ...]) -> Any:
     """`formula`, so that the engine sees these names for its parameters."""
     parameter = inspect.Parameter
-    formula.__signature__ = inspect.Signature([parameter(n, parameter.POSITIONAL_OR_KEYWORD) for n in (first, *names)])
+    formula.__signature__ = inspect.Signature(
+        [parameter(n, parameter.POSITIONAL_OR_KEYWORD) for n in (first, *names)]
+    )
     return formula
 
 

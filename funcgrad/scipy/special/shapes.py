@@ -1,8 +1,9 @@
-"""Derivatives in shape parameters: of the incomplete gamma and beta functions, and of the confluent functions.
+"""Derivatives in shape parameters: of the incomplete gamma and beta functions, and of the confluent
+functions.
 
-Each is the derivative of a representation that is smooth in the parameter: an integral over (0, 1) of a positive
-function, by the double exponential rule (Takahasi and Mori, 1974), or a series of which each term has a derivative.
-They are functions like any other, so all orders follow.
+Each is the derivative of a representation that is smooth in the parameter: an integral over (0, 1) of a
+positive function, by the double exponential rule (Takahasi and Mori, 1974), or a series of which each term
+has a derivative. They are functions like any other, so all orders follow.
 
     P(a, x) = x**a / gamma(a) * integral of s**(a - 1) exp(-x s)               (x below a + 1)
     Q(a, x) = x**a exp(-x) / gamma(a) * integral of exp(-x s) (1 + s)**(a - 1), s from 0 to inf
@@ -21,7 +22,10 @@ from funcgrad.core.engine.trace import concrete
 from funcgrad.transforms.derivatives import jvp
 
 _T = np.pi / 2 * np.sinh(np.arange(-4.0, 4.0 + 1e-9, 1 / 48))
-NODES, WEIGHTS = 1 / (1 + np.exp(-2 * _T)), np.pi / 4 * np.cosh(np.arange(-4.0, 4.0 + 1e-9, 1 / 48)) / np.cosh(_T) ** 2 / 48
+NODES, WEIGHTS = (
+    1 / (1 + np.exp(-2 * _T)),
+    np.pi / 4 * np.cosh(np.arange(-4.0, 4.0 + 1e-9, 1 / 48)) / np.cosh(_T) ** 2 / 48,
+)
 LOG_NODES = -np.log1p(np.exp(-2 * _T))
 FROM_ONE = 1 / (1 + np.exp(2 * _T))
 
@@ -33,7 +37,9 @@ def _wide(x: Any) -> Any:
 
 def in_parameter(f: Callable[..., Any], which: int, *args: Any) -> Any:
     """The derivative of f in one of its arguments, elementwise."""
-    arrays = np.broadcast_arrays(*[np.asarray(x, dtype=float) if isinstance(x, (int, float)) else x for x in args])
+    arrays = np.broadcast_arrays(
+        *[np.asarray(x, dtype=float) if isinstance(x, (int, float)) else x for x in args]
+    )
     given = tuple(x + 0.0 for x in arrays)
     ts = tuple(np.ones_like(x) if k == which else np.zeros_like(x) for k, x in enumerate(given))
     return jvp(f, given, ts)[1]

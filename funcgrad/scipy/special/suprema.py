@@ -1,4 +1,5 @@
-"""Kolmogorov's distribution. Its survival function is the sum of one series for large x and another for small x:
+"""Kolmogorov's distribution. Its survival function is the sum of one series for large x and another for small
+x:
 
 2 times the sum of (-1)**(k-1) exp(-2 k*k x*x) over k = 1, 2, ..., and 1 - sqrt(2 pi)/x times that of
 exp(-(2k-1)**2 pi*pi / (8 x*x)).
@@ -38,8 +39,11 @@ def _left(x: Any, n: int) -> Any:
         y = 1 / x
         out: Any = 0.0
         for k in range(1, 6):
-            out = out - math.sqrt(2 * math.pi) * _inverse_gaussian_derivative(y, ((2 * k - 1) * math.pi) ** 2 / 8, n)
-        return np.where(y < 27, np.where(x <= 0, 0.0, out), 0.0)  # below 1/27 even the factor exp(-pi*pi/(8 x*x)) underflows
+            out = out - math.sqrt(2 * math.pi) * _inverse_gaussian_derivative(
+                y, ((2 * k - 1) * math.pi) ** 2 / 8, n
+            )
+        # below 1/27 even the factor exp(-pi*pi/(8 x*x)) underflows
+        return np.where(y < 27, np.where(x <= 0, 0.0, out), 0.0)
 
 
 def _inverse_gaussian_derivative(y: Any, a: float, n: int) -> Any:

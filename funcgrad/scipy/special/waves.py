@@ -1,4 +1,5 @@
-"""Solutions of wave equations that SciPy returns together with their slope (y, y'): the equation says what y'' is.
+"""Solutions of wave equations that SciPy returns together with their slope (y, y'): the equation says what
+y'' is.
 
 Only the coordinate has a known derivative; orders, parameters and characteristic values have none.
 """
@@ -15,7 +16,11 @@ from scipy import special
 from funcgrad.core.engine.kinds import Unknown
 from funcgrad.scipy.special.rules import unsupported, vector_valued
 
-ORDER, PARAMETER, EIGENVALUE = Unknown("the order"), Unknown("the parameter"), Unknown("the characteristic value")
+ORDER, PARAMETER, EIGENVALUE = (
+    Unknown("the order"),
+    Unknown("the parameter"),
+    Unknown("the characteristic value"),
+)
 DEGREE = math.pi / 180
 
 # ---- parabolic cylinder functions (DLMF 12.2) ------------------------------------------------------------------------
@@ -44,7 +49,9 @@ vector_valued("mathieu_modsem1 mathieu_modsem2", ORDER, PARAMETER, _modified_mat
 
 # ---- spheroidal wave functions (DLMF 30.2): prolate, and oblate with c*c -> -c*c ---------------------------------------
 def _prolate(m: Any, c: Any, eigenvalue: Any, x: Any, out: Any) -> tuple[Any, ...]:
-    """(1 - x*x) y'' - 2 x y' + (eigenvalue - (c x)**2 - m*m / (1 - x*x)) y = 0, of the angle and of the radius."""
+    """(1 - x*x) y'' - 2 x y' + (eigenvalue - (c x)**2 - m*m / (1 - x*x)) y = 0, of the angle and of the
+    radius.
+    """
     room = (1 - x) * (1 + x)
     return out[1], (2 * x * out[1] - (eigenvalue - (c * x) ** 2 - m * m / room) * out[0]) / room
 
@@ -62,7 +69,13 @@ def _oblate_radius(m: Any, c: Any, eigenvalue: Any, x: Any, out: Any) -> tuple[A
 
 def _spheroidal(names: str, slopes: Callable[..., Any], eigenvalue: np.ufunc) -> None:
     """Declare functions of (m, n, c, x), and their like of (m, n, c, eigenvalue, x)."""
-    vector_valued(names, ORDER, ORDER, PARAMETER, lambda x0, x1, x2, x3, out: slopes(x0, x2, eigenvalue(x0, x1, x2), x3, out))
+    vector_valued(
+        names,
+        ORDER,
+        ORDER,
+        PARAMETER,
+        lambda x0, x1, x2, x3, out: slopes(x0, x2, eigenvalue(x0, x1, x2), x3, out),
+    )
     vector_valued(
         " ".join(f"{name}_cv" for name in names.split()),
         ORDER,
@@ -80,7 +93,8 @@ unsupported(
     "mathieu_a mathieu_b pro_cv obl_cv",
     "the derivative of a characteristic value is not known in closed form",
 )
-# Wronskians show it: SciPy's pro_rad1 and pro_rad2 miss theirs by a few percent, obl_rad1 and obl_rad2 by far more.
+# Wronskians show it: SciPy's pro_rad1 and pro_rad2 miss theirs by a few percent, obl_rad1 and obl_rad2 by far
+# more.
 unsupported(
     "pro_rad2 pro_rad2_cv obl_rad2 obl_rad2_cv",
     "SciPy's value and slope of the radial functions of the second kind do not agree with each other",

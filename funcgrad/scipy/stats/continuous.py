@@ -1,8 +1,10 @@
-"""Continuous distributions on tracers: the methods of SciPy's objects, in x, loc, scale and the shape parameters.
+"""Continuous distributions on tracers: the methods of SciPy's objects, in x, loc, scale and the shape
+parameters.
 
-On plain arguments a method is SciPy's. Otherwise the formula is SciPy's own, rerun, where there is one in Python. What it
-lacks follows from the density f: the slope of a distribution function F is f, that of its inverse 1/f; the derivative of F in a
-shape parameter is the integral of that of f, and that of the inverse by the implicit function theorem -F_theta / f.
+On plain arguments a method is SciPy's. Otherwise the formula is SciPy's own, rerun, where there is one in
+Python. What it lacks follows from the density f: the slope of a distribution function F is f, that of its
+inverse 1/f; the derivative of F in a shape parameter is the integral of that of f, and that of the inverse by
+the implicit function theorem -F_theta / f.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def own(dist: Any, name: str) -> Formula | None:
     for c in type(dist).__mro__:
         if c in GENERIC:
             return None
-        if c.__module__.startswith("scipy") and name in vars(c) and "__carries_tracer__" not in vars(c):  # not one of ours
+        # not one of ours
+        if c.__module__.startswith("scipy") and name in vars(c) and "__carries_tracer__" not in vars(c):
             return vars(c)[name]
     return None
 
@@ -75,16 +78,26 @@ class Continuous:
         return flattened(lambda *values: rerun(found)(self, *values), *args)
 
     def _rule_pdf(self: Any, x: Any, *args: Any) -> Any:
-        return self._first("_pdf", lambda: self._formula("_pdf", x, *args), lambda: np.exp(self._formula("_logpdf", x, *args)))
+        return self._first(
+            "_pdf",
+            lambda: self._formula("_pdf", x, *args),
+            lambda: np.exp(self._formula("_logpdf", x, *args)),
+        )
 
     def _rule_logpdf(self: Any, x: Any, *args: Any) -> Any:
-        return self._first("_logpdf", lambda: self._formula("_logpdf", x, *args), lambda: np.log(self._pdf(x, *args)))
+        return self._first(
+            "_logpdf", lambda: self._formula("_logpdf", x, *args), lambda: np.log(self._pdf(x, *args))
+        )
 
     def _first(self: Any, what: str, *attempts: Formula) -> Any:
-        """The first of these that has a rule all through. Formulas that are made of each other don't go round in circles."""
+        """The first of these that has a rule all through. Formulas that are made of each other don't go round
+        in circles.
+        """
         key = (self.name, what)
         if key in _TRIED.get():
-            raise NoFormulaError(f"scipy.stats.{self.name}: {what.strip('_')} has no formula through which tracers go")
+            raise NoFormulaError(
+                f"scipy.stats.{self.name}: {what.strip('_')} has no formula through which tracers go"
+            )
         first: Exception | None = None
         for attempt in attempts:
             token = _TRIED.set(_TRIED.get() if first is None else _TRIED.get() | {key})
@@ -116,7 +129,9 @@ class Continuous:
         return Elementary(self.name, plainly(self, name), [at(k) for k in range(self.numargs + 1)])
 
     def _in_shape(self: Any, k: int, x: Any, args: Any) -> Any:
-        """The derivative of F in a shape parameter: the integral of that of f, and what a moving end of the support adds."""
+        """The derivative of F in a shape parameter: the integral of that of f, and what a moving end of the
+        support adds.
+        """
         a, b = self._ends(args)
         h = slope(self._pdf, k)
         if not traced(a, b) and not np.ndim(a) and not np.ndim(b):
@@ -125,7 +140,9 @@ class Continuous:
         if not np.all(np.isfinite(values(a))):
             return integral(self.name, h)(a, x, *args)
         start = lambda *args: self._ends(args)[0] + np.zeros_like(args[0])
-        return integral(self.name, h)(a, x, *args) - slope(start, k - 1)(*args) * self._pdf(start(*args), *args)
+        return integral(self.name, h)(a, x, *args) - slope(start, k - 1)(*args) * self._pdf(
+            start(*args), *args
+        )
 
     def _ends(self: Any, args: Any) -> tuple[Any, Any]:
         """Where the density begins and ends, as far as SciPy does not tell."""
@@ -133,7 +150,9 @@ class Continuous:
         return self._get_support(*args) if found is None else found(*args)
 
     def _rule_cdf(self: Any, x: Any, *args: Any) -> Any:
-        return self._first("_cdf", lambda: self._formula("_cdf", x, *args), lambda: self._by_density("_cdf", 1)(x, *args))
+        return self._first(
+            "_cdf", lambda: self._formula("_cdf", x, *args), lambda: self._by_density("_cdf", 1)(x, *args)
+        )
 
     def _rule_sf(self: Any, x: Any, *args: Any) -> Any:
         return self._first(
@@ -164,7 +183,9 @@ class Continuous:
         def at(k: int) -> Formula:
             if k == 0:
                 return lambda *values: sign / self._pdf(values[-1], *values[1:-1])
-            return lambda *values: _ratio(-sign * slope(of, k)(values[-1], *values[1:-1]), self._pdf(values[-1], *values[1:-1]))
+            return lambda *values: _ratio(
+                -sign * slope(of, k)(values[-1], *values[1:-1]), self._pdf(values[-1], *values[1:-1])
+            )
 
         return Elementary(self.name, plainly(self, name), [at(k) for k in range(self.numargs + 1)])
 
@@ -231,13 +252,17 @@ class Continuous:
 
     # ---- what users call -------------------------------------------------------------------------------------------
     def _arguments(self: Any, x: Any, args: Any, kwds: Any) -> tuple[Any, ...]:
-        """The standardised variable, shapes, scale, and where these are valid, in double precision as SciPy computes."""
+        """The standardised variable, shapes, scale, and where these are valid, in double precision as SciPy
+        computes.
+        """
         args, loc, scale = self._parse_args(*args, **kwds)
         x, loc, scale, *shapes = (_double(v) for v in (x, loc, scale, *args))
         valid = np.logical_and(self._argcheck(*shapes), scale > 0)
         return (x - loc) / scale, shapes, loc, scale, valid
 
-    def _valued(self: Any, name: str, x: Any, args: Any, kwds: Any, below: float, above: float, density: int = 0) -> Any:
+    def _valued(
+        self: Any, name: str, x: Any, args: Any, kwds: Any, below: float, above: float, density: int = 0
+    ) -> Any:
         """A method in x: `below` and `above` are its values outside of the support."""
         z, args, _, scale, valid = self._arguments(x, args, kwds)
         a, b = self._get_support(*args)
@@ -269,7 +294,9 @@ class Continuous:
     def _quantile(self: Any, name: str, q: Any, args: Any, kwds: Any) -> Any:
         args, loc, scale = self._parse_args(*args, **kwds)
         q, loc, scale, *shapes = (_double(v) for v in (q, loc, scale, *args))
-        valid = np.logical_and(np.logical_and(self._argcheck(*shapes), scale > 0), np.logical_and(q >= 0, q <= 1))
+        valid = np.logical_and(
+            np.logical_and(self._argcheck(*shapes), scale > 0), np.logical_and(q >= 0, q <= 1)
+        )
         a, b = self._get_support(*shapes)
         first, last = (a, b) if name == "_ppf" else (b, a)
         out = np.where(q == 0, first, np.where(q == 1, last, getattr(self, name)(q, *shapes)))
@@ -285,7 +312,9 @@ class Continuous:
         args, loc, scale = self._parse_args(*args, **kwds)
         scale, *shapes = (_double(v) for v in (scale, *args))
         valid = np.logical_and(self._argcheck(*shapes), scale > 0)
-        out = (self._entropy(*shapes) if traced(*shapes) else theirs_of(self).entropy(*shapes)) + np.log(scale)
+        out = (self._entropy(*shapes) if traced(*shapes) else theirs_of(self).entropy(*shapes)) + np.log(
+            scale
+        )
         return _given(np.where(valid, out, np.nan) + 0.0 * _double(loc))
 
     def _noncentral(self: Any, n: int, args: Any) -> Any:
@@ -333,7 +362,13 @@ class Continuous:
         outs = []
         letters = [letter for letter in "mvsk" if letter in moments]
         for letter, value in zip(letters, self._central(shapes, "".join(letters)), strict=True):
-            value = value * scale + loc if letter == "m" else value * scale**2 if letter == "v" else value + 0 * scale
+            value = (
+                value * scale + loc
+                if letter == "m"
+                else value * scale**2
+                if letter == "v"
+                else value + 0 * scale
+            )
             outs.append(_given(np.where(valid, value, np.nan)))
         return outs[0] if len(outs) == 1 else tuple(outs)
 
@@ -373,7 +408,9 @@ class Continuous:
         return -np.sum(self.logpdf(x, *args, loc=loc, scale=scale))
 
     def _traced_rvs(self: Any, *args: Any, **kwds: Any) -> Any:
-        """The numbers that SciPy draws; they move with the parameters so that F(x; theta) stays (reparametrised, implicitly)."""
+        """The numbers that SciPy draws; they move with the parameters so that F(x; theta) stays
+        (reparametrised, implicitly).
+        """
         size, state = kwds.pop("size", None), kwds.pop("random_state", None)
         args, loc, scale, size = self._parse_args_rvs(*args, **kwds, size=size)
         loc, scale, *shapes = (_double(v) for v in (loc, scale, *args))
@@ -388,7 +425,9 @@ class Continuous:
             return z
 
         def at(k: int) -> Formula:
-            return lambda z, *values: -slope(self._cdf, k)(values[-1], *values[:-1]) / self._pdf(values[-1], *values[:-1])
+            return lambda z, *values: (
+                -slope(self._cdf, k)(values[-1], *values[:-1]) / self._pdf(values[-1], *values[:-1])
+            )
 
         partials = [lambda *values: np.ones_like(values[0])] + [at(k) for k in range(1, len(args) + 1)]
         return Elementary(self.name, lambda z, *args: np.array(z), partials)(z, *args)
@@ -453,7 +492,20 @@ def _private(name: str) -> Formula:
     return method
 
 
-for _name in ("_pdf", "_logpdf", "_cdf", "_sf", "_logcdf", "_logsf", "_ppf", "_isf", "_munp", "_entropy", "_pmf", "_logpmf"):
+for _name in (
+    "_pdf",
+    "_logpdf",
+    "_cdf",
+    "_sf",
+    "_logcdf",
+    "_logsf",
+    "_ppf",
+    "_isf",
+    "_munp",
+    "_entropy",
+    "_pmf",
+    "_logpmf",
+):
     setattr(Continuous, _name, _private(_name))
 for _name in [name.removeprefix("_traced_") for name in vars(Continuous) if name.startswith("_traced_")]:
     setattr(Continuous, _name, _public(_name))

@@ -20,22 +20,36 @@ class Discrete(Continuous):
     """The methods of a discrete distribution; it stands before SciPy's class."""
 
     def _rule_pmf(self: Any, k: Any, *args: Any) -> Any:
-        return self._first("_pmf", lambda: self._formula("_pmf", k, *args), lambda: np.exp(self._formula("_logpmf", k, *args)))
+        return self._first(
+            "_pmf",
+            lambda: self._formula("_pmf", k, *args),
+            lambda: np.exp(self._formula("_logpmf", k, *args)),
+        )
 
     def _rule_logpmf(self: Any, k: Any, *args: Any) -> Any:
-        return self._first("_logpmf", lambda: self._formula("_logpmf", k, *args), lambda: np.log(self._pmf(k, *args)))
+        return self._first(
+            "_logpmf", lambda: self._formula("_logpmf", k, *args), lambda: np.log(self._pmf(k, *args))
+        )
 
     def _rule_cdf(self: Any, x: Any, *args: Any) -> Any:
-        return self._first("_cdf", lambda: self._formula("_cdf", x, *args), lambda: self._sum(x, args, above=False))
+        return self._first(
+            "_cdf", lambda: self._formula("_cdf", x, *args), lambda: self._sum(x, args, above=False)
+        )
 
     def _rule_sf(self: Any, x: Any, *args: Any) -> Any:
-        return self._first("_sf", lambda: self._formula("_sf", x, *args), lambda: self._sum(x, args, above=True))
+        return self._first(
+            "_sf", lambda: self._formula("_sf", x, *args), lambda: self._sum(x, args, above=True)
+        )
 
     def _rule_logcdf(self: Any, x: Any, *args: Any) -> Any:
-        return self._first("_logcdf", lambda: self._formula("_logcdf", x, *args), lambda: np.log(self._cdf(x, *args)))
+        return self._first(
+            "_logcdf", lambda: self._formula("_logcdf", x, *args), lambda: np.log(self._cdf(x, *args))
+        )
 
     def _rule_logsf(self: Any, x: Any, *args: Any) -> Any:
-        return self._first("_logsf", lambda: self._formula("_logsf", x, *args), lambda: np.log(self._sf(x, *args)))
+        return self._first(
+            "_logsf", lambda: self._formula("_logsf", x, *args), lambda: np.log(self._sf(x, *args))
+        )
 
     # ---- sums over counts ------------------------------------------------------------------------------------------
     def _counts(self: Any, args: Any, until: Any = None) -> Any:
@@ -91,11 +105,15 @@ class Discrete(Continuous):
             return np.where(live, -mass * np.log(np.where(live, mass, 1.0)), 0.0)
 
         return self._first(
-            "_entropy", lambda: self._formula_of_shapes("_entropy", args), lambda: self._mean_of_counts(term, args)
+            "_entropy",
+            lambda: self._formula_of_shapes("_entropy", args),
+            lambda: self._mean_of_counts(term, args),
         )
 
     # ---- what users call -------------------------------------------------------------------------------------------
-    def _of_count(self: Any, name: str, k: Any, args: Any, kwds: Any, below: float, above: float, mass: bool = False) -> Any:
+    def _of_count(
+        self: Any, name: str, k: Any, args: Any, kwds: Any, below: float, above: float, mass: bool = False
+    ) -> Any:
         args, loc, _ = self._parse_args(*args, **kwds)
         k, loc, *shapes = (_double(v) for v in (k, loc, *args))
         valid = self._argcheck(*shapes)
@@ -114,12 +132,16 @@ class Discrete(Continuous):
     def _traced_logpmf(self: Any, k: Any, *args: Any, **kwds: Any) -> Any:
         return self._of_count("_logpmf", k, args, kwds, -np.inf, -np.inf, mass=True)
 
-    def _valued(self: Any, name: str, x: Any, args: Any, kwds: Any, below: float, above: float, density: int = 0) -> Any:
+    def _valued(
+        self: Any, name: str, x: Any, args: Any, kwds: Any, below: float, above: float, density: int = 0
+    ) -> Any:
         return self._of_count(name, x, args, kwds, below, above)
 
     def _quantile(self: Any, name: str, q: Any, args: Any, kwds: Any) -> Any:
         plain = [values(v) for v in args]
-        return getattr(theirs_of(self), name.strip("_"))(values(q), *plain, **{k: values(v) for k, v in kwds.items()})
+        return getattr(theirs_of(self), name.strip("_"))(
+            values(q), *plain, **{k: values(v) for k, v in kwds.items()}
+        )
 
     def _traced_entropy(self: Any, *args: Any, **kwds: Any) -> Any:
         parsed, _, _ = self._parse_args(*args, **kwds)

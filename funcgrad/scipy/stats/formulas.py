@@ -1,8 +1,10 @@
-"""Formulas of our own: where SciPy's is compiled, or has a limit of its own at a point, which would lose a derivative.
+"""Formulas of our own: where SciPy's is compiled, or has a limit of its own at a point, which would lose a
+derivative.
 
-Sources: N. L. Johnson, S. Kotz and N. Balakrishnan, "Continuous Univariate Distributions", 2nd edition, volume 2, chapters 29 to
-31 (noncentral distributions as mixtures); A. Fog, "Calculation methods for Wallenius' noncentral hypergeometric distribution",
-Communications in Statistics 37 (2008), 258; NIST Digital Library of Mathematical Functions 10.32.9 (the Bessel function K).
+Sources: N. L. Johnson, S. Kotz and N. Balakrishnan, "Continuous Univariate Distributions", 2nd edition,
+volume 2, chapters 29 to 31 (noncentral distributions as mixtures); A. Fog, "Calculation methods for
+Wallenius' noncentral hypergeometric distribution", Communications in Statistics 37 (2008), 258; NIST Digital
+Library of Mathematical Functions 10.32.9 (the Bessel function K).
 """
 
 from __future__ import annotations
@@ -80,7 +82,9 @@ OWN["kstwobign"] = {"_pdf": lambda x: -slope(special.kolmogorov, 0)(x)}
 
 # ---- noncentral: mixtures --------------------------------------------------------------------------------------------
 def _mixture(log_density: Formula, nc: Any, *others: Any) -> Any:
-    """log of the sum over j of Poisson(j; nc / 2) exp(log_density(j)): over the j that count at any of the points."""
+    """log of the sum over j of Poisson(j; nc / 2) exp(log_density(j)): over the j that count at any of the
+    points.
+    """
     half = 0.5 * nc
     mean = float(np.max(values(half), initial=0.0))
     weight = float(np.max(values(others[0]), initial=0.0)) if others else 0.0
@@ -120,13 +124,21 @@ OWN["ncf"] = {"_logpdf": _ncf}
 
 def _nct_inner(s: Any, x: Any, df: Any, nc: Any) -> Any:
     """The joint density of the variable and of the chi variable s that it was divided by."""
-    log_chi = np.log(2.0) + 0.5 * df * np.log(0.5 * df) - special.gammaln(0.5 * df) + (df - 1) * np.log(s) - 0.5 * df * s**2
+    log_chi = (
+        np.log(2.0)
+        + 0.5 * df * np.log(0.5 * df)
+        - special.gammaln(0.5 * df)
+        + (df - 1) * np.log(s)
+        - 0.5 * df * s**2
+    )
     return np.exp(log_chi + np.log(s) - 0.5 * (x * s - nc) ** 2 - HALF_LOG_TAU)
 
 
 OWN["nct"] = {"_pdf": lambda x, df, nc: integral("nct", _nct_inner)(0.0, np.inf, x, df, nc)}
 OWN["skellam"] = {
-    "_logpmf": lambda k, a, b: np.log(2.0) + _ncx2(2 * np.where(k < 0, b, a), 2 * (1 + abs(k)), 2 * np.where(k < 0, a, b))
+    "_logpmf": lambda k, a, b: (
+        np.log(2.0) + _ncx2(2 * np.where(k < 0, b, a), 2 * (1 + abs(k)), 2 * np.where(k < 0, a, b))
+    )
 }
 
 
@@ -148,7 +160,9 @@ def _genhyperbolic(x: Any, p: Any, a: Any, b: Any) -> Any:
     return scale + b * x + log_kv(p - 0.5, a * reach) + (p - 0.5) * np.log(reach)
 
 
-OWN["geninvgauss"] = {"_logpdf": lambda x, p, b: (p - 1) * np.log(x) - 0.5 * b * (x + 1 / x) - np.log(2.0) - log_kv(p, b)}
+OWN["geninvgauss"] = {
+    "_logpdf": lambda x, p, b: (p - 1) * np.log(x) - 0.5 * b * (x + 1 / x) - np.log(2.0) - log_kv(p, b)
+}
 OWN["genhyperbolic"] = {"_logpdf": _genhyperbolic}
 
 
@@ -207,7 +221,9 @@ def _fisher(k: Any, total: Any, n: Any, draws: Any, odds: Any) -> Any:
     j = np.arange(float(np.max(first)) + 1)
     possible = (j <= first[..., None]) & (j <= drawn[..., None]) & (drawn[..., None] - j <= second[..., None])
     chosen = np.where(possible, j, np.minimum(first, drawn)[..., None])
-    weights = _log_choose(first[..., None], chosen) + _log_choose(second[..., None], drawn[..., None] - chosen)
+    weights = _log_choose(first[..., None], chosen) + _log_choose(
+        second[..., None], drawn[..., None] - chosen
+    )
     terms = weights + chosen * np.log(odds)[..., None]
     top = np.max(values(terms), axis=-1)
     whole = np.log(np.sum(np.where(possible, np.exp(terms - top[..., None]), 0.0), axis=-1)) + top
@@ -223,7 +239,9 @@ def _wallenius_inner(t: Any, k: Any, rest: Any, left: Any, others: Any, odds: An
 def _wallenius(k: Any, total: Any, n: Any, draws: Any, odds: Any) -> Any:
     first, second, drawn = _counts_of(total, n, draws)
     k = values(k)
-    whole = integral("wallenius", _wallenius_inner)(0.0, 1.0, k, drawn - k, first - k, second - drawn + k, odds)
+    whole = integral("wallenius", _wallenius_inner)(
+        0.0, 1.0, k, drawn - k, first - k, second - drawn + k, odds
+    )
     return _log_choose(first, k) + _log_choose(second, drawn - k) + np.log(whole)
 
 

@@ -1,8 +1,10 @@
-"""Integrals of a density, and of its derivatives in the shape parameters: what a distribution function's derivatives are made of.
+"""Integrals of a density, and of its derivatives in the shape parameters: what a distribution function's
+derivatives are made of.
 
-d/dtheta of F(x; theta) is the integral of d/dtheta of the density. It is computed by the double exponential formula (H. Takahasi
-and M. Mori, "Double exponential formulas for numerical integration", Publications of the RIMS 9 (1974), 721), with twice as many
-nodes until nothing changes; over the smaller tail, so that small probabilities keep their digits.
+d/dtheta of F(x; theta) is the integral of d/dtheta of the density. It is computed by the double exponential
+formula (H. Takahasi and M. Mori, "Double exponential formulas for numerical integration", Publications of the
+RIMS 9 (1974), 721), with twice as many nodes until nothing changes; over the smaller tail, so that small
+probabilities keep their digits.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ Formula = Callable[..., Any]
 
 
 class Elementary(OpaqueCall):
-    """An elementwise function of operands of one shape, with formulas of (*operands, out) for its partial derivatives."""
+    """An elementwise function of operands of one shape, with formulas of (*operands, out) for its partial
+    derivatives.
+    """
 
     def __init__(self, name: str, heart: Formula, partials: Sequence[Formula]) -> None:
         super().__init__(name)
@@ -53,7 +57,9 @@ class Elementary(OpaqueCall):
 
     def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
         whole = next(x.shape for x, is_batched in zip(call.operands, batched, strict=True) if is_batched)
-        return [trace.wrap(bind(self, flat_call([np.broadcast_to(x, whole) for x in call.operands]))[0], None)]
+        return [
+            trace.wrap(bind(self, flat_call([np.broadcast_to(x, whole) for x in call.operands]))[0], None)
+        ]
 
 
 def slope(f: Formula, k: int) -> Formula:
@@ -69,7 +75,8 @@ def slope(f: Formula, k: int) -> Formula:
 def integral(name: str, h: Formula, above: Callable[..., Any] | None = None, b: float = np.inf) -> Elementary:
     """The integral of h(t, *theta) from `lower` to `upper`, as a function of (lower, upper, *theta).
 
-    Where `above(upper, *theta)`, it is minus the integral from `upper` to b: the same, if h integrates to zero, and less of it.
+    Where `above(upper, *theta)`, it is minus the integral from `upper` to b: the same, if h integrates to
+    zero, and less of it.
     """
 
     def heart(lower: Any, upper: Any, *theta: Any) -> Any:
@@ -149,7 +156,9 @@ REACH, LEVELS = 4.5, 7
 
 
 def _sum(h: Formula, nodes: Formula, a: Any, b: Any, theta: Sequence[Any]) -> Any:
-    """The trapezoidal rule in the transformed variable, with half the step until the digits of an element stay."""
+    """The trapezoidal rule in the transformed variable, with half the step until the digits of an element
+    stay.
+    """
     step, total = 0.125, np.zeros(a.shape)
     open_ones = np.arange(a.size)  # the elements whose digits still change
     with np.errstate(all="ignore"):

@@ -9,7 +9,13 @@ from funcgrad.torch.autograd.gradcheck import GradcheckError, gradcheck, gradgra
 from funcgrad.torch.autograd.variable import Variable
 from funcgrad.torch.graph.anomaly import detect_anomaly, set_detect_anomaly
 from funcgrad.torch.graph.backward import backward, grad
-from funcgrad.torch.graph.modes import enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled
+from funcgrad.torch.graph.modes import (
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 
 __all__ = [
     "Function",

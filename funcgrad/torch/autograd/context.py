@@ -1,4 +1,6 @@
-"""What a Function's `forward` and `backward` share, the plan of its node, and what it has that the user did not define."""
+"""What a Function's `forward` and `backward` share, the plan of its node, and what it has that the user did
+not define.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,14 @@ class FunctionCtx(EngineNode, Node):
         return self
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs and outputs for `backward`, where `saved_tensors` gives them back. A second call replaces the first."""
+        """Keep inputs and outputs for `backward`, where `saved_tensors` gives them back. A second call
+        replaces the first.
+        """
         for t in tensors:
             if t is not None and not isinstance(t, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(t).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument is of type {type(t).__name__}"
+                )
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -93,9 +99,10 @@ class Kept:
         if self.output is not None:
             return make_tensor(content, _output_node(ctx, self.output, content) if ctx._raised else None)
         if self.input is not None:
-            return make_tensor(content, ctx.parents[plan.slots.index(self.input)] if self.input in plan.slots else None)
+            return make_tensor(
+                content, ctx.parents[plan.slots.index(self.input)] if self.input in plan.slots else None
+            )
         return dead_end(content, ctx, "save_for_backward") if ctx._raised else make_tensor(content)
-
 
     def traced(self, ctx: FunctionCtx) -> Any:
         """Its content, as a tracer at its place in the graph."""
@@ -118,7 +125,9 @@ class FunctionPlan:
 
     lane_save, constants, primitive, masks = "", (), None, False
 
-    def __init__(self, cls: type[Defaults], ctx: FunctionCtx, slots: tuple[int, ...], count: int, outs: list[Any]) -> None:
+    def __init__(
+        self, cls: type[Defaults], ctx: FunctionCtx, slots: tuple[int, ...], count: int, outs: list[Any]
+    ) -> None:
         self.cls, self.slots, self.count = cls, slots, count
         self.name = f"{cls.__name__}Backward"
         tensors = [i for i, is_tensor in enumerate(ctx._is_tensor) if is_tensor]
@@ -226,7 +235,9 @@ def ctx_type(cls: type[Defaults]) -> type[FunctionCtx]:
 
 
 class Defaults:
-    """What a Function has that the user did not define: whether a method is the user's own is asked by identity."""
+    """What a Function has that the user did not define: whether a method is the user's own is asked by
+    identity.
+    """
 
     generate_vmap_rule = False
 

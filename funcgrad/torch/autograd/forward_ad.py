@@ -1,6 +1,7 @@
 """torch.autograd.forward_ad: dual numbers, on a forward trace that is open while the level is.
 
-A dual number made by `make_dual` shares the memory of the two tensors it was made of: a write to it reaches them.
+A dual number made by `make_dual` shares the memory of the two tensors it was made of: a write to it reaches
+them.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def exit_dual_level(*, level: Any = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
-    """A tensor that carries a tangent. A write to it writes to `tensor` and to `tangent`, whose memory it shares."""
+    """A tensor that carries a tangent. A write to it writes to `tensor` and to `tangent`, whose memory it
+    shares.
+    """
     trace = _LEVEL.get()
     if trace is None:
         raise RuntimeError(
@@ -69,7 +72,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
             f"Expected primal and tangent to be floating point or complex, but got: {tensor.dtype} and {tangent.dtype}"
         )
     if tensor.shape != tangent.shape:
-        raise RuntimeError(f"Expected primal and tangent of one size, but got {list(tensor.shape)} and {list(tangent.shape)}")
+        raise RuntimeError(
+            f"Expected primal and tangent of one size, but got {list(tensor.shape)} and {list(tangent.shape)}"
+        )
     primal = np.asarray(tensor.__operand__()) if tensor.node is None else tensor.__operand__()
     made = from_operand(trace.wrap(primal, _given(tangent).__operand__()))
     made.__dict__[duals.PARTS] = (tensor, tangent)
@@ -81,7 +86,9 @@ def _given(tangent: Tensor) -> Tensor:
     node = tangent.node
     if node is None:
         return tangent
-    return make_tensor(tangent.value, make_node(next_order(), duals.GIVEN, None, (node,), node.shape, node.dtype))
+    return make_tensor(
+        tangent.value, make_node(next_order(), duals.GIVEN, None, (node,), node.shape, node.dtype)
+    )
 
 
 def is_dual(tensor: Tensor) -> bool:

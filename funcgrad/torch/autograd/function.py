@@ -1,8 +1,9 @@
 """torch.autograd.Function: an operation with a backward of the user's own.
 
-The context that `forward` gets is the node itself: `grad_fn` of the results. What save_for_backward keeps comes back, in a
-backward that is itself differentiated, attached to the graph: an input at the input's node, an output at the Function's own.
-Other tensors kept there have no place in the graph; differentiating through one is an error, not a zero.
+The context that `forward` gets is the node itself: `grad_fn` of the results. What save_for_backward keeps
+comes back, in a backward that is itself differentiated, attached to the graph: an input at the input's node,
+an output at the Function's own. Other tensors kept there have no place in the graph; differentiating through
+one is an error, not a zero.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
 
 class Function(Defaults):
-    """Base of operations with a backward of their own: define static methods `forward` and `backward`, call `apply`.
+    """Base of operations with a backward of their own: define static methods `forward` and `backward`, call
+    `apply`.
 
     >>> import funcgrad.torch as torch
     >>> class Cube(torch.autograd.Function):
@@ -96,7 +98,11 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
                 kept.content = change(kept.traced(ctx))
     ctx._to_save = ()
     for k, o in enumerate(fresh):
-        if isinstance(o, Tensor) and o.value.dtype.kind in "fc" and not any(outs[k] is t for t in ctx._not_differentiable):
+        if (
+            isinstance(o, Tensor)
+            and o.value.dtype.kind in "fc"
+            and not any(outs[k] is t for t in ctx._not_differentiable)
+        ):
             o.node = make_node(next_order(), PICK, k, (ctx,), o.value.shape, o.value.dtype) if many else ctx
             if o.link is not None:
                 _note_write(o, ctx, many)

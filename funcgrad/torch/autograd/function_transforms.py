@@ -19,7 +19,9 @@ from funcgrad.transforms.custom import custom_jvp, custom_vjp
 
 def apply_traced(cls: type[Defaults], args: tuple[Any, ...]) -> Any:
     """`cls.apply(*args)`, where some argument holds a tracer of a transform."""
-    if cls.setup_context is Defaults.setup_context and not all(is_dual(x) for x in args if isinstance(x, Tensor)):
+    if cls.setup_context is Defaults.setup_context and not all(
+        is_dual(x) for x in args if isinstance(x, Tensor)
+    ):
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
             "override the "
@@ -50,7 +52,9 @@ def apply_traced(cls: type[Defaults], args: tuple[Any, ...]) -> Any:
         return tuple(full)
 
     forward = all(isinstance(c, ForwardTracer) or not isinstance(c, Tracer) for c in contents)
-    pushes = cls.jvp is not Defaults.jvp and (forward or cls.backward is Defaults.backward and cls.vjp is Defaults.vjp)
+    pushes = cls.jvp is not Defaults.jvp and (
+        forward or cls.backward is Defaults.backward and cls.vjp is Defaults.vjp
+    )
     out = _with_rule(cls, where, len(args), on_tensors, pushes=pushes)(*contents)
     return tuple(map(make_tensor, out)) if isinstance(out, tuple) else make_tensor(out)
 
@@ -69,8 +73,12 @@ def _batched(cls: type[Defaults], trace: BatchTrace, args: tuple[Any, ...]) -> A
             f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. "
             "Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
         )
-    batched = [isinstance(x, Tensor) and isinstance(x.value, Tracer) and x.value._trace is trace for x in args]
-    lowered = [make_tensor(x.value._value) if is_batched else x for x, is_batched in zip(args, batched, strict=True)]
+    batched = [
+        isinstance(x, Tensor) and isinstance(x.value, Tracer) and x.value._trace is trace for x in args
+    ]
+    lowered = [
+        make_tensor(x.value._value) if is_batched else x for x, is_batched in zip(args, batched, strict=True)
+    ]
     running = BATCH.get()
     info = VmapInfo(trace.size, "error" if running is None else running.randomness)
     out, out_dims = cls.vmap(info, tuple(0 if is_batched else None for is_batched in batched), *lowered)
@@ -87,7 +95,9 @@ def _wrapped(trace: BatchTrace, out: Any, dim: int | None) -> Any:
 
 
 def _with_rule(cls: type[Defaults], where: list[int], count: int, on_tensors: Any, *, pushes: bool) -> Any:
-    """The value as a function of contents, with the rule that the user wrote for the direction that is needed."""
+    """The value as a function of contents, with the rule that the user wrote for the direction that is
+    needed.
+    """
 
     def value(*contents: Any) -> Any:
         inputs = on_tensors(contents)
@@ -117,7 +127,9 @@ def _with_rule(cls: type[Defaults], where: list[int], count: int, on_tensors: An
 
     def pull(contents: Any, ct: Any) -> Any:
         _, ctx = ready(contents)
-        result = backward_of(cls)(ctx, *[exchange.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))])
+        result = backward_of(cls)(
+            ctx, *[exchange.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))]
+        )
         found = result if isinstance(result, tuple) else (result,)
         return tuple(
             np.zeros(np.shape(x), x.dtype) if found[i] is None else found[i].__operand__()

@@ -42,7 +42,9 @@ def _finished(found: Any, many: bool, create_graph: bool) -> Any:
     return found if many else found[0]
 
 
-def _gradients(outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, strict: bool, who: str) -> list[Tensor]:
+def _gradients(
+    outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, strict: bool, who: str
+) -> list[Tensor]:
     """The gradients, zeros where an input does not matter."""
     used = [(o, g) for o, g in zip(outs, v, strict=True) if o.requires_grad]
     if strict and len(used) < len(outs):
@@ -53,7 +55,14 @@ def _gradients(outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, s
         )
     if not used:
         return [zeros_like(x) for x in ins]
-    found = grad([o for o, _ in used], ins, [g for _, g in used], retain_graph=True, create_graph=create_graph, allow_unused=True)
+    found = grad(
+        [o for o, _ in used],
+        ins,
+        [g for _, g in used],
+        retain_graph=True,
+        create_graph=create_graph,
+        allow_unused=True,
+    )
     for i, g in enumerate(found):
         if g is None and strict:
             raise RuntimeError(
@@ -65,7 +74,9 @@ def _gradients(outs: Any, ins: tuple[Tensor, ...], v: Any, create_graph: bool, s
 def _directions(v: Any, like: tuple[Tensor, ...], who: str, what: str) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(f"The vector v can only be None if {what} a single Tensor with a single element.")
+            raise RuntimeError(
+                f"The vector v can only be None if {what} a single Tensor with a single element."
+            )
         return (ones_like(like[0]),)
     found = _as_inputs(v, "v", who)[1]
     if len(found) != len(like):
@@ -85,7 +96,12 @@ def vjp(
         ins = _fresh(given, create_graph)
         out_many, outs = _as_inputs(func(*ins), "outputs of the user-provided function", "vjp")
         found = _gradients(
-            outs, ins, _directions(v, outs, "vjp", "the user-provided function returns"), create_graph, strict, "vjp"
+            outs,
+            ins,
+            _directions(v, outs, "vjp", "the user-provided function returns"),
+            create_graph,
+            strict,
+            "vjp",
         )
     return _finished(outs, out_many, create_graph), _finished(found, many, create_graph)
 
@@ -113,9 +129,13 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian: for each output (outside) and each input (inside) a tensor of shape output.shape + input.shape."""
+    """The Jacobian: for each output (outside) and each input (inside) a tensor of shape output.shape +
+    input.shape.
+    """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(f'Expected strategy to be either "forward-mode" or "reverse-mode". Got {strategy}.')
+        raise AssertionError(
+            f'Expected strategy to be either "forward-mode" or "reverse-mode". Got {strategy}.'
+        )
     if strategy == "forward-mode":
         return _pushed(func, inputs, create_graph, strict, vectorize)
     with modes.enable_grad():
@@ -153,7 +173,10 @@ def _rows_at_once(out: Tensor, ins: tuple[Tensor, ...], create_graph: bool, stri
         return _rows(out, ins, create_graph, strict)
     seeds = eye(out.numel(), dtype=out.dtype).reshape(out.numel(), *out.shape)
     found = grad([out], ins, [seeds], True, create_graph, allow_unused=True, is_grads_batched=True)
-    parts = [zeros_like(x).expand(out.numel(), *x.shape) if g is None else g for x, g in zip(ins, found, strict=True)]
+    parts = [
+        zeros_like(x).expand(out.numel(), *x.shape) if g is None else g
+        for x, g in zip(ins, found, strict=True)
+    ]
     return [g.reshape(*out.shape, *x.shape) for x, g in zip(ins, parts, strict=True)]
 
 
@@ -161,13 +184,13 @@ def _pushed(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: b
     """The Jacobian by forward mode, all columns at once."""
     if create_graph:
         raise NotImplementedError(
-            "torch.autograd.functional.jacobian: `create_graph=True` and `strategy=\"forward-mode\"` are not supported together "
-            "(yet). Please either set `create_graph=False` or `strategy=\"reverse-mode\"`."
+            'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported together '
+            '(yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
         )
     if strict:
         raise RuntimeError(
-            "torch.autograd.functional.jacobian: `strict=True` and `strategy=\"forward-mode\"` are not supported together (yet). "
-            "Please either set `strict=False` or `strategy=\"reverse-mode\"`."
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). '
+            'Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
     if not vectorize:
         raise NotImplementedError(
@@ -193,8 +216,11 @@ def hessian(
     many, given = _as_inputs(inputs, "inputs", "hessian")
 
     def gradient(*ins: Tensor) -> Any:
-        if outer_jacobian_strategy == "forward-mode":  # of the duals that are pushed, autograd.grad knows nothing
-            return gradient_of(lambda *xs: _single(func(*xs), "hessian"), argnums=tuple(range(len(ins))))(*ins)
+        # of the duals that are pushed, autograd.grad knows nothing
+        if outer_jacobian_strategy == "forward-mode":
+            return gradient_of(lambda *xs: _single(func(*xs), "hessian"), argnums=tuple(range(len(ins))))(
+                *ins
+            )
         out = _single(func(*ins), "hessian")
         fresh = tuple(x for x in ins)
         return tuple(_gradients([out], fresh, [ones_like(out)], True, strict, "hessian"))
@@ -207,7 +233,9 @@ def _single(out: Any, who: str) -> Tensor:
     if not isinstance(out, Tensor):
         raise RuntimeError(f"The function given to {who} should return a single Tensor")
     if out.numel() != 1:
-        raise RuntimeError(f"The Tensor returned by the function given to {who} should contain a single element")
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {who} should contain a single element"
+        )
     return out.reshape(()) if out.ndim else out
 
 

@@ -57,7 +57,9 @@ def _tuple(x: Any) -> tuple[Any, ...]:
     return (x,) if isinstance(x, Tensor) else tuple(x)
 
 
-def _checked(func: Any, inputs: tuple[Any, ...], eps: float, atol: float, rtol: float, forward: bool, backward: bool) -> None:
+def _checked(
+    func: Any, inputs: tuple[Any, ...], eps: float, atol: float, rtol: float, forward: bool, backward: bool
+) -> None:
     where = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not where:
         raise ValueError(
@@ -87,15 +89,22 @@ def _output(func: Any, inputs: Any, k: int) -> Tensor:
 
 
 def _numerical(func: Any, inputs: tuple[Any, ...], i: int, k: int, eps: float) -> Any:
-    """The Jacobian by central differences, inputs along axis 0; of a complex input along the real and the imaginary axis."""
+    """The Jacobian by central differences, inputs along axis 0; of a complex input along the real and the
+    imaginary axis.
+    """
     x = np.array(concrete(inputs[i].value))
     rows = []
     with modes.no_grad():
         for _, unit in basis(x):
             ends = []
             for step in (eps, -eps):
-                inputs[i].data.copy_(make_tensor(x + step * unit))  # the tensor itself, which `func` may hold by other ways
-                ends.append(np.array(concrete(_output(func, inputs, k).value), complex if x.dtype.kind == "c" else None))
+                # the tensor itself, which `func` may hold by other ways
+                inputs[i].data.copy_(make_tensor(x + step * unit))
+                ends.append(
+                    np.array(
+                        concrete(_output(func, inputs, k).value), complex if x.dtype.kind == "c" else None
+                    )
+                )
             inputs[i].data.copy_(make_tensor(x))
             rows.append(((ends[0] - ends[1]) / (2 * eps)).reshape(-1))
     return np.array(rows)
@@ -114,9 +123,17 @@ def _analytic(func: Any, inputs: tuple[Any, ...], i: int, k: int) -> Any:
         parts = []
         for seed in seeds:
             (found,) = grad(flat[j], inputs[i], seed, retain_graph=True, allow_unused=True)
-            value = np.zeros(inputs[i].shape, inputs[i].value.dtype) if found is None else np.asarray(concrete(found.value))
+            value = (
+                np.zeros(inputs[i].shape, inputs[i].value.dtype)
+                if found is None
+                else np.asarray(concrete(found.value))
+            )
             flat_value: Any = value.reshape(-1)
-            parts.append(np.stack([flat_value.real, flat_value.imag], -1).reshape(-1) if is_complex else flat_value.real)
+            parts.append(
+                np.stack([flat_value.real, flat_value.imag], -1).reshape(-1)
+                if is_complex
+                else flat_value.real
+            )
         columns.append(parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1])
     return np.array(columns).T.reshape(-1, out.numel())
 
@@ -157,16 +174,28 @@ def gradgradcheck(
     outs = _tuple(func(*given))
     rng = np.random.default_rng(0)
     if grad_outputs is None:
-        cts = tuple(make_tensor(rng.normal(size=o.shape).astype(o.value.dtype)).requires_grad_() for o in outs)
+        cts = tuple(
+            make_tensor(rng.normal(size=o.shape).astype(o.value.dtype)).requires_grad_() for o in outs
+        )
     else:
         cts = _tuple(grad_outputs)
     where = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
 
     def gradient(*args: Any) -> Any:
         ins, seeds = args[: len(given)], args[len(given) :]
-        fresh = [x.detach().requires_grad_() if i in where and not x.requires_grad else x for i, x in enumerate(ins)]
+        fresh = [
+            x.detach().requires_grad_() if i in where and not x.requires_grad else x
+            for i, x in enumerate(ins)
+        ]
         with modes.enable_grad():
             found = _tuple(func(*fresh))
-            return grad(found, [fresh[i] for i in where], seeds, create_graph=True, allow_unused=True, materialize_grads=True)
+            return grad(
+                found,
+                [fresh[i] for i in where],
+                seeds,
+                create_graph=True,
+                allow_unused=True,
+                materialize_grads=True,
+            )
 
     return gradcheck(gradient, (*given, *cts), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)

@@ -1,4 +1,6 @@
-"""torch.autograd.profiler: how long named blocks take, and how often they ran. (Single operations are not timed.)"""
+"""torch.autograd.profiler: how long named blocks take, and how often they ran. (Single operations are not
+timed.)
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _RUNNING: ContextVar[profile | None] = ContextVar("profile", default=None)
 
 
 class Event:
-    """All runs of the blocks of one name: how many, and their time in microseconds, with and without inner blocks."""
+    """All runs of the blocks of one name: how many, and their time in microseconds, with and without inner
+    blocks.
+    """
 
     def __init__(self, key: str) -> None:
         self.key, self.count = key, 0
@@ -34,7 +38,9 @@ class Averages(list[Event]):
         """A table, sorted by an attribute of the events."""
         rows = sorted(self, key=lambda e: -getattr(e, sort_by)) if sort_by else list(self)
         width = max([4, *(len(e.key) for e in rows)])
-        lines = [f"{'Name':<{width}}  {'Self CPU':>12}  {'CPU total':>12}  {'CPU time avg':>12}  {'# of Calls':>10}"]
+        lines = [
+            f"{'Name':<{width}}  {'Self CPU':>12}  {'CPU total':>12}  {'CPU time avg':>12}  {'# of Calls':>10}"
+        ]
         for e in rows[:row_limit]:
             times = "  ".join(f"{t:>10.3f}us" for t in (e.self_cpu_time_total, e.cpu_time_total, e.cpu_time))
             lines.append(f"{e.key:<{width}}  {times}  {e.count:>10}")

@@ -12,9 +12,13 @@ from funcgrad.torch.graph.modes import no_grad
 
 
 class Independent(Distribution):
-    """The last `reinterpreted_batch_ndims` axes of a batch taken as axes of one event: probabilities are multiplied there."""
+    """The last `reinterpreted_batch_ndims` axes of a batch taken as axes of one event: probabilities are
+    multiplied there.
+    """
 
-    def __init__(self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ) -> None:
         batch, n = base_distribution.batch_shape, reinterpreted_batch_ndims
         if n > len(batch):
             raise ValueError(
@@ -27,7 +31,9 @@ class Independent(Distribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters expanded to `batch_shape`."""
         inner = self._event_shape[: self.reinterpreted_batch_ndims]
-        return Independent(self.base_dist.expand((*batch_shape, *inner)), self.reinterpreted_batch_ndims, validate_args=False)
+        return Independent(
+            self.base_dist.expand((*batch_shape, *inner)), self.reinterpreted_batch_ndims, validate_args=False
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_dist}, {self.reinterpreted_batch_ndims})"
@@ -46,7 +52,11 @@ class Independent(Distribution):
     def support(self) -> Any:
         """Where the values are."""
         inner = self.base_dist.support
-        return constraints.independent(inner, self.reinterpreted_batch_ndims) if self.reinterpreted_batch_ndims else inner
+        return (
+            constraints.independent(inner, self.reinterpreted_batch_ndims)
+            if self.reinterpreted_batch_ndims
+            else inner
+        )
 
     @property
     def mean(self) -> Any:
@@ -98,7 +108,9 @@ class TransformedDistribution(Distribution):
         shape = (*base_distribution.batch_shape, *base_distribution.event_shape)
         cut = len(shape) - event_dim
         if cut < 0:
-            raise ValueError(f"base_distribution needs to have shape with size at least {event_dim}, but got {len(shape)}.")
+            raise ValueError(
+                f"base_distribution needs to have shape with size at least {event_dim}, but got {len(shape)}."
+            )
         self._extra = event_dim - len(base_distribution.event_shape)
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
@@ -142,7 +154,9 @@ class TransformedDistribution(Distribution):
         event_dim, total, y = len(self._event_shape), 0.0, value
         for transform in reversed(self.transforms):
             x = transform._inv_call(y)
-            total = total - sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
+            total = total - sum_rightmost(
+                transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim
+            )
             y = x
         return total + sum_rightmost(self.base_dist.log_prob(y), event_dim - len(self.base_dist.event_shape))
 
@@ -172,7 +186,9 @@ class LogNormal(TransformedDistribution):
     support: Any = constraints.positive
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
+        super().__init__(
+            Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args
+        )
 
     @property
     def loc(self) -> Any:

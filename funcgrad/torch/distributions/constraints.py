@@ -1,4 +1,6 @@
-"""torch.distributions.constraints: what parameters and values have to be. `constraint.check(value)` tells where it holds."""
+"""torch.distributions.constraints: what parameters and values have to be. `constraint.check(value)` tells
+where it holds.
+"""
 
 from __future__ import annotations
 

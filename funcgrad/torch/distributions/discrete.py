@@ -61,7 +61,10 @@ class Bernoulli(_Parametrized):
     tensor([0.7500, 0.2500])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
     support: Any = constraints.boolean
     has_enumerate_support = True
 
@@ -121,9 +124,13 @@ class Binomial(_Parametrized):
     }  # fmt: skip
     has_enumerate_support = True
 
-    def __init__(self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
         given = self._put(probs, logits)
-        count, value = broadcast_all(total_count if not isinstance(total_count, int) else float(total_count), given)
+        count, value = broadcast_all(
+            total_count if not isinstance(total_count, int) else float(total_count), given
+        )
         self.total_count, self.__dict__[self._name] = count.to(value.dtype), value
         super().__init__(value.size(), validate_args=validate_args)
 
@@ -180,14 +187,18 @@ class Binomial(_Parametrized):
 
 
 class Categorical(_Parametrized):
-    """0, ..., k - 1 with the (not normalised) probabilities along the last axis of `probs`, or with their logarithms.
+    """0, ..., k - 1 with the (not normalised) probabilities along the last axis of `probs`, or with their
+    logarithms.
 
     >>> import funcgrad.torch as torch
     >>> torch.distributions.Categorical(torch.tensor([1.0, 3.0])).log_prob(torch.tensor(1)).exp()
     tensor(0.7500)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
     has_enumerate_support = True
     is_binary = False
 
@@ -247,7 +258,10 @@ class Categorical(_Parametrized):
 class OneHotCategorical(Distribution):
     """Vectors with one 1, at the place that a Categorical gives."""
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
     support: Any = constraints.one_hot
     has_enumerate_support = True
 
@@ -315,7 +329,9 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical whose samples have the gradient of probs (Bengio et al., arXiv:1308.3432): biased, and useful."""
+    """OneHotCategorical whose samples have the gradient of probs (Bengio et al., arXiv:1308.3432): biased,
+    and useful.
+    """
 
     has_rsample = True
 

@@ -18,10 +18,12 @@ from funcgrad.torch.tensors.tensor import Tensor, plain
 
 
 class Distribution:
-    """Base of the distributions: batches (`batch_shape`) of independent ones, whose values have the shape `event_shape`.
+    """Base of the distributions: batches (`batch_shape`) of independent ones, whose values have the shape
+    `event_shape`.
 
-    `sample` gives values without a gradient; `rsample`, where `has_rsample`, values that are differentiable in the parameters.
-    With validate_args (the default in Python without -O) parameters and values outside their domain raise ValueError.
+    `sample` gives values without a gradient; `rsample`, where `has_rsample`, values that are differentiable
+    in the parameters. With validate_args (the default in Python without -O) parameters and values outside
+    their domain raise ValueError.
     """
 
     has_rsample = False
@@ -36,7 +38,9 @@ class Distribution:
             raise ValueError(f"set_default_validate_args takes True or False, found {value!r}")
         Distribution._validate_args = value
 
-    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
+    def __init__(
+        self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None
+    ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -113,7 +117,9 @@ class Distribution:
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values that are differentiable in the parameters. Raises NotImplementedError where there is no such way."""
+        """Values that are differentiable in the parameters. Raises NotImplementedError where there is no such
+        way.
+        """
         raise NotImplementedError(
             f"{type(self).__name__}.rsample: its values are not differentiable in the parameters; use sample"
         )
@@ -156,10 +162,14 @@ class Distribution:
         expected, found = self._extended_shape(), value.size()
         event_dim = value.dim() - len(self._event_shape)
         if tuple(found[event_dim:]) != tuple(self._event_shape):
-            raise ValueError(f"The right-most size of value must match event_shape: {found} vs {self._event_shape}.")
+            raise ValueError(
+                f"The right-most size of value must match event_shape: {found} vs {self._event_shape}."
+            )
         for i, j in zip(reversed(found), reversed(expected)):
             if i != 1 and j != 1 and i != j:
-                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {found} vs {expected}.")
+                raise ValueError(
+                    f"Value is not broadcastable with batch_shape+event_shape: {found} vs {expected}."
+                )
         valid = self.support.check(value.detach())
         if not bool(np.all(plain(valid))):
             raise ValueError(
@@ -182,7 +192,8 @@ class lazy:
         if instance is None:
             return self
         with enable_grad():
-            found = instance.__dict__[self.name] = self.compute(instance)  # from now on found before this descriptor
+            # from now on found before this descriptor
+            found = instance.__dict__[self.name] = self.compute(instance)
         return found
 
 

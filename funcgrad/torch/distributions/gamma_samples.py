@@ -1,8 +1,9 @@
 """Numbers of the gamma distribution, and how they change with its parameter.
 
-A sample is z with P(a, z) = u, where P is the distribution function: for a fixed u, dz/da = -(dP/da) / (dP/dz), as in
-Figurnov, Mohamed and Mnih, "Implicit Reparameterization Gradients" (arXiv:1805.08498). P and its derivative come from the series
-P = z^a e^-z / gamma(a + 1) * (1 + z/(a+1) + z^2/((a+1)(a+2)) + ...) (DLMF 8.7.1).
+A sample is z with P(a, z) = u, where P is the distribution function: for a fixed u, dz/da = -(dP/da) /
+(dP/dz), as in Figurnov, Mohamed and Mnih, "Implicit Reparameterization Gradients" (arXiv:1805.08498). P and
+its derivative come from the series P = z^a e^-z / gamma(a + 1) * (1 + z/(a+1) + z^2/((a+1)(a+2)) + ...) (DLMF
+8.7.1).
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from funcgrad.torch.tensors.tensor import make_tensor, plain
 
 
 def drawn(a: np.ndarray, generator: Generator) -> np.ndarray:
-    """Numbers of the gamma distributions with parameters `a`, by rejection (Marsaglia and Tsang, ACM TOMS 26, 2000)."""
+    """Numbers of the gamma distributions with parameters `a`, by rejection (Marsaglia and Tsang, ACM TOMS 26,
+    2000).
+    """
     flat = np.asarray(a, np.float64).ravel()
     larger = np.where(flat < 1, flat + 1, flat)  # below 1: multiply a number for a + 1 by u**(1/a)
     d = larger - 1 / 3
@@ -68,7 +71,11 @@ def _no_second(a: Any, z: Any) -> Any:
 
 SLOPE = elementwise(slope, _no_second, _no_second, operands="a z", name="gamma_slope")
 _SAMPLE = elementwise(
-    lambda a, z: z * np.ones(np.shape(a), z.dtype), lambda a, z: SLOPE(a, z), None, operands="a z", name="gamma"
+    lambda a, z: z * np.ones(np.shape(a), z.dtype),
+    lambda a, z: SLOPE(a, z),
+    None,
+    operands="a z",
+    name="gamma",
 )
 _OP = Op("_standard_gamma", lambda a, z: _SAMPLE(a, z), "StandardGammaBackward0")
 

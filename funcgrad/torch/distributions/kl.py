@@ -1,4 +1,6 @@
-"""kl_divergence(p, q): the mean of log p(x)/q(x) over x from p; in closed form for the pairs that are registered."""
+"""kl_divergence(p, q): the mean of log p(x)/q(x) over x from p; in closed form for the pairs that are
+registered.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def kl_divergence(p: Any, q: Any) -> Any:
 def _log_ratio(p: Any, q: Any, log_ratio: Any) -> Any:
     """p * log_ratio, where log(p/q) is 0 for p = 0 and infinite for q = 0."""
     found = p * log_ratio
-    return found.masked_fill((q == 0).expand(found.shape), math.inf).masked_fill((p == 0).expand(found.shape), 0.0)
+    return found.masked_fill((q == 0).expand(found.shape), math.inf).masked_fill(
+        (p == 0).expand(found.shape), 0.0
+    )
 
 
 # ---- of one family ---------------------------------------------------------------------------------------------------
@@ -76,7 +80,9 @@ def _softplus(x: Any) -> Any:
 @register_kl(Binomial, Binomial)
 def _binomial(p: Any, q: Any) -> Any:
     if bool((p.total_count < q.total_count).any()):
-        raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
+        )
     found = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p())
     return found.masked_fill(p.total_count > q.total_count, math.inf)
 
@@ -171,8 +177,12 @@ def _independent(p: Any, q: Any) -> Any:
 def _transformed(p: Any, q: Any) -> Any:
     same = p.transforms == q.transforms
     if not same or p.event_shape != q.event_shape:
-        raise NotImplementedError("KL of transformed distributions needs the same transforms and event shapes")
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), len(p.event_shape) - len(p.base_dist.event_shape))
+        raise NotImplementedError(
+            "KL of transformed distributions needs the same transforms and event shapes"
+        )
+    return sum_rightmost(
+        kl_divergence(p.base_dist, q.base_dist), len(p.event_shape) - len(p.base_dist.event_shape)
+    )
 
 
 # ---- of two families -------------------------------------------------------------------------------------------------
@@ -206,7 +216,9 @@ for _p in (Exponential, Gamma, Laplace, Uniform, Beta):
 @register_kl(Normal, Laplace)
 def _normal_laplace(p: Any, q: Any) -> Any:
     distance = (p.loc - q.loc) / p.scale
-    mean = p.scale * (math.sqrt(2 / math.pi) * (-0.5 * distance.pow(2)).exp() + distance * (distance / math.sqrt(2)).erf())
+    mean = p.scale * (
+        math.sqrt(2 / math.pi) * (-0.5 * distance.pow(2)).exp() + distance * (distance / math.sqrt(2)).erf()
+    )
     return -p.entropy() + (2 * q.scale).log() + mean / q.scale
 
 
@@ -228,7 +240,9 @@ def _beta_gamma(p: Any, q: Any) -> Any:
 
 
 def _gamma_log_density(q: Any, mean: Any, mean_log: Any) -> Any:
-    """The mean of the logarithm of a gamma density over values with this mean, and this mean of their logarithms."""
+    """The mean of the logarithm of a gamma density over values with this mean, and this mean of their
+    logarithms.
+    """
     a = q.concentration
     return a * q.rate.log() - a.lgamma() + (a - 1) * mean_log - q.rate * mean
 

@@ -30,7 +30,9 @@ def factor_of_inverse(P: Any) -> Any:
 
 
 class MultivariateNormal(Distribution):
-    """The normal distribution of vectors, with mean `loc` and one of covariance_matrix, precision_matrix, scale_tril."""
+    """The normal distribution of vectors, with mean `loc` and one of covariance_matrix, precision_matrix,
+    scale_tril.
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {
         "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,
@@ -49,13 +51,21 @@ class MultivariateNormal(Distribution):
     ) -> None:
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        named = {"covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril}
+        named = {
+            "covariance_matrix": covariance_matrix,
+            "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }
         given = {name: x for name, x in named.items() if x is not None}
         if len(given) != 1:
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+            raise ValueError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
+            )
         ((name, matrix),) = given.items()
         if matrix.dim() < 2:
-            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+            raise ValueError(
+                f"{name} must be at least two-dimensional, with optional leading batch dimensions"
+            )
         batch_shape = FUNCTIONS["broadcast_shapes"](matrix.shape[:-2], loc.shape[:-1])
         self.loc = loc.expand(*batch_shape, loc.shape[-1])
         self.__dict__[name] = matrix.expand(*batch_shape, *matrix.shape[-2:])
@@ -108,11 +118,15 @@ class MultivariateNormal(Distribution):
         """The logarithm of the density."""
         self._validate_sample(value)
         distance = mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
-        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - log_diagonal(self._unbroadcasted_scale_tril)
+        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - log_diagonal(
+            self._unbroadcasted_scale_tril
+        )
 
     def entropy(self) -> Any:
         """The entropy."""
-        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + log_diagonal(self._unbroadcasted_scale_tril)
+        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + log_diagonal(
+            self._unbroadcasted_scale_tril
+        )
 
 
 def mahalanobis(L: Any, x: Any) -> Any:

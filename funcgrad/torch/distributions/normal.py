@@ -71,7 +71,11 @@ class Normal(_LocationScale):
     def log_prob(self, value: Any) -> Any:
         """The logarithm of the density."""
         self._validate_sample(value)
-        return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+        return (
+            -((value - self.loc) ** 2) / (2 * self.scale**2)
+            - self.scale.log()
+            - math.log(math.sqrt(2 * math.pi))
+        )
 
     def cdf(self, value: Any) -> Any:
         """The probability of values up to `value`."""
@@ -103,7 +107,9 @@ class Laplace(_LocationScale):
     def rsample(self, sample_shape: Any = ()) -> Any:
         """Values that are differentiable in loc and scale."""
         limits = finfo(self.loc)
-        u = empty(*self._extended_shape(sample_shape), dtype=self.loc.dtype).uniform_(float(limits.eps) - 1, 1)
+        u = empty(*self._extended_shape(sample_shape), dtype=self.loc.dtype).uniform_(
+            float(limits.eps) - 1, 1
+        )
         return self.loc - self.scale * u.sign() * (-u.abs().clamp(min=float(limits.tiny))).log1p()
 
     def log_prob(self, value: Any) -> Any:

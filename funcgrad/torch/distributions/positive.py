@@ -71,7 +71,10 @@ class Exponential(Distribution):
 class Gamma(Distribution):
     """The gamma distribution: rate^a x^(a-1) exp(-rate * x) / gamma(a), where a is the concentration."""
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"concentration": constraints.positive, "rate": constraints.positive}
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
     support: Any = constraints.nonnegative
     has_rsample = True
 
@@ -120,7 +123,9 @@ class Gamma(Distribution):
 class Dirichlet(Distribution):
     """The Dirichlet distribution on vectors of probabilities."""
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"concentration": constraints.independent(constraints.positive, 1)}
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "concentration": constraints.independent(constraints.positive, 1)
+    }
     support: Any = constraints.simplex
     has_rsample = True
 
@@ -164,13 +169,23 @@ class Dirichlet(Distribution):
         """The entropy."""
         a = self.concentration
         k, total = a.size(-1), a.sum(-1)
-        return a.lgamma().sum(-1) - total.lgamma() - (k - total) * total.digamma() - ((a - 1.0) * a.digamma()).sum(-1)
+        return (
+            a.lgamma().sum(-1)
+            - total.lgamma()
+            - (k - total) * total.digamma()
+            - ((a - 1.0) * a.digamma()).sum(-1)
+        )
 
 
 class Beta(Distribution):
-    """The beta distribution on [0, 1]: x^(a-1) (1-x)^(b-1), where a is concentration1 and b is concentration0."""
+    """The beta distribution on [0, 1]: x^(a-1) (1-x)^(b-1), where a is concentration1 and b is
+    concentration0.
+    """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    arg_constraints: ClassVar[dict[str, Any]] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
     support: Any = constraints.unit_interval
     has_rsample = True
 

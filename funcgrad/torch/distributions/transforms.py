@@ -60,7 +60,9 @@ class Transform:
         return _Inverse(self)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Transform) and type(self) is type(other) and _settings(self) == _settings(other)
+        return (
+            isinstance(other, Transform) and type(self) is type(other) and _settings(self) == _settings(other)
+        )
 
     __hash__ = object.__hash__
 
@@ -249,7 +251,9 @@ class ComposeTransform(Transform):
         total: Any = zeros_like(sum_rightmost(x, self.event_dim))
         for part in self.parts:
             after = part(x)
-            total = total + sum_rightmost(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim)
+            total = total + sum_rightmost(
+                part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim
+            )
             x = after
         return total
 

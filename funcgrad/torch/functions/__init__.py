@@ -13,5 +13,6 @@
     questions.py     is_signed, can_cast, ...                  settings.py     switches
     memory.py        data_ptr, storage_offset                  raw.py          resize_, strides, DLPack
 
-What NumPy lacks is in `funcgrad/nn/kernels`. `subjects.py` is the list of them: once it is loaded, all are declared.
+What NumPy lacks is in `funcgrad/nn/kernels`. `subjects.py` is the list of them: once it is loaded, all are
+declared.
 """

@@ -85,7 +85,11 @@ def _in_order(self: Tensor) -> Tensor:
 def _type(self: Tensor, dtype: Any = None) -> Any:
     from funcgrad.torch.tensors.inplace import kind_name
 
-    return f"torch.{kind_name(self.value.dtype)}Tensor" if dtype is None else cast_to(self, dtypes.to_numpy(dtype))
+    return (
+        f"torch.{kind_name(self.value.dtype)}Tensor"
+        if dtype is None
+        else cast_to(self, dtypes.to_numpy(dtype))
+    )
 
 
 Tensor.type = _type
@@ -125,7 +129,9 @@ def _copied(input: Any, src: Any) -> Any:
         return np.copy(src)
     shape = np.broadcast_shapes(input.shape, src.shape)
     if shape != tuple(input.shape):
-        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+        raise RuntimeError(
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}"
+        )
     return np.broadcast_to(src, shape) + np.zeros((), input.dtype)
 
 
@@ -217,7 +223,9 @@ def _format(self: Tensor, spec: str) -> str:
 
 def _contains(self: Tensor, element: Any) -> bool:
     if not isinstance(element, (Tensor, int, float, complex, bool)):
-        raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+        )
     return bool((self == element).any().item())
 
 
@@ -255,7 +263,12 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]
-    made = _rebuilt(type(self), np.array(concrete(self.value)), self.requires_grad, copy.deepcopy(dict(self.__dict__), memo))
+    made = _rebuilt(
+        type(self),
+        np.array(concrete(self.value)),
+        self.requires_grad,
+        copy.deepcopy(dict(self.__dict__), memo),
+    )
     if self.grad_ is not None:
         made.grad_ = copy.deepcopy(self.grad_, memo)
     memo[id(self)] = made
@@ -287,7 +300,9 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
 def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Each element replaced by `callable` of it and of the one in `tensor`: slow, and without derivatives."""
     if self.requires_grad or tensor.requires_grad:
-        raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+        raise RuntimeError(
+            "Can't call map_() on Variable that requires grad. Use var.detach().map_() instead."
+        )
     check_writable(self)
     x, y = np.broadcast_arrays(np.asarray(concrete(self.value)), np.asarray(concrete(tensor.value)))
     made = [callable(a.item(), b.item()) for a, b in zip(x.reshape(-1), y.reshape(-1), strict=True)]

@@ -35,12 +35,14 @@ def finished(value: Any, dtype: Any, requires_grad: bool, device: Any = None) ->
     return made
 
 
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """A new tensor with a copy of `data`: numbers, nested lists, NumPy arrays.
 
-    Python floats get the default dtype (float32), ints int64; NumPy's keep theirs. Tensors in a list are stacked, and stay in the
-    graph.
-    Raises ValueError for a ragged list, RuntimeError for what is no number or what `dtype` does not hold.
+    Python floats get the default dtype (float32), ints int64; NumPy's keep theirs. Tensors in a list are
+    stacked, and stay in the graph. Raises ValueError for a ragged list, RuntimeError for what is no number or
+    what `dtype` does not hold.
 
     >>> import funcgrad.torch as torch
     >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -85,7 +87,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return tensor(data, dtype=dtype, device=device)
 
 
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False) -> Tensor:
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
     """as_tensor, with a say in whether the data is copied (None: only if it must be)."""
     if copy is not False and (copy or not isinstance(obj, (Tensor, np.ndarray))):
         made = obj.clone() if isinstance(obj, Tensor) else tensor(obj, device=device)
@@ -94,14 +98,17 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
         made = as_tensor(obj, dtype, device)
         shares = made is obj or type(made.value) is Shared
         if copy is False and not shares:
-            raise ValueError("can't alias arbitrary data: asarray(..., copy=False) needs an array or a tensor of that dtype")
+            raise ValueError(
+                "can't alias arbitrary data: asarray(..., copy=False) needs an array or a tensor of that dtype"
+            )
     return made.requires_grad_() if requires_grad else made
 
 
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor that shares the memory of an array: a write to either is seen in both. Graphs keep copies.
 
-    Raises TypeError for what is no array or not numeric, ValueError for negative strides or foreign byte order.
+    Raises TypeError for what is no array or not numeric, ValueError for negative strides or foreign byte
+    order.
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
@@ -119,7 +126,9 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return make_tensor(ndarray.view(Shared))
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
     """A tensor of one axis over the bytes of `buffer`, which it shares."""
     made = from_numpy(np.frombuffer(buffer, dtypes.to_numpy(dtype), count, offset))
     return made.requires_grad_() if requires_grad else made
@@ -163,7 +172,9 @@ def _factory(name: str, make: Callable[..., Any]) -> Callable[..., Tensor]:
 zeros, ones, empty = _factory("zeros", np.zeros), _factory("ones", np.ones), _factory("empty", np.zeros)
 zeros.__doc__ = "A tensor of zeros, of a shape given as numbers or one sequence; float32 without dtype=."
 ones.__doc__ = "A tensor of ones, of a shape given as numbers or one sequence; float32 without dtype=."
-empty.__doc__ = "A tensor whose content does not matter (it is zeros), of a shape given as numbers or one sequence."
+empty.__doc__ = (
+    "A tensor whose content does not matter (it is zeros), of a shape given as numbers or one sequence."
+)
 
 
 def full(
@@ -185,11 +196,19 @@ def full(
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of no axes; float32 without dtype=."""
-    return full((), s, dtype=dtypes.default() if dtype is None else dtype, device=device, requires_grad=requires_grad)
+    return full(
+        (), s, dtype=dtypes.default() if dtype is None else dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def eye(
-    n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, out: Any = None
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    out: Any = None,
 ) -> Tensor:
     """Ones on the diagonal of an (n, m) matrix (m is n if not given), zeros elsewhere."""
     for name, k in (("n", n), ("m", n if m is None else m)):
@@ -209,7 +228,8 @@ def arange(
     requires_grad: bool = False,
     out: Any = None,
 ) -> Tensor:
-    """start, start + step, ... before end; arange(end), arange(start, end) or arange(start, end, step). int64 if all are ints.
+    """start, start + step, ... before end; arange(end), arange(start, end) or arange(start, end, step). int64
+    if all are ints.
 
     Raises RuntimeError for a step of zero or away from the end.
     """
@@ -233,7 +253,9 @@ def _stepped(start: Any, end: Any, step: Any) -> np.ndarray:
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
-        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+        raise RuntimeError(
+            f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})"
+        )
     return start + step * np.arange(math.ceil((end - start) / step))
 
 
@@ -270,7 +292,9 @@ def logspace(
 
 
 def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> np.ndarray:
-    """The points of linspace: from both ends towards the middle, in the arithmetic of the dtype, as PyTorch computes them."""
+    """The points of linspace: from both ends towards the middle, in the arithmetic of the dtype, as PyTorch
+    computes them.
+    """
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
     of_python = dtypes.default_complex() if complex in (type(start), type(end)) else dtypes.default()
@@ -291,12 +315,21 @@ def _like(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
     name = f"{make.__name__}_like"
 
     def like(
-        input: Tensor, *args: Any, dtype: Any = None, requires_grad: bool = False, device: Any = None, **named: Any
+        input: Tensor,
+        *args: Any,
+        dtype: Any = None,
+        requires_grad: bool = False,
+        device: Any = None,
+        **named: Any,
     ) -> Tensor:
         if not isinstance(input, Tensor):
-            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+            raise TypeError(
+                f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+            )
         wanted = input.dtype if dtype is None else dtype
-        return make(tuple(input.shape), *args, dtype=wanted, requires_grad=requires_grad, device=device, **named)
+        return make(
+            tuple(input.shape), *args, dtype=wanted, requires_grad=requires_grad, device=device, **named
+        )
 
     like.__name__ = like.__qualname__ = name
     like.__doc__ = f"{make.__name__} with the shape and dtype of `input`."

@@ -9,7 +9,13 @@ import numpy as np
 from funcgrad.torch.functions.registry import declare
 
 declare("diff", lambda input, n=1, dim=-1: np.diff(input, n, dim), "SubBackward0")
-declare("trapezoid", lambda y, x=None, *, dx=1, dim=-1: np.trapezoid(y, x, dx, dim), "MulBackward0", where="f", aliases="trapz")
+declare(
+    "trapezoid",
+    lambda y, x=None, *, dx=1, dim=-1: np.trapezoid(y, x, dx, dim),
+    "MulBackward0",
+    where="f",
+    aliases="trapz",
+)
 
 
 def _running_trapezoid(y: Any, x: Any = None, *, dx: Any = 1, dim: int = -1) -> Any:

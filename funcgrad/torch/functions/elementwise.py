@@ -53,7 +53,9 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     if rounding_mode == "floor":
         return np.floor_divide(x, y)
     if rounding_mode != "trunc":
-        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
     return np.trunc(x / y).astype(x.dtype)
 
 
@@ -165,11 +167,18 @@ for _name in ("isnan", "isinf", "isfinite", "signbit"):
     declare(_name, getattr(np, _name))
 declare("isposinf", lambda input: np.logical_and(np.isinf(input), input > 0))
 declare("isneginf", lambda input: np.logical_and(np.isinf(input), input < 0))
-declare("isclose", lambda input, other, rtol=1e-05, atol=1e-08, equal_nan=False: np.isclose(input, other, rtol, atol, equal_nan))
+declare(
+    "isclose",
+    lambda input, other, rtol=1e-05, atol=1e-08, equal_nan=False: np.isclose(
+        input, other, rtol, atol, equal_nan
+    ),
+)
 
 
 @function("fm")
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
     """Are all elements close?"""
     return bool(np.allclose(input.value, other.value, rtol, atol, equal_nan))
 
@@ -259,10 +268,16 @@ declare(
 declare("positive", lambda input: input)
 declare(
     "nan_to_num",
-    lambda input, nan=0.0, posinf=None, neginf=None: np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf),
+    lambda input, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
+        input, nan=nan, posinf=posinf, neginf=neginf
+    ),
     where="fmi",
 )
-declare("logit", lambda input, eps=None: np.log(_clipped(input, eps)) - np.log1p(-_clipped(input, eps)), where="fmi")
+declare(
+    "logit",
+    lambda input, eps=None: np.log(_clipped(input, eps)) - np.log1p(-_clipped(input, eps)),
+    where="fmi",
+)
 declare("conj", lambda input: np.conjugate(input) if input.dtype.kind == "c" else input)
 declare("angle", lambda input: np.angle(input))
 
@@ -293,7 +308,9 @@ def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
 declare(
     "clamp",
     _clamp,
-    lambda input, *rest, **named: f"ClampBackward{0 if any(isinstance(x, Tensor) for x in (*rest, *named.values())) else 1}",
+    lambda input, *rest, **named: (
+        f"ClampBackward{0 if any(isinstance(x, Tensor) for x in (*rest, *named.values())) else 1}"
+    ),
     where="fmi",
     aliases="clip",
 )
@@ -302,7 +319,9 @@ declare("clamp_max", lambda input, max: _clamp(input, None, max), where="fmi")
 
 
 def _where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """The elements of `input` where `condition`, those of `other` elsewhere; with `condition` alone, its nonzero indices."""
+    """The elements of `input` where `condition`, those of `other` elsewhere; with `condition` alone, its
+    nonzero indices.
+    """
     x, y = aligned((input, other))
     return np.where(condition, x, y)
 
@@ -319,7 +338,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
 
 Tensor.where = lambda self, condition, other: where_op(condition, self, other)
-declare("masked_fill", lambda input, mask, value: np.where(mask, dtypes.cast(value, input.dtype), input), where="fmi")
+declare(
+    "masked_fill",
+    lambda input, mask, value: np.where(mask, dtypes.cast(value, input.dtype), input),
+    where="fmi",
+)
 declare("lerp", lambda input, end, weight: input + weight * (end - input), where="fmi")
 declare("complex", lambda real, imag: real + 1j * imag, where="f")
 declare("polar", lambda abs, angle: abs * np.cos(angle) + 1j * (abs * np.sin(angle)), where="f")

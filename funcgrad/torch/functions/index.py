@@ -1,4 +1,6 @@
-"""Indexing: x[index] and its relatives gather, scatter, index_select, index_add, index_put, take, nonzero, narrow, ..."""
+"""Indexing: x[index] and its relatives gather, scatter, index_select, index_add, index_put, take, nonzero,
+narrow, ...
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ def _node(input: Any = None, index: Any = None) -> str:
         return "AliasBackward0"
     last = items[-1]
     return (
-        "UnsqueezeBackward0" if last is None else "SelectBackward0" if isinstance(last, (int, np.integer)) else "SliceBackward0"
+        "UnsqueezeBackward0"
+        if last is None
+        else "SelectBackward0"
+        if isinstance(last, (int, np.integer))
+        else "SliceBackward0"
     )
 
 
@@ -70,7 +76,11 @@ class _Fixed:
         self.index = index
 
 
-_GET = Op("getitem", lambda input, fixed: _getitem(input, fixed.index), lambda input, fixed: _node(input, fixed.index))
+_GET = Op(
+    "getitem",
+    lambda input, fixed: _getitem(input, fixed.index),
+    lambda input, fixed: _node(input, fixed.index),
+)
 
 
 class _At:
@@ -86,7 +96,9 @@ class _At:
 
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
-_PLANS = {title: named(READ_PLAN, title) for title in ("SelectBackward0", "SliceBackward0", "UnsqueezeBackward0")}
+_PLANS = {
+    title: named(READ_PLAN, title) for title in ("SelectBackward0", "SliceBackward0", "UnsqueezeBackward0")
+}
 _PLANS["AliasBackward0"] = named(READ_PLAN, "AliasBackward0")
 
 
@@ -217,7 +229,9 @@ declare(
 )
 declare("chunk", _chunk, "SplitBackward0", view=True)
 declare(
-    "tensor_split", lambda input, indices_or_sections, dim=0: tuple(np.array_split(input, indices_or_sections, dim)), view=True
+    "tensor_split",
+    lambda input, indices_or_sections, dim=0: tuple(np.array_split(input, indices_or_sections, dim)),
+    view=True,
 )
 
 _WIDE = 16  # elements of a row, from which on rows are added faster than elements
@@ -260,7 +274,13 @@ def _added(out: np.ndarray, index: Any, v: np.ndarray) -> np.ndarray:
     if isinstance(lead, np.ndarray) and lead.ndim == out.ndim and not any(lead.strides[1:]):
         lead = lead[(slice(None), *[slice(1)] * (lead.ndim - 1))]  # an index that was expanded
     rows = isinstance(lead, np.ndarray) and lead.size == lead.shape[0] and lead.dtype.kind in "iu"
-    if not rows or out.ndim < 2 or out[0].size < _WIDE or v.shape != (lead.size, *out.shape[1:]) or not _all_along(rest, out):
+    if (
+        not rows
+        or out.ndim < 2
+        or out[0].size < _WIDE
+        or v.shape != (lead.size, *out.shape[1:])
+        or not _all_along(rest, out)
+    ):
         np.add.at(out, index, v)
         return out
     out += _sums_of_rows(lead.reshape(-1), v.reshape(lead.size, -1), len(out)).reshape(out.shape)
@@ -276,7 +296,9 @@ def _sums_of_rows(index: np.ndarray, v: np.ndarray, count: int) -> np.ndarray:
         with suppress(ImportError):
             from scipy.sparse import csc_array
 
-            where = csc_array((np.ones(len(index), v.dtype), index, np.arange(len(index) + 1)), shape=(count, len(index)))
+            where = csc_array(
+                (np.ones(len(index), v.dtype), index, np.arange(len(index) + 1)), shape=(count, len(index))
+            )
             return where @ v
     order = np.argsort(index, kind="stable")
     ordered = index[order]
@@ -293,7 +315,8 @@ def _all_along(rest: list[Any], out: np.ndarray) -> bool:
         return True
     grids = np.indices(out.shape, sparse=True)[1:]
     return len(rest) == out.ndim - 1 and all(
-        isinstance(i, np.ndarray) and i.shape == g.shape and np.array_equal(i, g) for i, g in zip(rest, grids, strict=True)
+        isinstance(i, np.ndarray) and i.shape == g.shape and np.array_equal(i, g)
+        for i, g in zip(rest, grids, strict=True)
     )
 
 
@@ -307,18 +330,26 @@ def at_add(x: Any, index: Any, v: Any) -> Any:
     return ADD_AT(x, v, index)
 
 
-def _scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+def _scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
+) -> Any:
     """`input` with `src` written where `index` points along `dim`."""
     return _scattered(input, dim, index, src if value is None else value, reduce)
 
 
 declare("gather", _gather)
-declare("take_along_dim", lambda input, indices, dim=None: np.take_along_axis(input, indices, dim), "GatherBackward0")
+declare(
+    "take_along_dim",
+    lambda input, indices, dim=None: np.take_along_axis(input, indices, dim),
+    "GatherBackward0",
+)
 declare("scatter", _scatter, where="fmi")
 declare("scatter_add", lambda input, dim, index, src: _scattered(input, dim, index, src, "add"), where="fmi")
 
 
-def _scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+def _scatter_reduce(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
     """Values of `src` that go to one place are reduced: sum, prod, mean, amax, amin."""
     where = _along(index, dim, input.ndim)
     src = src[tuple(slice(n) for n in index.shape)]
@@ -419,14 +450,18 @@ declare(
 )
 declare(
     "bucketize",
-    lambda input, boundaries, *, right=False: as_array(np.searchsorted(boundaries, input, "right" if right else "left")),
+    lambda input, boundaries, *, right=False: as_array(
+        np.searchsorted(boundaries, input, "right" if right else "left")
+    ),
 )
 declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, weights, minlength))
 
 
 # ---- writes to copies ---------------------------------------------------------------------------------------------------
 def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """`input` with the elements of `source` at flat indices; of several writes to one place the last counts, or they add up."""
+    """`input` with the elements of `source` at flat indices; of several writes to one place the last counts,
+    or they add up.
+    """
     where, values = np.reshape(constant(index), -1), np.reshape(source, -1)
     where = np.where(where < 0, where + math.prod(input.shape), where)
     flat = cell(np.reshape(input, -1), where, values)
@@ -439,7 +474,9 @@ def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 declare("put", _put, where="fmi")
 
 
-def _index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+def _index_reduce(
+    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
     """`input` with slices of `source` reduced (prod, mean, amax, amin) into the slices that `index` names."""
     combine = {"prod": np.multiply, "mean": np.add, "amax": np.maximum, "amin": np.minimum}[reduce]
     x, src = np.moveaxis(input, dim, 0), np.moveaxis(source, dim, 0)
@@ -449,7 +486,10 @@ def _index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *,
         slices[i] = src[k] if not counts[i] else combine(slices[i], src[k])
         counts[i] += 1
     if reduce == "mean":
-        slices = [s / max(n, 1) if n > int(include_self) or include_self else s for s, n in zip(slices, counts, strict=True)]
+        slices = [
+            s / max(n, 1) if n > int(include_self) or include_self else s
+            for s, n in zip(slices, counts, strict=True)
+        ]
     return np.moveaxis(np.stack(slices), 0, dim)
 
 

@@ -38,7 +38,9 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return _meshgrid(list(given), indexing)
 
 
-_meshgrid = declare("meshgrid_", lambda tensors, indexing: tuple(np.meshgrid(*tensors, indexing=indexing)), where="")
+_meshgrid = declare(
+    "meshgrid_", lambda tensors, indexing: tuple(np.meshgrid(*tensors, indexing=indexing)), where=""
+)
 
 
 @function()
@@ -51,7 +53,9 @@ def _blocks(tensors: Any) -> Any:
     parts = [np.atleast_2d(x) for x in aligned(tensors)]
     widths = [p.shape[1] for p in parts]
     rows = [
-        np.concatenate([p if j == i else np.zeros((p.shape[0], w), p.dtype) for j, w in enumerate(widths)], axis=1)
+        np.concatenate(
+            [p if j == i else np.zeros((p.shape[0], w), p.dtype) for j, w in enumerate(widths)], axis=1
+        )
         for i, p in enumerate(parts)
     ]
     return np.concatenate(rows)
@@ -59,5 +63,7 @@ def _blocks(tensors: Any) -> Any:
 
 _block_diag = declare("block_diag_", _blocks, "BlockDiagBackward0", where="")
 declare(
-    "cartesian_prod_", lambda tensors: np.stack([np.reshape(x, -1) for x in np.meshgrid(*tensors, indexing="ij")], -1), where=""
+    "cartesian_prod_",
+    lambda tensors: np.stack([np.reshape(x, -1) for x in np.meshgrid(*tensors, indexing="ij")], -1),
+    where="",
 )

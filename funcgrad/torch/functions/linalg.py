@@ -24,7 +24,9 @@ def _matmul(input: Any, other: Any) -> Any:
     """The matrix product, over leading dims."""
     _same_dtype(input, other)
     if not input.ndim or not other.ndim:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {input.ndim}D and {other.ndim}D")
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {input.ndim}D and {other.ndim}D"
+        )
     rows = other.shape[-2] if other.ndim > 1 else other.shape[0]
     if input.shape[-1] != rows:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_sides(input)} and {_sides(other)})")
@@ -39,7 +41,9 @@ def _node(input: Any = None, other: Any = None, **_: Any) -> str:
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         return "MmBackward0"
     kinds = {(1, 1): "DotBackward0", (2, 1): "MvBackward0", (2, 2): "MmBackward0", (1, 2): "SqueezeBackward4"}
-    return kinds.get((input.ndim, other.ndim), "UnsafeViewBackward0" if input.ndim != other.ndim else "BmmBackward0")
+    return kinds.get(
+        (input.ndim, other.ndim), "UnsafeViewBackward0" if input.ndim != other.ndim else "BmmBackward0"
+    )
 
 
 MATMUL = Op("matmul", _matmul, _node)
@@ -90,8 +94,16 @@ def _outer(input: Any, vec2: Any) -> Any:
 
 
 declare("outer", _outer, "MulBackward0", aliases="ger")
-declare("addmm", lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat1 @ mat2), where="fmi")
-declare("addmv", lambda input, mat, vec, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat @ vec), where="fmi")
+declare(
+    "addmm",
+    lambda input, mat1, mat2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat1 @ mat2),
+    where="fmi",
+)
+declare(
+    "addmv",
+    lambda input, mat, vec, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, mat @ vec),
+    where="fmi",
+)
 declare(
     "baddbmm",
     lambda input, batch1, batch2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, batch1 @ batch2),
@@ -109,12 +121,18 @@ def _scaled(factor: Any, x: Any) -> Any:
 
 def _einsum_node(equation: Any = "", operands: Any = ()) -> str:
     inputs, arrow, output = equation.replace(" ", "").partition("->")
-    return "PermuteBackward0" if arrow and inputs != output and sorted(inputs) == sorted(output) else "ViewBackward0"
+    return (
+        "PermuteBackward0"
+        if arrow and inputs != output and sorted(inputs) == sorted(output)
+        else "ViewBackward0"
+    )
 
 
 def _einsum(equation: str, operands: Any) -> Any:
     equation, operands = equation.replace(" ", ""), list(dtypes.aligned(operands))
-    if len(operands) == 2 and all(type(x) is np.ndarray and x.dtype.kind == "f" and x.ndim > 2 for x in operands):
+    if len(operands) == 2 and all(
+        type(x) is np.ndarray and x.dtype.kind == "f" and x.ndim > 2 for x in operands
+    ):
         found = _batched_product(equation, *operands)
         if found is not None:
             return found
@@ -125,7 +143,14 @@ def _batched_product(equation: str, x: np.ndarray, y: np.ndarray) -> Any:
     """A sum of products that is a product of matrices for each of a batch, by matmul; None for any other."""
     inputs, arrow, wanted = equation.partition("->")
     a, b = inputs.split(",")
-    if not arrow or "." in equation or len({*a}) < len(a) or len({*b}) < len(b) or x.ndim != len(a) or y.ndim != len(b):
+    if (
+        not arrow
+        or "." in equation
+        or len({*a}) < len(a)
+        or len({*b}) < len(b)
+        or x.ndim != len(a)
+        or y.ndim != len(b)
+    ):
         return None
     batch = [c for c in wanted if c in a and c in b]
     rows, columns = ([c for c in wanted if c in s and c not in other] for s, other in ((a, b), (b, a)))
@@ -138,7 +163,9 @@ def _batched_product(equation: str, x: np.ndarray, y: np.ndarray) -> Any:
 
     def ordered(v: np.ndarray, letters: str, *groups: list[str]) -> np.ndarray:
         moved = v.transpose([letters.index(c) for group in groups for c in group])
-        return moved.reshape(*[size[c] for c in batch], *(math.prod(size[c] for c in group) for group in groups[1:]))
+        return moved.reshape(
+            *[size[c] for c in batch], *(math.prod(size[c] for c in group) for group in groups[1:])
+        )
 
     out = ordered(x, a, batch, rows, summed) @ ordered(y, b, batch, summed, columns)
     made = [*batch, *rows, *columns]
@@ -152,7 +179,10 @@ EINSUM = Op("einsum", _einsum, _einsum_node)
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Sums of products by Einstein's notation."""
     return EINSUM(
-        equation, list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands)
+        equation,
+        list(operands[0])
+        if len(operands) == 1 and isinstance(operands[0], (list, tuple))
+        else list(operands),
     )
 
 
@@ -162,7 +192,9 @@ _la: Any = np.linalg
 
 
 def _linalg(name: str, body: Any, node: str | None = None, also: str = "") -> None:
-    made = LINALG[name] = Op(f"linalg_{name}", body, node or f"Linalg{name.title().replace('_', '')}Backward0")
+    made = LINALG[name] = Op(
+        f"linalg_{name}", body, node or f"Linalg{name.title().replace('_', '')}Backward0"
+    )
     for each in also.split():
         enter(each, made, "fm")
 
@@ -181,7 +213,10 @@ _linalg("svdvals", lambda A: _la.svdvals(A), "LinalgSvdBackward0")
 _linalg("qr", lambda A, mode="reduced": _la.qr(A, mode), None, "qr")
 _linalg("pinv", lambda A: _la.pinv(A), None, "pinverse")
 _linalg("matrix_power", lambda A, n: _la.matrix_power(A, n), None, "matrix_power")
-_linalg("matrix_norm", lambda A, ord="fro", dim=(-2, -1), keepdim=False: _la.norm(A, ord, axis=dim, keepdims=keepdim))
+_linalg(
+    "matrix_norm",
+    lambda A, ord="fro", dim=(-2, -1), keepdim=False: _la.norm(A, ord, axis=dim, keepdims=keepdim),
+)
 _linalg(
     "vector_norm",
     lambda x, ord=2, dim=None, keepdim=False: _la.vector_norm(
@@ -198,7 +233,11 @@ _linalg(
 _linalg("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim))
 _linalg("multi_dot", lambda tensors: _la.multi_dot(tensors))
 _linalg("matmul", _matmul, "MmBackward0")
-_linalg("diagonal", lambda A, *, offset=0, dim1=-2, dim2=-1: np.diagonal(A, offset, dim1, dim2), "DiagonalBackward0")
+_linalg(
+    "diagonal",
+    lambda A, *, offset=0, dim1=-2, dim2=-1: np.diagonal(A, offset, dim1, dim2),
+    "DiagonalBackward0",
+)
 _linalg("matrix_rank", lambda A, tol=None: np.asarray(_la.matrix_rank(A, tol)))
 _linalg("cond", lambda A, p=None: _la.cond(A, p))
 _linalg("lstsq", lambda A, B: _la.lstsq(A, B))

@@ -1,7 +1,9 @@
-"""More of linear algebra: products with a summand, triangular systems, factors (Cholesky, LU, LDL, Householder), exp of matrices.
+"""More of linear algebra: products with a summand, triangular systems, factors (Cholesky, LU, LDL,
+Householder), exp of matrices.
 
-What NumPy lacks is written as a body of NumPy calls, which the engine differentiates. Pivots are taken as constants. LDL comes
-from LAPACK through SciPy, has no derivative (as in PyTorch), and is the only part that needs SciPy.
+What NumPy lacks is written as a body of NumPy calls, which the engine differentiates. Pivots are taken as
+constants. LDL comes from LAPACK through SciPy, has no derivative (as in PyTorch), and is the only part that
+needs SciPy.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
 
 _la: Any = np.linalg
-LinAlgError: Any = type("LinAlgError", (RuntimeError,), {"__module__": "torch._C", "__doc__": "A matrix is singular."})
+LinAlgError: Any = type(
+    "LinAlgError", (RuntimeError,), {"__module__": "torch._C", "__doc__": "A matrix is singular."}
+)
 
 
 def _transposed(x: Any) -> Any:
@@ -33,7 +37,9 @@ def _adjoint(x: Any) -> Any:
 
 def entered(name: str, body: Any, node: str | None = None, also: str = "", where: str = "fm") -> Op:
     """Enter a function of torch.linalg, and under other names as a function of torch."""
-    made = LINALG[name] = Op(f"linalg_{name}", body, node or f"Linalg{name.title().replace('_', '')}Backward0")
+    made = LINALG[name] = Op(
+        f"linalg_{name}", body, node or f"Linalg{name.title().replace('_', '')}Backward0"
+    )
     for each in also.split():
         enter(each, made, where)
     return made
@@ -42,7 +48,9 @@ def entered(name: str, body: Any, node: str | None = None, also: str = "", where
 # ---- products with a summand -------------------------------------------------------------------------------------------
 declare(
     "addbmm",
-    lambda input, batch1, batch2, *, beta=1, alpha=1: _scaled(beta, input) + _scaled(alpha, np.sum(batch1 @ batch2, 0)),
+    lambda input, batch1, batch2, *, beta=1, alpha=1: (
+        _scaled(beta, input) + _scaled(alpha, np.sum(batch1 @ batch2, 0))
+    ),
     where="fmi",
 )
 declare(
@@ -51,7 +59,11 @@ declare(
     "AddrBackward0",
     where="fmi",
 )
-entered("vecdot", lambda x, y, *, dim=-1: np.sum((np.conjugate(x) if x.dtype.kind == "c" else x) * y, axis=dim), "SumBackward1")
+entered(
+    "vecdot",
+    lambda x, y, *, dim=-1: np.sum((np.conjugate(x) if x.dtype.kind == "c" else x) * y, axis=dim),
+    "SumBackward1",
+)
 entered("tensorinv", lambda A, ind=2: _la.tensorinv(A, ind), "ReshapeAliasBackward0")
 entered("tensorsolve", lambda A, B, dims=None: _la.tensorsolve(A, B, dims), "ViewBackward0")
 
@@ -71,7 +83,9 @@ entered("vander", _vander, "CatBackward0")
 # ---- the exponential ---------------------------------------------------------------------------------------------------
 # Numerator of the [13/13] Pade approximant of exp (Higham 2005, table 2.3 and algorithm 2.3): good up to a 1-norm of 5.37.
 _PADE = [
-    math.factorial(26 - k) * math.factorial(13) / (math.factorial(26) * math.factorial(k) * math.factorial(13 - k))
+    math.factorial(26 - k)
+    * math.factorial(13)
+    / (math.factorial(26) * math.factorial(k) * math.factorial(13 - k))
     for k in range(14)
 ]
 
@@ -79,7 +93,9 @@ _PADE = [
 def _matrix_exp(A: Any) -> Any:
     """exp of square matrices, by scaling, a Pade approximant, and squaring."""
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
-        raise RuntimeError(f"linalg.matrix_exp: A must be batches of square matrices, but they have shape {tuple(A.shape)}")
+        raise RuntimeError(
+            f"linalg.matrix_exp: A must be batches of square matrices, but they have shape {tuple(A.shape)}"
+        )
     size = np.max(np.sum(np.abs(concrete(A)), -2), initial=0.0)
     halvings = max(0, math.ceil(math.log2(size / 5.37))) if 5.37 < size < math.inf else 0
     x = A / np.asarray(2.0**halvings, A.real.dtype)
@@ -131,7 +147,9 @@ enter("cholesky_inverse", Op("cholesky_inverse", _cholesky_inverse), "fm")
 
 
 @function("fm", out=True)
-def triangular_solve(b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+def triangular_solve(
+    b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
     """X with AX = b, of which A's one triangle is read; beside it, a copy of A."""
     T = A.mT if transpose else A
     out = LINALG["solve_triangular"](T, b, upper=upper is not transpose, unitriangular=unitriangular)
@@ -155,7 +173,9 @@ def _eliminated(A: Any, pivot: bool) -> tuple[Any, Any]:
         if k + 1 < n:
             factors = LU[..., k + 1 :, k : k + 1] / LU[..., k : k + 1, k : k + 1]
             rest = LU[..., k + 1 :, k + 1 :] - factors * LU[..., k : k + 1, k + 1 :]
-            LU = np.concatenate([LU[..., : k + 1, :], np.concatenate([LU[..., k + 1 :, :k], factors, rest], -1)], -2)
+            LU = np.concatenate(
+                [LU[..., : k + 1, :], np.concatenate([LU[..., k + 1 :, :k], factors, rest], -1)], -2
+            )
     return LU, pivots
 
 
@@ -196,12 +216,25 @@ def _info(A: Any) -> Any:
     return np.zeros(A.shape[:-2], np.int32)
 
 
-entered("lu_factor", lambda A, *, pivot=True: LU_FACTOR(*_eliminated(A, pivot)), "LinalgLuFactorExBackward0", "lu")
-entered("lu_factor_ex", lambda A, *, pivot=True, check_errors=False: LU_FACTOR_EX(*_eliminated(A, pivot), _info(A)))
+entered(
+    "lu_factor", lambda A, *, pivot=True: LU_FACTOR(*_eliminated(A, pivot)), "LinalgLuFactorExBackward0", "lu"
+)
+entered(
+    "lu_factor_ex",
+    lambda A, *, pivot=True, check_errors=False: LU_FACTOR_EX(*_eliminated(A, pivot), _info(A)),
+)
 entered("lu", lambda A, *, pivot=True: _unpacked(*_eliminated(A, pivot)))
 entered("lu_solve", _lu_solve)
-enter("lu_unpack", Op("lu_unpack", lambda LU_data, LU_pivots, **_: _unpacked(LU_data, LU_pivots), "LuUnpackBackward0"), "f")
-enter("lu_solve", Op("lu_solve", lambda b, LU_data, LU_pivots: _lu_solve(LU_data, LU_pivots, b), "LinalgLuSolveBackward0"), "fm")
+enter(
+    "lu_unpack",
+    Op("lu_unpack", lambda LU_data, LU_pivots, **_: _unpacked(LU_data, LU_pivots), "LuUnpackBackward0"),
+    "f",
+)
+enter(
+    "lu_solve",
+    Op("lu_solve", lambda b, LU_data, LU_pivots: _lu_solve(LU_data, LU_pivots, b), "LinalgLuSolveBackward0"),
+    "fm",
+)
 
 
 # ---- with a word on errors ---------------------------------------------------------------------------------------------
@@ -234,7 +267,9 @@ GEQRF = named_result("geqrf", "a tau")
 
 @function("fm", out=True)
 def geqrf(input: Tensor) -> Any:
-    """QR in LAPACK's form: R and the vectors of Householder in one matrix, and their factors. It has no derivative."""
+    """QR in LAPACK's form: R and the vectors of Householder in one matrix, and their factors. It has no
+    derivative.
+    """
     h, tau = np.linalg.qr(np.asarray(concrete(input.value)), "raw")
     return GEQRF(_array(np.ascontiguousarray(_transposed(h))), _array(tau))
 
@@ -311,12 +346,19 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """X with AX = B, from the LDL factors of A."""
     run = _lapack("hetrs" if hermitian and LD.value.dtype.kind == "c" else "sytrs", LD.value)
-    solved = _each(lambda ld, p, b: (run(ld, p, b, lower=1)[0],), *[np.asarray(concrete(x.value)) for x in (LD, pivots, B)])
+    solved = _each(
+        lambda ld, p, b: (run(ld, p, b, lower=1)[0],),
+        *[np.asarray(concrete(x.value)) for x in (LD, pivots, B)],
+    )
     return _array(solved[0])
 
 
-LINALG.update(ldl_factor=ldl_factor, ldl_factor_ex=ldl_factor_ex, ldl_solve=ldl_solve, LinAlgError=LinAlgError)
-enter("svd", Op("svd", lambda input, some=True, compute_uv=True: _svd(input, some), "LinalgSvdBackward0"), "fm")
+LINALG.update(
+    ldl_factor=ldl_factor, ldl_factor_ex=ldl_factor_ex, ldl_solve=ldl_solve, LinAlgError=LinAlgError
+)
+enter(
+    "svd", Op("svd", lambda input, some=True, compute_uv=True: _svd(input, some), "LinalgSvdBackward0"), "fm"
+)
 SVD = named_result("svd", "U S V")
 
 
@@ -332,7 +374,9 @@ def _frobenius_norm(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 enter("frobenius_norm", Op("frobenius_norm", _frobenius_norm, "NormBackward1"), "f")
 enter(
-    "nuclear_norm", Op("nuclear_norm", lambda input, keepdim=False: _la.norm(input, "nuc", keepdims=keepdim), "SumBackward1"), "f"
+    "nuclear_norm",
+    Op("nuclear_norm", lambda input, keepdim=False: _la.norm(input, "nuc", keepdims=keepdim), "SumBackward1"),
+    "f",
 )
 
 

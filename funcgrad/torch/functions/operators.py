@@ -34,7 +34,9 @@ def _operator(op: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _known(other: Any) -> bool:
-    return isinstance(other, (Tensor, int, float, complex, np.ndarray, np.generic)) or hasattr(other, "__array_ufunc__")
+    return isinstance(other, (Tensor, int, float, complex, np.ndarray, np.generic)) or hasattr(
+        other, "__array_ufunc__"
+    )
 
 
 _F = Tensor.__dict__
@@ -53,7 +55,9 @@ OPERATORS = {
     "rshift": _F["bitwise_right_shift"],
 }
 for _name, _op in OPERATORS.items():
-    setattr(Tensor, f"__{_name}__", _op if _name in ("add", "sub", "mul", "truediv", "pow") else _operator(_op))
+    setattr(
+        Tensor, f"__{_name}__", _op if _name in ("add", "sub", "mul", "truediv", "pow") else _operator(_op)
+    )
     setattr(Tensor, f"__r{_name}__", _operator(_flipped(_op)))
 for _name, _op in (("lt", _F["lt"]), ("le", _F["le"]), ("gt", _F["gt"]), ("ge", _F["ge"])):
     setattr(Tensor, f"__{_name}__", _operator(_op))

@@ -2,9 +2,9 @@
 
     arguments -> contents (arrays or tracers) -> the function's body, plain NumPy -> tensors
 
-An `Op` is declared by its body, which sees contents only and calls NumPy. Where a tensor requires grad, the body runs on an inner
-trace, and what that recorded becomes one node of the tensor's graph (tape.py). In-place variants and views are made from the same
-Op.
+An `Op` is declared by its body, which sees contents only and calls NumPy. Where a tensor requires grad, the
+body runs on an inner trace, and what that recorded becomes one node of the tensor's graph (tape.py). In-place
+variants and views are made from the same Op.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from funcgrad.torch.tensors.tensor import EAGER, OVERRIDING, Tensor, from_operan
 ndarray = np.ndarray
 
 
-OVERRIDE: list[Callable[..., Any]] = []  # what subclasses make of operations (subclasses.py), where there are any
+# what subclasses make of operations (subclasses.py), where there are any
+OVERRIDE: list[Callable[..., Any]] = []
 
 
 class Placeholder(int):
@@ -40,9 +41,13 @@ class Placeholder(int):
 
 
 class Op:
-    """A torch function: its name, its body (on contents), and the name of its node (a string, or a function of the arguments)."""
+    """A torch function: its name, its body (on contents), and the name of its node (a string, or a function
+    of the arguments).
+    """
 
-    def __init__(self, name: str, body: Callable[..., Any], node: Any = None, *, view: str | None = None) -> None:
+    def __init__(
+        self, name: str, body: Callable[..., Any], node: Any = None, *, view: str | None = None
+    ) -> None:
         self.name, self.body, self.view = name, body, view
         self.node = node or name.rpartition(".")[2].strip("_").title().replace("_", "") + "Backward0"
         self.__name__ = self.__qualname__ = name
@@ -120,7 +125,10 @@ def run(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     body = op.body
 
     def function(contents: Any) -> Any:
-        return body(*[filled(x, contents) for x in places], **{k: filled(x, contents) for k, x in named_places.items()})
+        return body(
+            *[filled(x, contents) for x in places],
+            **{k: filled(x, contents) for k, x in named_places.items()},
+        )
 
     try:
         with np.errstate(all="ignore"):
@@ -129,7 +137,9 @@ def run(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise in_torch_words(error, tensors) from None
     if op.view is not None and isinstance(args[0], Tensor):
         others = [t.value for t in tensors[1:]]  # which give a shape only
-        note_views(args[0], out, (lambda contents: function([*contents, *others])) if others else function, op.view)
+        note_views(
+            args[0], out, (lambda contents: function([*contents, *others])) if others else function, op.view
+        )
     return out
 
 
@@ -137,13 +147,17 @@ def in_torch_words(error: Exception, tensors: list[Any]) -> Exception:
     """NumPy's error about shapes or axes as PyTorch's."""
     if isinstance(error, AxisError):
         n = max(error.ndim or 0, 1)
-        return IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {error.axis})")
+        return IndexError(
+            f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {error.axis})"
+        )
     shapes = [tuple(t.value.shape) for t in tensors]
     if "broadcast" not in str(error) or len(shapes) < 2:
         return error
     first, second = shapes[0], shapes[1]
     rank = max(len(first), len(second))
-    for k, (m, n) in enumerate(zip((1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second, strict=True)):
+    for k, (m, n) in enumerate(
+        zip((1,) * (rank - len(first)) + first, (1,) * (rank - len(second)) + second, strict=True)
+    ):
         if m != n and m != 1 and n != 1:
             return RuntimeError(
                 f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {k}"
@@ -182,9 +196,15 @@ def _without_tangent(t: Tensor) -> Tensor:
 
 
 def call_traced(
-    function: Callable[..., Any], tensors: list[Any], contents: list[Any], slots: tuple[int, ...], mode: Mode | None
+    function: Callable[..., Any],
+    tensors: list[Any],
+    contents: list[Any],
+    slots: tuple[int, ...],
+    mode: Mode | None,
 ) -> Any:
-    """The same inside a functional transform: the engine sees each call, and tensors that require grad as level 0."""
+    """The same inside a functional transform: the engine sees each call, and tensors that require grad as
+    level 0.
+    """
     for i in slots:
         contents[i] = EAGER.wrap(contents[i], tensors[i].node)
     if mode is not None and not mode.grad:
@@ -233,7 +253,9 @@ def made_like(out: Any, parts: list[Any]) -> Any:
 # ---- recording -------------------------------------------------------------------------------------------------------
 
 
-def recorded(function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: str) -> Any:
+def recorded(
+    function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: str
+) -> Any:
     """Run `function` on an inner trace; its tape becomes one node."""
     tape = Tape(function, contents, slots)
     out = tape.run()
@@ -269,18 +291,24 @@ def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) 
         if end is None:
             made.append(wrapped(x._value if isinstance(x, Tracer) else x))
         else:
-            made.append(make_tensor(x._value, make_node(next_order(), PICK, k, (node,), end.shape, end.dtype)))
+            made.append(
+                make_tensor(x._value, make_node(next_order(), PICK, k, (node,), end.shape, end.dtype))
+            )
     return made_like(out, made)
 
 
-def watched(function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: str, mode: Mode) -> Any:
+def watched(
+    function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: str, mode: Mode
+) -> Any:
     """`recorded`, in a mode that wants to see what is saved, or where."""
     out = recorded(function, tensors, contents, slots, title)
     after_recording(out, mode, contents)
     return out
 
 
-def saved_nothing(function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: Any) -> Any:
+def saved_nothing(
+    function: Any, tensors: list[Any], contents: list[Any], slots: tuple[int, ...], title: Any
+) -> Any:
     """Record a call on tensors that were made in inference mode: allowed, if none of them is to be saved."""
     contents = [x.view(ndarray) if isinstance(x, ndarray) else x for x in contents]
     out = recorded(function, tensors, contents, slots, title())
@@ -325,10 +353,15 @@ def _note_view(base: Tensor, view: Any, step: Any, origin: str | None) -> None:
 
 
 def looks_into(out: Any, x: Any) -> bool:
-    """Would a write to `x` be seen in `out`? (An element of an array is a copy, but is taken as a view of it.)"""
+    """Would a write to `x` be seen in `out`? (An element of an array is a copy, but is taken as a view of
+    it.)
+    """
     if isinstance(x, np.generic) or (type(out) is not ndarray and not isinstance(out, Shared)):
         return True
-    return out is x or (out.base is not None and (out.base is x or out.base is getattr(x, "base", None) or isinstance(x, Shared)))
+    return out is x or (
+        out.base is not None
+        and (out.base is x or out.base is getattr(x, "base", None) or isinstance(x, Shared))
+    )
 
 
 def _refreshed_node(t: Tensor) -> Node | None:
@@ -337,7 +370,9 @@ def _refreshed_node(t: Tensor) -> Node | None:
     if base is None or base.node is None:
         return None
     steps = t.link.base_steps
-    return recorded(lambda contents: storage.stepped(contents[0], steps), [base], [base.value], (0,), "AsStridedBackward0").node
+    return recorded(
+        lambda contents: storage.stepped(contents[0], steps), [base], [base.value], (0,), "AsStridedBackward0"
+    ).node
 
 
 Tensor._refreshed_node = _refreshed_node  # type: ignore[attr-defined]

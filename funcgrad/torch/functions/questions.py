@@ -77,7 +77,9 @@ def _lacks(name: str, reason: str, instead: str) -> None:
 
 
 _lacks(
-    "cuda", "funcgrad.torch computes on the CPU with NumPy, so there is no CUDA device", "Leave .cuda() out, or write .to('cpu')"
+    "cuda",
+    "funcgrad.torch computes on the CPU with NumPy, so there is no CUDA device",
+    "Leave .cuda() out, or write .to('cpu')",
 )
 _lacks("bfloat16", "NumPy has no bfloat16", "Use .float() (or .half() for 16 bits)")
 
@@ -91,7 +93,9 @@ def broadcast_shapes(*shapes: Any) -> Any:
 @function()
 def result_type(tensor1: Any, tensor2: Any) -> Any:
     """The dtype in which two operands meet."""
-    return dtypes.of(dtypes.result_dtype([x.value if isinstance(x, Tensor) else x for x in (tensor1, tensor2)]))
+    return dtypes.of(
+        dtypes.result_dtype([x.value if isinstance(x, Tensor) else x for x in (tensor1, tensor2)])
+    )
 
 
 @function()

@@ -47,7 +47,9 @@ FUNCTIONS["zero_"] = lambda input: input.zero_()
 
 @function("m")
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Another shape for the same memory; memory that is new holds zeros. Not for tensors that require grad, nor for views."""
+    """Another shape for the same memory; memory that is new holds zeros. Not for tensors that require grad,
+    nor for views.
+    """
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     check_writable(self)

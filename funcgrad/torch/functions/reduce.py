@@ -37,7 +37,9 @@ def _numbered(name: str) -> Callable[..., str]:
 
 
 def _reduction(numpy_function: Callable[..., Any], *, floating: str | None = None) -> Callable[..., Any]:
-    def body(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None) -> Any:
+    def body(
+        input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, axis: Any = None
+    ) -> Any:
         if dtype is not None:
             input = dtypes.cast(input, dtypes.to_numpy(dtype))
         if floating and input.dtype.kind not in "fc":
@@ -53,7 +55,12 @@ def _reduction(numpy_function: Callable[..., Any], *, floating: str | None = Non
 
 sum = enter("sum", whole_lane(np.sum, "reduce(x, None)", Op("sum", _reduction(np.sum), _numbered("Sum"))))
 mean = enter(
-    "mean", whole_lane(np.mean, "reduce(x, None) / x.size", Op("mean", _reduction(np.mean, floating="mean"), _numbered("Mean")))
+    "mean",
+    whole_lane(
+        np.mean,
+        "reduce(x, None) / x.size",
+        Op("mean", _reduction(np.mean, floating="mean"), _numbered("Mean")),
+    ),
 )
 prod = declare("prod", _reduction(np.prod), _numbered("Prod"))
 declare("nansum", _reduction(np.nansum))
@@ -66,7 +73,13 @@ for _name, _function in (("all", np.all), ("any", np.any)):
 
 def _spread(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
     def body(
-        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1, axis: Any = None
+        input: Any,
+        dim: Any = None,
+        unbiased: Any = None,
+        keepdim: bool = False,
+        *,
+        correction: Any = 1,
+        axis: Any = None,
     ) -> Any:
         if isinstance(dim, bool):
             dim, unbiased = None, dim
@@ -75,9 +88,13 @@ def _spread(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
         if input.dtype.kind not in "fc":
             raise RuntimeError("std and var only support floating point and complex dtypes")
         with np.errstate(invalid="ignore", divide="ignore"):
-            return numpy_function(input, axis=axis_of(dim if axis is None else axis, input), ddof=correction, keepdims=keepdim)
+            return numpy_function(
+                input, axis=axis_of(dim if axis is None else axis, input), ddof=correction, keepdims=keepdim
+            )
 
-    body.__doc__ = f"np.{numpy_function.__name__} with one degree of freedom less, of all elements or along `dim`."
+    body.__doc__ = (
+        f"np.{numpy_function.__name__} with one degree of freedom less, of all elements or along `dim`."
+    )
     return body
 
 
@@ -87,7 +104,13 @@ var = declare("var", _spread(np.var))
 
 def _with_mean(spread: Callable[..., Any]) -> Callable[..., Any]:
     def body(
-        input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = 1, axis: Any = None
+        input: Any,
+        dim: Any = None,
+        unbiased: Any = None,
+        keepdim: bool = False,
+        *,
+        correction: Any = 1,
+        axis: Any = None,
     ) -> Any:
         whole = dim if axis is None else axis
         along = axis_of(None if isinstance(whole, bool) else whole, input)
@@ -131,7 +154,9 @@ def picked(x: Any, index: Any, dim: int, keepdim: bool, result: Any) -> Any:
     if x.ndim == 0:
         return result(np.copy(x), np.zeros((), int))
     values = np.take_along_axis(x, np.expand_dims(index, dim), dim)
-    return result(values if keepdim else np.squeeze(values, dim), np.expand_dims(index, dim) if keepdim else index)
+    return result(
+        values if keepdim else np.squeeze(values, dim), np.expand_dims(index, dim) if keepdim else index
+    )
 
 
 def _extreme(name: str, whole: Any, position: Any, of_two: Any, result: Any) -> Any:
@@ -140,9 +165,15 @@ def _extreme(name: str, whole: Any, position: Any, of_two: Any, result: Any) -> 
 
     of_all = Op(name, lambda input: whole(input), f"{name.title()}Backward1")
     of_dim = Op(name, along, f"{name.title()}Backward0")
-    pair = Op(name, lambda input, other: of_two(*dtypes.aligned((input, other))), f"{of_two.__name__.title()}Backward0")
+    pair = Op(
+        name,
+        lambda input, other: of_two(*dtypes.aligned((input, other))),
+        f"{of_two.__name__.title()}Backward0",
+    )
 
-    def extreme(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None) -> Any:
+    def extreme(
+        input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None
+    ) -> Any:
         dim = axis if axis is not None else dim
         if isinstance(dim, Tensor) or other is not None:
             return pair(input, dim if other is None else other)
@@ -193,7 +224,9 @@ def _median(input: Any) -> Any:
 _median_all = Op("median", _median)
 _median_dim = Op(
     "median",
-    lambda input, dim, keepdim: picked(input, _lower_middle(constant(input), dim), dim, keepdim, MedianResult),
+    lambda input, dim, keepdim: picked(
+        input, _lower_middle(constant(input), dim), dim, keepdim, MedianResult
+    ),
     "MedianBackward1",
 )
 
@@ -248,7 +281,9 @@ def _few_of(x: Any, k: int, dim: int, largest: bool) -> Any:
         order[odd] = _order(rows[odd], -1, largest)[:, :k]
         column = column[~odd[row]]
     chosen = column.reshape(-1, k)
-    order[~odd] = np.take_along_axis(chosen, _order(np.take_along_axis(rows[~odd], chosen, -1), -1, largest), -1)
+    order[~odd] = np.take_along_axis(
+        chosen, _order(np.take_along_axis(rows[~odd], chosen, -1), -1, largest), -1
+    )
     return np.moveaxis(order.reshape(*x.shape[:-1], k), -1, dim)
 
 
@@ -330,7 +365,11 @@ declare("logsumexp", _logsumexp)
 
 def _softmaxed(kernel: Any) -> Callable[..., Any]:
     def body(input: Any, dim: Any = None, dtype: Any = None, _stacklevel: int = 3) -> Any:
-        x = dtypes.aligned((input,), floating=True)[0] if dtype is None else dtypes.cast(input, dtypes.to_numpy(dtype))
+        x = (
+            dtypes.aligned((input,), floating=True)[0]
+            if dtype is None
+            else dtypes.cast(input, dtypes.to_numpy(dtype))
+        )
         if dim is None:
             dim = 0 if x.ndim in (0, 1, 3) else 1
         return kernel(x, axis=dim) if x.ndim else kernel(np.reshape(x, 1), axis=0).reshape(())
@@ -349,7 +388,10 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     return declare_count(input, dim)
 
 
-declare_count = Op("count_nonzero", lambda input, dim=None: as_array(np.count_nonzero(constant(input), axis=axis_of(dim, input))))
+declare_count = Op(
+    "count_nonzero",
+    lambda input, dim=None: as_array(np.count_nonzero(constant(input), axis=axis_of(dim, input))),
+)
 
 
 def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
@@ -364,7 +406,9 @@ norm = declare("norm", _norm, "LinalgVectorNormBackward0")
 declare("dist", lambda input, other, p=2: np.linalg.vector_norm(input - other, ord=p))
 
 
-def _quantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
+def _quantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear"
+) -> Any:
     given = q if hasattr(q, "dtype") else np.asarray(q, input.dtype)
     return np.quantile(input, given, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation)
 

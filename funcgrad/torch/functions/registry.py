@@ -1,4 +1,6 @@
-"""Where functions_*.py enter what they declare: the functions of `torch`, the methods of Tensor, the in-place variants."""
+"""Where functions_*.py enter what they declare: the functions of `torch`, the methods of Tensor, the in-place
+variants.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,17 @@ FUNCTIONS: dict[str, Any] = {}
 
 
 def declare(
-    name: str, body: Callable[..., Any], node: Any = None, *, view: bool = False, where: str = "fm", aliases: str = ""
+    name: str,
+    body: Callable[..., Any],
+    node: Any = None,
+    *,
+    view: bool = False,
+    where: str = "fm",
+    aliases: str = "",
 ) -> Op:
-    """A torch function. `where`: f it is a function, m a method, i it has an in-place variant. `view`: it may share memory."""
+    """A torch function. `where`: f it is a function, m a method, i it has an in-place variant. `view`: it may
+    share memory.
+    """
     made = Op(name, body, node, view="view" if view else None)
     enter(name, made, where, aliases)
     return made

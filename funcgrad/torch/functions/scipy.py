@@ -1,4 +1,6 @@
-"""Special functions whose values are SciPy's and whose derivatives are funcgrad.scipy's: loaded when they are first called."""
+"""Special functions whose values are SciPy's and whose derivatives are funcgrad.scipy's: loaded when they are
+first called.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +33,32 @@ def _body(name: str, scipy_name: str) -> Callable[..., Any]:
     return body
 
 
-def entered(name: str, body: Callable[..., Any], node: str | None = None, also: str = "", where: str = "fm") -> None:
+def entered(
+    name: str, body: Callable[..., Any], node: str | None = None, also: str = "", where: str = "fm"
+) -> None:
     """Enter a function of torch.special, and under other names as a function of torch."""
-    made = SPECIAL[name] = Op(f"special_{name}", body, node or f"Special{name.title().replace('_', '')}Backward0")
+    made = SPECIAL[name] = Op(
+        f"special_{name}", body, node or f"Special{name.title().replace('_', '')}Backward0"
+    )
     for each in also.split():
         enter(each, made, where)
 
 
 for _name, _scipy_name in (
     *(("bessel_j0", "j0"), ("bessel_j1", "j1"), ("bessel_y0", "y0"), ("bessel_y1", "y1")),
-    *(("modified_bessel_i0", "i0"), ("modified_bessel_i1", "i1"), ("modified_bessel_k0", "k0"), ("modified_bessel_k1", "k1")),
-    *(("scaled_modified_bessel_k0", "k0e"), ("scaled_modified_bessel_k1", "k1e"), ("i0e", "i0e"), ("i1", "i1"), ("i1e", "i1e")),
+    *(
+        ("modified_bessel_i0", "i0"),
+        ("modified_bessel_i1", "i1"),
+        ("modified_bessel_k0", "k0"),
+        ("modified_bessel_k1", "k1"),
+    ),
+    *(
+        ("scaled_modified_bessel_k0", "k0e"),
+        ("scaled_modified_bessel_k1", "k1e"),
+        ("i0e", "i0e"),
+        ("i1", "i1"),
+        ("i1e", "i1e"),
+    ),
     *(("erfcx", "erfcx"), ("log_ndtr", "log_ndtr"), ("ndtri", "ndtri"), ("zeta", "zeta")),
 ):
     entered(_name, _body(_name, _scipy_name))
@@ -82,7 +99,9 @@ entered("erfc", ERFC.__call__, "ErfcBackward0")
 Rule = Callable[[int, Any], Any]
 
 
-def _polynomial(first: Callable[[Any], Any], rise: Rule, fall: Callable[[int], float], shift: bool = False) -> Callable[..., Any]:
+def _polynomial(
+    first: Callable[[Any], Any], rise: Rule, fall: Callable[[int], float], shift: bool = False
+) -> Callable[..., Any]:
     def body(input: Any, n: Any) -> Any:
         (x,) = dtypes.aligned((input,), floating=True)
         x = 2 * x - 1 if shift else x
@@ -113,5 +132,11 @@ for _kind, _first in (
         entered(_name, _polynomial(_first, _twice, lambda k: 1, _shifted))
 entered("hermite_polynomial_h", _polynomial(lambda x: 2 * x, _twice, lambda k: 2 * k))
 entered("hermite_polynomial_he", _polynomial(lambda x: x, lambda k, x: x, lambda k: k))
-entered("laguerre_polynomial_l", _polynomial(lambda x: 1 - x, lambda k, x: (2 * k + 1 - x) / (k + 1), lambda k: k / (k + 1)))
-entered("legendre_polynomial_p", _polynomial(lambda x: x, lambda k, x: (2 * k + 1) / (k + 1) * x, lambda k: k / (k + 1)))
+entered(
+    "laguerre_polynomial_l",
+    _polynomial(lambda x: 1 - x, lambda k, x: (2 * k + 1 - x) / (k + 1), lambda k: k / (k + 1)),
+)
+entered(
+    "legendre_polynomial_p",
+    _polynomial(lambda x: x, lambda k, x: (2 * k + 1) / (k + 1) * x, lambda k: k / (k + 1)),
+)

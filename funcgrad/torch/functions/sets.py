@@ -15,10 +15,19 @@ from funcgrad.torch.tensors.values import constant, looked_at
 
 
 @function("fm")
-def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Any = None,
+) -> Any:
     """The different elements, in order."""
     found = np.unique(looked_at(input.value, "unique"), return_inverse=True, return_counts=True, axis=dim)
-    values, inverse, counts = without_derivative(found[0], input, "torch.unique"), *map(make_tensor, found[1:])
+    values, inverse, counts = (
+        without_derivative(found[0], input, "torch.unique"),
+        *map(make_tensor, found[1:]),
+    )
     out = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
     return out if len(out) > 1 else values
 
@@ -26,7 +35,9 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
 @function()
 def isin(elements: Any, test_elements: Any) -> Tensor:
     """Which elements are among others?"""
-    return make_tensor(np.isin(*[constant(x.value) if isinstance(x, Tensor) else x for x in (elements, test_elements)]))
+    return make_tensor(
+        np.isin(*[constant(x.value) if isinstance(x, Tensor) else x for x in (elements, test_elements)])
+    )
 
 
 @function()
@@ -56,7 +67,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 @function("fm")
-def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
     """The elements (or slices along `dim`) without those that equal the one before."""
     x = looked_at(input.value, "unique_consecutive")
     rows = x.reshape(-1) if dim is None else np.moveaxis(x, dim, 0)
@@ -66,7 +79,10 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     values = rows[changed] if dim is None else np.moveaxis(rows[changed], 0, dim)
     found = (values, inverse.reshape(x.shape) if dim is None else inverse, np.bincount(inverse))
     wanted = zip(found[1:], (return_inverse, return_counts), strict=True)
-    out = [without_derivative(values, input, "torch.unique_consecutive"), *(make_tensor(a) for a, asked in wanted if asked)]
+    out = [
+        without_derivative(values, input, "torch.unique_consecutive"),
+        *(make_tensor(a) for a, asked in wanted if asked),
+    ]
     return tuple(out) if len(out) > 1 else out[0]
 
 

@@ -96,5 +96,3 @@ def set_default_tensor_type(t: Any) -> None:
 def compile(model: Any = None, **options: Any) -> Any:
     """The function or module itself: there is nothing to compile to."""
     return (lambda function: function) if model is None else model
-
-

@@ -61,7 +61,9 @@ def _reinterpreted(self: Tensor, wanted: np.dtype[Any]) -> Tensor:
             "or torch.view_as_real and view_as_complex for the parts of complex numbers"
         )
     if isinstance(self.value, Tracer):
-        raise RuntimeError("view(dtype) reads bits, which a tensor inside a functional transform does not have")
+        raise RuntimeError(
+            "view(dtype) reads bits, which a tensor inside a functional transform does not have"
+        )
     if old.itemsize != wanted.itemsize and (not self.ndim or self.shape[-1] * old.itemsize % wanted.itemsize):
         raise RuntimeError(
             f"self.size(-1) must be divisible by {wanted.itemsize // old.itemsize} to view {dtypes.of(old)} as "
@@ -110,7 +112,9 @@ def _transpose(input: Any, dim0: Any, dim1: Any) -> Any:
 
 
 transpose = declare("transpose", _transpose, "TransposeBackward0", view=True, aliases="swapaxes swapdims")
-permute = declare("permute", lambda input, *dims: np.transpose(input, shape_of(dims)), "PermuteBackward0", view=True)
+permute = declare(
+    "permute", lambda input, *dims: np.transpose(input, shape_of(dims)), "PermuteBackward0", view=True
+)
 
 
 def _t(input: Any) -> Any:
@@ -129,7 +133,9 @@ def _matrix_transpose(self: Tensor) -> Tensor:
 t = declare("t", _t, "TBackward0", view=True)
 declare(
     "adjoint",
-    lambda input: np.conjugate(np.swapaxes(input, -1, -2)) if input.dtype.kind == "c" else np.swapaxes(input, -1, -2),
+    lambda input: (
+        np.conjugate(np.swapaxes(input, -1, -2)) if input.dtype.kind == "c" else np.swapaxes(input, -1, -2)
+    ),
     "TransposeBackward0",
     view=True,
 )
@@ -153,7 +159,9 @@ def _squeeze(input: Any, dim: Any = None) -> Any:
     return np.reshape(input, tuple(n for d, n in enumerate(input.shape) if d not in gone))
 
 
-squeeze = declare("squeeze", _squeeze, lambda input, dim=None: f"SqueezeBackward{0 if dim is None else 1}", view=True)
+squeeze = declare(
+    "squeeze", _squeeze, lambda input, dim=None: f"SqueezeBackward{0 if dim is None else 1}", view=True
+)
 unsqueeze = declare("unsqueeze", lambda input, dim: np.expand_dims(input, dim), view=True)
 
 
@@ -176,7 +184,11 @@ def _expand(input: Any, *shape: Any) -> Any:
 
 expand = declare("expand", _expand, view=True)
 declare("broadcast_to", _expand, "ExpandBackward0", view=True)
-declare("expand_as", lambda input, other: _expand(input, *other.shape), "ExpandBackward0", view=True, where="m")
+declare(
+    "expand_as", lambda input, other: _expand(input, *other.shape), "ExpandBackward0", view=True, where="m"
+)
+
+
 def _diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A diagonal that can be written to, which that of np.diagonal can't."""
     if input.ndim and dim1 % input.ndim == dim2 % input.ndim:
@@ -216,7 +228,9 @@ def _repeat(input: Any, *repeats: Any) -> Any:
 declare("repeat", _repeat, where="m")
 declare("tile", lambda input, *dims: np.tile(input, shape_of(dims)), "RepeatBackward0")
 declare(
-    "repeat_interleave", lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim), "ViewBackward0"
+    "repeat_interleave",
+    lambda input, repeats, dim=None, *, output_size=None: np.repeat(input, repeats, dim),
+    "ViewBackward0",
 )
 declare("flip", lambda input, *dims: np.copy(np.flip(input, shape_of(dims)) if input.ndim else input))
 declare("fliplr", lambda input: np.copy(np.flip(input, 1)), "FlipBackward0")
@@ -237,7 +251,9 @@ def _unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """Windows along a dim."""
     dim = dimension % input.ndim
     if size > input.shape[dim]:
-        raise RuntimeError(f"maximum size for tensor at dimension {dimension} is {input.shape[dim]} but size is {size}")
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dimension} is {input.shape[dim]} but size is {size}"
+        )
     starts = np.arange(0, input.shape[dim] - size + 1, step)
     index = starts[:, None] + np.arange(size)
     return np.moveaxis(np.take(input, index, dim), dim + 1, -1)

@@ -23,7 +23,12 @@ def _window(name: str, numpy_function: Any) -> None:
     enter(window.__name__, window, "f")
 
 
-for _name, _function in (("hann", np.hanning), ("hamming", np.hamming), ("bartlett", np.bartlett), ("blackman", np.blackman)):
+for _name, _function in (
+    ("hann", np.hanning),
+    ("hamming", np.hamming),
+    ("bartlett", np.bartlett),
+    ("blackman", np.blackman),
+):
     _window(_name, _function)
 
 
@@ -60,20 +65,34 @@ def _stft(
 ) -> Any:
     """The Fourier transforms of windows of a signal: (..., frequencies, frames)."""
     if not return_complex:
-        raise RuntimeError("stft requires the return_complex parameter be given for real inputs: write return_complex=True")
+        raise RuntimeError(
+            "stft requires the return_complex parameter be given for real inputs: write return_complex=True"
+        )
     hop = n_fft // 4 if hop_length is None else hop_length
-    x = np.pad(input, [(0, 0)] * (input.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode=pad_mode) if center else input  # type: ignore[call-overload]
-    frames = _framed(x, n_fft, hop) * _full_window(window, n_fft, n_fft if win_length is None else win_length, x.dtype)
+    x = (
+        np.pad(input, [(0, 0)] * (input.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode=pad_mode)
+        if center
+        else input
+    )  # type: ignore[call-overload]
+    frames = _framed(x, n_fft, hop) * _full_window(
+        window, n_fft, n_fft if win_length is None else win_length, x.dtype
+    )
     transform = np.fft.rfft if onesided in (None, True) and x.dtype.kind == "f" else np.fft.fft
     out = transform(frames, norm="ortho" if normalized else None)
     return np.swapaxes(out, -1, -2)
 
 
-declare("stft", lambda input, *args, **kwargs: _single(input, _stft(input, *args, **kwargs)), "TransposeBackward0")
+declare(
+    "stft", lambda input, *args, **kwargs: _single(input, _stft(input, *args, **kwargs)), "TransposeBackward0"
+)
 
 
 def _single(x: Any, out: Any) -> Any:
-    return out.astype(np.complex64) if x.dtype in (np.float32, np.complex64) and out.dtype != np.complex64 else out
+    return (
+        out.astype(np.complex64)
+        if x.dtype in (np.float32, np.complex64) and out.dtype != np.complex64
+        else out
+    )
 
 
 def _istft(
@@ -88,7 +107,9 @@ def _istft(
     length: Any = None,
     return_complex: bool = False,
 ) -> Any:
-    """The signal whose stft this is: windows added up where they overlap, divided by the sum of their squares."""
+    """The signal whose stft this is: windows added up where they overlap, divided by the sum of their
+    squares.
+    """
     hop = n_fft // 4 if hop_length is None else hop_length
     real = np.float32 if input.dtype == np.complex64 else np.float64
     shape = _full_window(window, n_fft, n_fft if win_length is None else win_length, real)

@@ -45,7 +45,9 @@ def _as_single(x: Any, out: Any) -> Any:
 
 for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
     FFT[_name] = Op(
-        f"fft_{_name}", _transform(_name), f"Fft{'R2C' if _name == 'rfft' else 'C2R' if _name == 'irfft' else 'C2C'}Backward0"
+        f"fft_{_name}",
+        _transform(_name),
+        f"Fft{'R2C' if _name == 'rfft' else 'C2R' if _name == 'irfft' else 'C2C'}Backward0",
     )
 for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
     FFT[_name] = Op(f"fft_{_name}", _transform_many(_name, (-2, -1)), "FftC2CBackward0")
@@ -111,8 +113,18 @@ for _name, _body in (("xlogy", _xlogy), ("entr", ENTR.__call__), ("i0", lambda i
 
 
 # ---- the error function, the gamma function ---------------------------------------------------------------------------
-for _name, _kernel in (("erf", ERF), ("erfc", ERFC), ("erfinv", ERFINV), ("lgamma", LGAMMA), ("digamma", DIGAMMA)):
-    enter(_name, Op(_name, lambda input, _kernel=_kernel: _kernel(*dtypes.aligned((input,), floating=True))), "fmi")
+for _name, _kernel in (
+    ("erf", ERF),
+    ("erfc", ERFC),
+    ("erfinv", ERFINV),
+    ("lgamma", LGAMMA),
+    ("digamma", DIGAMMA),
+):
+    enter(
+        _name,
+        Op(_name, lambda input, _kernel=_kernel: _kernel(*dtypes.aligned((input,), floating=True))),
+        "fmi",
+    )
     SPECIAL[_name] = getattr(Tensor, _name)
 SPECIAL["gammaln"], SPECIAL["psi"] = SPECIAL["lgamma"], SPECIAL["digamma"]
 SPECIAL["polygamma"] = enter("polygamma", Op("polygamma", lambda n, input: POLYGAMMA(n, input)), "f")

@@ -12,11 +12,17 @@ from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 from funcgrad.torch.tensors.values import constant, looked_at
 
-declare("cov", lambda input, *, correction=1: dtypes.cast(np.cov(input, ddof=correction), input.dtype), "SqueezeBackward0")
+declare(
+    "cov",
+    lambda input, *, correction=1: dtypes.cast(np.cov(input, ddof=correction), input.dtype),
+    "SqueezeBackward0",
+)
 declare("corrcoef", lambda input: dtypes.cast(np.corrcoef(input), input.dtype), "ClampBackward1")
 declare(
     "histc",
-    lambda input, bins=100, min=0, max=0: np.histogram(input, bins, (min, max) if min != max else None)[0].astype(input.dtype),
+    lambda input, bins=100, min=0, max=0: np.histogram(input, bins, (min, max) if min != max else None)[
+        0
+    ].astype(input.dtype),
 )
 
 
@@ -24,7 +30,9 @@ Histogram = named_result("histogram", "hist bin_edges")
 
 
 @function("fm", out=True)
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+def histogram(
+    input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
     """How many elements (or how much weight) lie in each bin, and the edges of the bins."""
     x = looked_at(input.value, "histogram").reshape(-1)
     edges = bins.value if isinstance(bins, Tensor) else bins
@@ -37,13 +45,21 @@ Histogramdd = named_result("histogramdd", "hist bin_edges")
 
 
 @function(out=True)
-def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> Any:
+def histogramdd(
+    input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
     """A histogram in several dimensions: rows of `input` are points."""
     x = looked_at(input.value, "histogramdd").reshape(-1, input.shape[-1])
-    given = [b.value if isinstance(b, Tensor) else b for b in bins] if isinstance(bins, (list, tuple)) else bins
+    given = (
+        [b.value if isinstance(b, Tensor) else b for b in bins] if isinstance(bins, (list, tuple)) else bins
+    )
     limits = None if range is None else list(zip(range[::2], range[1::2], strict=True))
-    counts, edges = np.histogramdd(x, given, limits, density, None if weight is None else np.asarray(weight.value).reshape(-1))
-    return Histogramdd(make_tensor(counts.astype(x.dtype)), tuple(make_tensor(e.astype(x.dtype)) for e in edges))
+    counts, edges = np.histogramdd(
+        x, given, limits, density, None if weight is None else np.asarray(weight.value).reshape(-1)
+    )
+    return Histogramdd(
+        make_tensor(counts.astype(x.dtype)), tuple(make_tensor(e.astype(x.dtype)) for e in edges)
+    )
 
 
 # ---- order ---------------------------------------------------------------------------------------------------------------
@@ -55,8 +71,11 @@ def _mode_index(x: Any, dim: int) -> Any:
     x = np.moveaxis(x, dim, -1)
     places = np.arange(x.shape[-1])
     ordered = np.sort(x, -1)
-    begins = np.where(ordered[..., 1:] != ordered[..., :-1], places[1:], 0)  # where a run of equal values begins
-    begins = np.concatenate([np.zeros_like(begins, shape=(*x.shape[:-1], 1)), np.maximum.accumulate(begins, -1)], -1)
+    # where a run of equal values begins
+    begins = np.where(ordered[..., 1:] != ordered[..., :-1], places[1:], 0)
+    begins = np.concatenate(
+        [np.zeros_like(begins, shape=(*x.shape[:-1], 1)), np.maximum.accumulate(begins, -1)], -1
+    )
     longest = np.argmax(places - begins, -1)[..., None]
     return np.max(np.where(x == np.take_along_axis(ordered, longest, -1), places, 0), -1)
 
@@ -94,10 +113,16 @@ def _nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return picked(input, _middle_without_nan(constant(input), dim), dim, keepdim, MedianResult)
 
 
-declare("nanmedian", _nanmedian, lambda input, dim=None, keepdim=False: f"NanmedianBackward{0 if dim is None else 1}")
+declare(
+    "nanmedian",
+    _nanmedian,
+    lambda input, dim=None, keepdim=False: f"NanmedianBackward{0 if dim is None else 1}",
+)
 
 
-def _nanquantile(input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear") -> Any:
+def _nanquantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: Any = "linear"
+) -> Any:
     """Quantiles of what is not NaN."""
     given = q if hasattr(q, "dtype") else np.asarray(q, input.dtype)
     return np.nanquantile(input, given, axis=axis_of(dim, input), keepdims=keepdim, method=interpolation)

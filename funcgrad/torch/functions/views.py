@@ -1,4 +1,6 @@
-"""More views and their copies: as_strided, diag_embed, the scatters of slices, hsplit and its relatives, the *_copy forms."""
+"""More views and their copies: as_strided, diag_embed, the scatters of slices, hsplit and its relatives, the
+*_copy forms.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def _strided(input: Any, size: tuple[int, ...], stride: tuple[int, ...], offset:
             f"{int(np.prod(input.shape))} elements"
         )
     if any(s < 0 for s in stride):
-        raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
     flat = np.reshape(input, -1)
     if isinstance(input, Tracer):
         steps = [
@@ -48,9 +52,11 @@ _STRIDED = Op("as_strided", _strided)
 
 @function("fm")
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """The memory of `input` (of its whole storage) with another shape and other strides, counted in elements: a view.
+    """The memory of `input` (of its whole storage) with another shape and other strides, counted in elements:
+    a view.
 
-    Several elements may lie in one place: their gradients add up there. Raises RuntimeError where that leaves the storage.
+    Several elements may lie in one place: their gradients add up there. Raises RuntimeError where that leaves
+    the storage.
     """
     base = input if input._base is None else input._base
     offset = input.storage_offset() if storage_offset is None else storage_offset
@@ -61,11 +67,15 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         )
     size, stride = tuple(size), tuple(stride)
     made = _STRIDED(base, size, stride, offset)
-    return share_as_view(base, made, lambda x: _strided(x, size, stride, offset), None if recording() else "no_grad")
+    return share_as_view(
+        base, made, lambda x: _strided(x, size, stride, offset), None if recording() else "no_grad"
+    )
 
 
 @function("fm")
-def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
     """A copy of `input` with `src` written where as_strided(size, stride, storage_offset) looks."""
     made = FUNCTIONS["clone"](input)
     as_strided(made, size, stride, storage_offset or 0).copy_(src)
@@ -103,7 +113,9 @@ def _select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     return out
 
 
-def _slice_scatter(input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def _slice_scatter(
+    input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Any:
     """`input` with `src` in start:end:step along `dim`."""
     out = np.copy(input)
     out[_slices(dim, input.ndim, slice(start, end, step))] = src
@@ -164,7 +176,9 @@ def atleast_2d(*tensors: Any) -> Any:
 @function("f")
 def atleast_3d(*tensors: Any) -> Any:
     """At least three dims."""
-    return _at_least(tensors, lambda t: t.reshape(1, -1, 1) if t.ndim < 2 else t.unsqueeze(-1) if t.ndim == 2 else t)
+    return _at_least(
+        tensors, lambda t: t.reshape(1, -1, 1) if t.ndim < 2 else t.unsqueeze(-1) if t.ndim == 2 else t
+    )
 
 
 @function("f")
@@ -182,6 +196,7 @@ def _at_least(tensors: tuple[Any, ...], change: Any) -> Any:
 # ---- complex numbers as pairs -------------------------------------------------------------------------------------------
 declare("view_as_real", lambda input: np.stack([np.real(input), np.imag(input)], -1), where="f")
 declare("view_as_complex", lambda input: input[..., 0] + 1j * input[..., 1], where="f")
+
 
 # ---- views as copies ---------------------------------------------------------------------------------------------------
 def _copied(view: Any) -> Any:
@@ -211,14 +226,41 @@ _BODIES: dict[str, Any] = {
     "view": lambda input, size: np.reshape(input, tuple(size)),
     "select": lambda input, dim, index: input[_slices(dim, input.ndim, index)],
     "narrow": lambda input, dim, start, length: input[_slices(dim, input.ndim, slice(start, start + length))],
-    "as_strided": lambda input, size, stride, storage_offset=0: _strided(input, tuple(size), tuple(stride), storage_offset or 0),
+    "as_strided": lambda input, size, stride, storage_offset=0: _strided(
+        input, tuple(size), tuple(stride), storage_offset or 0
+    ),
 }
 for _name in (
-    *("alias", "as_strided", "diagonal", "expand", "narrow", "permute", "select", "slice", "split", "split_with_sizes"),
-    *("squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view", "view_as_complex", "view_as_real"),
+    *(
+        "alias",
+        "as_strided",
+        "diagonal",
+        "expand",
+        "narrow",
+        "permute",
+        "select",
+        "slice",
+        "split",
+        "split_with_sizes",
+    ),
+    *(
+        "squeeze",
+        "t",
+        "transpose",
+        "unbind",
+        "unfold",
+        "unsqueeze",
+        "view",
+        "view_as_complex",
+        "view_as_real",
+    ),
 ):
     _copy_of(_name, _BODIES.get(_name) or (FUNCTIONS.get(_name) or getattr(Tensor, _name)).body)
-for _name, _whole in (("unsafe_split", "split"), ("unsafe_split_with_sizes", "split"), ("unsafe_chunk", "chunk")):
+for _name, _whole in (
+    ("unsafe_split", "split"),
+    ("unsafe_split_with_sizes", "split"),
+    ("unsafe_chunk", "chunk"),
+):
     _parts = declare(_name, _copied(FUNCTIONS[_whole].body), "UnsafeSplitBackward0")
     _parts.__doc__ = f"{_whole}, as copies: each part may be written to."
 FUNCTIONS["detach_copy"] = lambda input: input.detach().clone()
@@ -237,7 +279,9 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 def _unravel_index(indices: Any, shape: Any) -> Any:
     """The indices along each dim of a shape that flat indices stand for."""
-    return tuple(np.asarray(i) for i in np.unravel_index(indices, (shape,) if isinstance(shape, int) else tuple(shape)))
+    return tuple(
+        np.asarray(i) for i in np.unravel_index(indices, (shape,) if isinstance(shape, int) else tuple(shape))
+    )
 
 
 declare("unravel_index", _unravel_index, where="f")

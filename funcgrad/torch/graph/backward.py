@@ -29,7 +29,9 @@ def seeds_of(outputs: Sequence[Any], gradients: Sequence[Any], create_graph: boo
     seeds: dict[Node, Any] = {}
     for i, (out, gradient) in enumerate(zip(outputs, gradients, strict=True)):
         if not isinstance(out, (Tensor, GradientEdge)):
-            raise TypeError(f"element {i} of tensors must be a Tensor or a GradientEdge, not {type(out).__name__}")
+            raise TypeError(
+                f"element {i} of tensors must be a Tensor or a GradientEdge, not {type(out).__name__}"
+            )
         node = node_of(out)
         if node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
@@ -46,7 +48,9 @@ def _seed(out: Any, node: Node, gradient: Any, i: int, create_graph: bool) -> An
                 f"{tuple(node.shape)}. Pass gradient=torch.ones_like(y), or sum y first."
             )
         if node.dtype.kind == "c":
-            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got torch.{node.dtype.name}")
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got torch.{node.dtype.name}"
+            )
         return np.ones(node.shape, node.dtype) if node.shape else node.dtype.type(1)
     if not isinstance(gradient, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
@@ -82,7 +86,8 @@ def backward(
 ) -> None:
     """Accumulate the gradients of `tensors` in the .grad of leaves (or of `inputs` only).
 
-    Raises RuntimeError where an output is not a scalar and no gradient is given, or the graph was freed before.
+    Raises RuntimeError where an output is not a scalar and no gradient is given, or the graph was freed
+    before.
 
     >>> import funcgrad.torch as torch
     >>> x = torch.ones(2, requires_grad=True)
@@ -96,7 +101,9 @@ def backward(
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     seeds = seeds_of(
-        outputs, given_gradients(grad_tensors if grad_tensors is not None else grad_variables, outputs), create_graph
+        outputs,
+        given_gradients(grad_tensors if grad_tensors is not None else grad_variables, outputs),
+        create_graph,
     )
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
@@ -131,11 +138,23 @@ def _tensor_of(x: Any, node: Node) -> Tensor | None:
 
 
 def _backward(
-    self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: Any = None,
+    create_graph: bool = False,
+    inputs: Any = None,
 ) -> None:
-    """Accumulate the gradient of this tensor (times `gradient`) in the .grad of the leaves it was computed from."""
+    """Accumulate the gradient of this tensor (times `gradient`) in the .grad of the leaves it was computed
+    from.
+    """
     node = self.node
-    if gradient is None and inputs is None and not create_graph and node is not None and node.spec.shape == ():
+    if (
+        gradient is None
+        and inputs is None
+        and not create_graph
+        and node is not None
+        and node.spec.shape == ()
+    ):
         dtype = node.spec.dtype
         if dtype.kind == "f":  # a loss: what nearly every backward begins with
             engine.run(
@@ -196,11 +215,23 @@ def _captured(
     """The cotangents that reach `nodes`, not through nodes of the plan `fixed`; None where nothing does."""
     captures: dict[Node, Any] = dict.fromkeys(nodes)
     roots = [node for node, _ in seeds]
-    if fixed is None and not create_graph and engine.is_unwatched() and _leads_to_these_leaves(captures, roots):
+    if (
+        fixed is None
+        and not create_graph
+        and engine.is_unwatched()
+        and _leads_to_these_leaves(captures, roots)
+    ):
         leaves = engine.swept(seeds, keep)
         return {node: leaves.get(node) for node in captures}
     wanted = _leading_to(set(nodes), roots, fixed)
-    engine.run(seeds, keep=keep, create_graph=create_graph, captures=captures, wanted=wanted, finish=lambda leaf, ct: None)
+    engine.run(
+        seeds,
+        keep=keep,
+        create_graph=create_graph,
+        captures=captures,
+        wanted=wanted,
+        finish=lambda leaf, ct: None,
+    )
     return captures
 
 
@@ -258,8 +289,9 @@ def grad(
 ) -> Any:
     """The gradients of the sum of `outputs` with respect to `inputs`; .grad is not touched.
 
-    Returns a tuple, one tensor for each input (a dict, if `inputs` is one). With `allow_unused` an input that does not
-    matter gives None, with `materialize_grads` zeros. `is_grads_batched` maps over the leading axis of `grad_outputs`.
+    Returns a tuple, one tensor for each input (a dict, if `inputs` is one). With `allow_unused` an input that
+    does not matter gives None, with `materialize_grads` zeros. `is_grads_batched` maps over the leading axis
+    of `grad_outputs`.
 
     >>> import funcgrad.torch as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
@@ -267,7 +299,11 @@ def grad(
     (tensor(12.),)
     """
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True)", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True)",
+            FutureWarning,
+            stacklevel=2,
+        )
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -295,7 +331,9 @@ def grad(
     )
 
 
-def _of_duals(outs: Any, ins: Any, given: Any, create_graph: bool, allow_unused: Any, materialize: bool) -> tuple[Any, ...]:
+def _of_duals(
+    outs: Any, ins: Any, given: Any, create_graph: bool, allow_unused: Any, materialize: bool
+) -> tuple[Any, ...]:
     """The gradients of dual outputs: dual themselves."""
     like = next(x for x in outs if duals.is_pair(x))
     sources = [duals.source_of(x) for x in ins]
@@ -313,13 +351,17 @@ def _of_duals(outs: Any, ins: Any, given: Any, create_graph: bool, allow_unused:
     return tuple(duals.joined(like, g, t) for g, t in zip(gradients, changed, strict=True))
 
 
-def _batched(outs: tuple[Any, ...], given: tuple[Any, ...], nodes: list[Node], keep: bool, create_graph: bool) -> dict[Node, Any]:
+def _batched(
+    outs: tuple[Any, ...], given: tuple[Any, ...], nodes: list[Node], keep: bool, create_graph: bool
+) -> dict[Node, Any]:
     from funcgrad.transforms.vectorize import vmap
 
     def one(*gradients: Any) -> Any:
         fresh = [make_tensor(g) for g in gradients]
         with modes.set_grad_enabled(create_graph):
-            found = _captured(seeds_of(outs, fresh, create_graph), nodes, keep=True, create_graph=create_graph)
+            found = _captured(
+                seeds_of(outs, fresh, create_graph), nodes, keep=True, create_graph=create_graph
+            )
         return [engine.dense(found[n]) if found[n] is not None else np.zeros(n.shape, n.dtype) for n in nodes]
 
     found = vmap(one)(*[g.__operand__() for g in given])

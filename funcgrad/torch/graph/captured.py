@@ -19,7 +19,11 @@ _WRITTEN: ContextVar[list[tuple[Any, Any, Any]] | None] = ContextVar("written", 
 def note(tensor: Tensor, v: Any) -> None:
     """The content `v` is about to be written to `tensor`."""
     written, held = _WRITTEN.get(), tensor.value
-    if written is not None and isinstance(v, Tracer) and not (isinstance(held, Tracer) and held._trace.level >= v._trace.level):
+    if (
+        written is not None
+        and isinstance(v, Tracer)
+        and not (isinstance(held, Tracer) and held._trace.level >= v._trace.level)
+    ):
         written.append((ref(tensor), link_of(tensor).storage.array, tensor.node))
 
 

@@ -1,4 +1,6 @@
-"""Tensors of which it is known that their history is not: differentiating through them is an error, not a zero."""
+"""Tensors of which it is known that their history is not: differentiating through them is an error, not a
+zero.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
 
 class DeadEnd:
-    """The plan of a tensor that was kept on ctx, though it is neither input nor output: its history is unknown."""
+    """The plan of a tensor that was kept on ctx, though it is neither input nor output: its history is
+    unknown.
+    """
 
     keeps, masks = (), False
 
@@ -36,7 +40,9 @@ class DeadEnd:
 def dead_end(content: Any, node: EngineNode, how: str) -> Tensor:
     """A tensor that can be computed with, but not be differentiated through."""
     plan: Any = DeadEnd(how, node.plan.name, node.plan.slots)
-    return make_tensor(content, make_node(next_order(), plan, None, node.parents, content.shape, content.dtype))
+    return make_tensor(
+        content, make_node(next_order(), plan, None, node.parents, content.shape, content.dtype)
+    )
 
 
 class NotImplementedPlan:
@@ -63,7 +69,9 @@ def without_derivative(content: Any, source: Tensor, function: str) -> Tensor:
     if source.node is None or not recording():
         return make_tensor(content)
     plan: Any = NotImplementedPlan(function)
-    return make_tensor(content, make_node(next_order(), plan, None, (source.node,), content.shape, content.dtype))
+    return make_tensor(
+        content, make_node(next_order(), plan, None, (source.node,), content.shape, content.dtype)
+    )
 
 
 def once_differentiable(function: Any) -> Any:
@@ -87,7 +95,10 @@ def once_differentiable(function: Any) -> Any:
 def _refusing(gradient: Any, parents: tuple[EngineNode, ...]) -> Any:
     if not isinstance(gradient, Tensor):
         return gradient
-    return make_tensor(gradient.value, make_node(next_order(), _ONCE, None, parents, gradient.value.shape, gradient.value.dtype))
+    return make_tensor(
+        gradient.value,
+        make_node(next_order(), _ONCE, None, parents, gradient.value.shape, gradient.value.dtype),
+    )
 
 
 class _OncePlan:
@@ -95,7 +106,9 @@ class _OncePlan:
 
     @staticmethod
     def pull(ct: Any, saved: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
 
     pull_masked = pull
 

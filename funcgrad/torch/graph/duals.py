@@ -1,8 +1,8 @@
 """Dual tensors among those of a graph: gradients that are dual themselves, and writes that reach both parts.
 
-A dual number of a tensor that requires grad is a pair whose parts lie in the graph. The gradient of a dual output has for its
-tangent the gradient of the output's tangent, because derivatives in two directions commute; it is taken with the tangents that
-the user gave held fixed.
+A dual number of a tensor that requires grad is a pair whose parts lie in the graph. The gradient of a dual
+output has for its tangent the gradient of the output's tangent, because derivatives in two directions
+commute; it is taken with the tangents that the user gave held fixed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def is_pair(x: Any) -> bool:
 
 
 def parts_of(x: Any) -> tuple[Any, Any]:
-    """The primal and the tangent of a dual tensor, each at its own place in the graph; (x, None) of any other."""
+    """The primal and the tangent of a dual tensor, each at its own place in the graph; (x, None) of any
+    other.
+    """
     if not isinstance(x, Tensor) or not isinstance(x.value, ForwardTracer):
         return x, None
     value = x.value
@@ -81,5 +83,3 @@ def joined(like: Any, gradient: Any, tangent: Any) -> Any:
     if gradient is None or tangent is None:
         return gradient
     return make_tensor(like.value._trace.wrap(gradient.__operand__(), tangent.__operand__()))
-
-

@@ -1,8 +1,8 @@
 """The sweep over the graph of tensors: the core's, with a visitor where something is to be watched.
 
-Without hooks, saved values that were overwritten, create_graph or chosen inputs, the core sweeps alone. Otherwise a `Visitor`
-looks in at each node. It also sees to PyTorch's order: newest first, but a leaf accumulates as soon as its last gradient has
-come.
+Without hooks, saved values that were overwritten, create_graph or chosen inputs, the core sweeps alone.
+Otherwise a `Visitor` looks in at each node. It also sees to PyTorch's order: newest first, but a leaf
+accumulates as soon as its last gradient has come.
 """
 
 from __future__ import annotations
@@ -29,9 +29,21 @@ class Visitor:
     """Looks in at each node of one sweep."""
 
     def __init__(
-        self, *, create_graph: bool, keep: bool, captures: dict[Node, Any] | None, wanted: set[Node] | None, finish: Any
+        self,
+        *,
+        create_graph: bool,
+        keep: bool,
+        captures: dict[Node, Any] | None,
+        wanted: set[Node] | None,
+        finish: Any,
     ) -> None:
-        self.create_graph, self.keep, self.captures, self.wanted, self.finish = create_graph, keep, captures or {}, wanted, finish
+        self.create_graph, self.keep, self.captures, self.wanted, self.finish = (
+            create_graph,
+            keep,
+            captures or {},
+            wanted,
+            finish,
+        )
         self.cts: dict[Node, Any] = {}
         self.reached: set[Node] = set()
         self.pending: dict[Node, int] = {}
@@ -55,7 +67,9 @@ class Visitor:
         return len([t for t in tensors if t.node in self.reached])
 
     def enter(self, node: Node, ct: Any) -> tuple[Any, Any]:
-        """Hooks on the gradient; what was captured; the saved values, raised if this is to be differentiated again."""
+        """Hooks on the gradient; what was captured; the saved values, raised if this is to be differentiated
+        again.
+        """
         if EXTRAS or self.captures:
             ct = self.seen(node, ct)
         if self.wanted is not None and node not in self.wanted:
@@ -115,10 +129,14 @@ class Visitor:
         return ct
 
     def leave(self, node: Node, parts: Sequence[Any]) -> Sequence[Any]:
-        """Hooks on the node, what was saved is let go, and leaves that have all of their gradient accumulate it."""
+        """Hooks on the node, what was saved is let go, and leaves that have all of their gradient accumulate
+        it.
+        """
         extras = EXTRAS.get(id(node)) if EXTRAS else None
         if extras is not None and extras.after:
-            parts = self._after(extras, node, [self._fitted(*pair) for pair in zip(node.parents, parts, strict=True)])
+            parts = self._after(
+                extras, node, [self._fitted(*pair) for pair in zip(node.parents, parts, strict=True)]
+            )
         if self.anomaly is not None and self.anomaly.check_nan:
             self.anomaly.check(node, parts)
         if not self.keep and node.plan is not None and (node.plan.keeps or self.once):
@@ -139,7 +157,9 @@ class Visitor:
         given = [None if c is None else to_user(c) for c in (self.ct if type(self.ct) is list else [self.ct])]
         for hook in tuple(extras.after.values()):
             with modes.set_grad_enabled(self.create_graph):
-                result = hook(self._edges(node, [None if p is None else to_user(p) for p in parts]), tuple(given))
+                result = hook(
+                    self._edges(node, [None if p is None else to_user(p) for p in parts]), tuple(given)
+                )
             if result is not None:
                 result = result if isinstance(result, (tuple, list)) else (result,)
                 result = [result[i] for i in edge_slots(node.plan)] if len(result) != len(parts) else result
@@ -177,9 +197,18 @@ class Visitor:
         self.finish(leaf, self._before(leaf, ct) if EXTRAS and leaf not in self.captures else ct)
 
 
-# Nodes that save their result where PyTorch's save operands: the result may be overwritten, as the node has the old one.
+# Nodes that save their result where PyTorch's save operands: the result may be overwritten, as the node has
+# the old one.
 _RESULT_IS_FREE = frozenset(
-    ("DivBackward0", "MaximumBackward0", "MinimumBackward0", "VarBackward0", "SignBackward0", "PowBackward0", "PowBackward1")
+    (
+        "DivBackward0",
+        "MaximumBackward0",
+        "MinimumBackward0",
+        "VarBackward0",
+        "SignBackward0",
+        "PowBackward0",
+        "PowBackward1",
+    )
 )
 
 
@@ -194,9 +223,19 @@ def check_versions(node: Node) -> None:
     for value in saved_values(node):
         found = tainted(getattr(value, "content", value))
         version = None if found is None else found.version()
-        if found is not None and found.node is node and node.plan is not None and node.plan.name in _RESULT_IS_FREE:
+        if (
+            found is not None
+            and found.node is node
+            and node.plan is not None
+            and node.plan.name in _RESULT_IS_FREE
+        ):
             continue
-        if found is not None and found.node is not node and node.plan is not None and node.plan.name in _OPERAND_IS_FREE:
+        if (
+            found is not None
+            and found.node is not node
+            and node.plan is not None
+            and node.plan.name in _OPERAND_IS_FREE
+        ):
             continue
         if found is not None and version is not None and version.count > found.saved_version:
             raise version_error(getattr(value, "content", value), found, version.count)
@@ -204,7 +243,9 @@ def check_versions(node: Node) -> None:
 
 def version_error(value: Any, found: Any, now: int) -> RuntimeError:
     """The error for a saved value that was overwritten."""
-    kind = {"f4": "Float", "f8": "Double", "f2": "Half", "i8": "Long", "i4": "Int", "b1": "Bool"}.get(value.dtype.str[1:], "")
+    kind = {"f4": "Float", "f8": "Double", "f2": "Half", "i8": "Long", "i4": "Int", "b1": "Bool"}.get(
+        value.dtype.str[1:], ""
+    )
     source = ""
     if found.node is not None and found.node.plan is not None:
         name = found.node.plan.name if found.node.plan is not PICK else found.node.parents[0].plan.name
@@ -219,14 +260,18 @@ def version_error(value: Any, found: Any, now: int) -> RuntimeError:
 
 
 def retain(tensor: Tensor, ct: Any, create_graph: bool) -> None:
-    """Add a cotangent to the .grad of an intermediate result: to a new tensor, as the old one may be part of a graph."""
+    """Add a cotangent to the .grad of an intermediate result: to a new tensor, as the old one may be part of
+    a graph.
+    """
     gradient = to_user(own(dense(ct)))
     with modes.set_grad_enabled(create_graph):
         tensor.grad_ = gradient if tensor.grad_ is None else tensor.grad_ + gradient
 
 
 def accumulate(tensor: Tensor, ct: Any, create_graph: bool) -> None:
-    """Add a cotangent to a tensor's .grad: in place, or (with `create_graph`) to a new tensor that knows its graph."""
+    """Add a cotangent to a tensor's .grad: in place, or (with `create_graph`) to a new tensor that knows its
+    graph.
+    """
     held = tensor.grad_
     if held is None and type(ct) is np.ndarray and ct.dtype.kind == "f":
         tensor.grad_ = make_tensor(ct.copy())
@@ -289,7 +334,9 @@ def run(
     wanted: set[Node] | None,
     finish: Any,
 ) -> None:
-    """Sweep from `seeds`. `finish(leaf, ct)` is called for each leaf reached; the cotangents of `captures` are put there."""
+    """Sweep from `seeds`. `finish(leaf, ct)` is called for each leaf reached; the cotangents of `captures`
+    are put there.
+    """
     if not (create_graph or captures) and is_unwatched():
         for leaf, ct in swept(seeds, keep).items():
             finish(leaf, ct)
@@ -305,9 +352,8 @@ def run(
     try:
         with modes.set_grad_enabled(create_graph), np.errstate(all="ignore"):
             sweep([seed for seed in seeds if seed[0].plan is not None], visitor=visitor)
-            for leaf in tuple(visitor.cts):  # some node on the way to it got no cotangent, and was never passed
+            # some node on the way to it got no cotangent, and was never passed
+            for leaf in tuple(visitor.cts):
                 visitor.end(leaf, visitor.cts.pop(leaf))
     finally:
         CURRENT.reset(token)
-
-

@@ -1,4 +1,6 @@
-"""Cotangents as the gradients that a user sees, what takes the place of saved values that are gone, and the running sweep."""
+"""Cotangents as the gradients that a user sees, what takes the place of saved values that are gone, and the
+running sweep.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Hooks: what a sweep is to do beside pulling, kept for the few nodes that have any.
 
-Nodes are the core's and know nothing of hooks; `EXTRAS` holds them by the node's identity. While it is empty, a backward looks
-nowhere.
+Nodes are the core's and know nothing of hooks; `EXTRAS` holds them by the node's identity. While it is empty,
+a backward looks nowhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _ids = count()
 
 
 class Extras:
-    """What one node has: hooks on its gradient, on the node before and after, and after accumulation; who retains; metadata."""
+    """What one node has: hooks on its gradient, on the node before and after, and after accumulation; who
+    retains; metadata.
+    """
 
     __slots__ = ("after", "before", "metadata", "node", "post_accumulate", "retain", "tensor_hooks")
 
@@ -68,7 +70,9 @@ class RemovableHandle:
 
 
 def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
-    """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's place."""
+    """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's
+    place.
+    """
     node = tensor.node
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")

@@ -1,8 +1,9 @@
-"""The fast lanes of tensors: generated like the core's (core/lanes/reverse.py), for the operators and elementwise functions
-of hot code.
+"""The fast lanes of tensors: generated like the core's (core/lanes/reverse.py), for the operators and
+elementwise functions of hot code.
 
-A lane does what `run` in ops.py would do, for operands of one floating dtype in the normal mode: nothing is promoted, packed or
-looked up. Anything else (other dtypes, tracers of transforms, memory shared with NumPy, modes) goes to the Op.
+A lane does what `run` in ops.py would do, for operands of one floating dtype in the normal mode: nothing is
+promoted, packed or looked up. Anything else (other dtypes, tracers of transforms, memory shared with NumPy,
+modes) goes to the Op.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Where in the user's code an operation was called: noted as it is recorded, looked up only when an error asks."""
+"""Where in the user's code an operation was called: noted as it is recorded, looked up only when an error
+asks.
+"""
 
 from __future__ import annotations
 

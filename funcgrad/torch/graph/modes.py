@@ -1,6 +1,8 @@
-"""no_grad, enable_grad, set_grad_enabled, inference_mode: whether operations are recorded, for the current context.
+"""no_grad, enable_grad, set_grad_enabled, inference_mode: whether operations are recorded, for the current
+context.
 
-The state is one context variable, so threads and asyncio tasks have their own. None is the normal state: everything recorded.
+The state is one context variable, so threads and asyncio tasks have their own. None is the normal state:
+everything recorded.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def is_inference_mode_enabled() -> bool:
 
 
 class ModeManager:
-    """A context manager and decorator that changes the state; for generators and coroutines it holds while their body runs."""
+    """A context manager and decorator that changes the state; for generators and coroutines it holds while
+    their body runs.
+    """
 
     def __init__(self) -> None:
         self._before: list[Mode | None] = []

@@ -21,18 +21,26 @@ from funcgrad.torch.tensors.tensor import EAGER, Leaf, Tensor, tensor_at
 
 
 class Node:
-    """One operation in a graph: what `grad_fn` gives. It stands for a node of the engine, and is equal where that is the same."""
+    """One operation in a graph: what `grad_fn` gives. It stands for a node of the engine, and is equal where
+    that is the same.
+    """
 
     __slots__ = ()
     engine_node: Any
 
     def name(self) -> str:
         """Its name, such as 'MulBackward0'."""
-        return title(self.engine_node) if self.engine_node.plan is not None else "torch::autograd::AccumulateGrad"
+        return (
+            title(self.engine_node)
+            if self.engine_node.plan is not None
+            else "torch::autograd::AccumulateGrad"
+        )
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """The nodes of its operands, each with the number of the output that is meant; (None, 0) for a constant."""
+        """The nodes of its operands, each with the number of the output that is meant; (None, 0) for a
+        constant.
+        """
         node = self.engine_node
         plan = node.plan
         edges = [(node_object(found), number) for found, number in map(edge_of, node.parents)]
@@ -89,7 +97,8 @@ class Node:
         assert plan is not None
         parts = plan.pull(cts if type(self.engine_node.shape) is int else cts[0], self.engine_node.saved)
         found = tuple(
-            None if p is None else to_user(fit(p, n)) for n, p in zip(self.engine_node.parents, parts, strict=True)
+            None if p is None else to_user(fit(p, n))
+            for n, p in zip(self.engine_node.parents, parts, strict=True)
         )
         return found if len(found) != 1 else found[0]
 
@@ -209,7 +218,9 @@ def _saved_key(node: EngineNode, name: str, entries: dict[str, Any]) -> str:
 
 def saved_value(node: EngineNode, name: str) -> Any:
     """What a node has saved under PyTorch's name for it: a tensor, a number, dims, or a shape."""
-    if title(node) in ("PowBackward0", "PowBackward2") and name == ("exponent" if title(node)[-1] == "0" else "self"):
+    if title(node) in ("PowBackward0", "PowBackward2") and name == (
+        "exponent" if title(node)[-1] == "0" else "self"
+    ):
         return _power_number(node, name)
     entries = _saved_entries(node, raised=True)
     value = entries[_saved_key(node, name, entries)]
@@ -234,7 +245,9 @@ class SavedTensor:
     def __init__(self, node: EngineNode, name: str) -> None:
         self._node, self._name = node, name
 
-    def register_hooks(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+    def register_hooks(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
         """Keep what pack_hook makes of the tensor, and give backward what unpack_hook makes of that."""
         entries = _saved_entries(self._node, raised=False)
         pack_node(self._node, packer(pack_hook, unpack_hook), _saved_key(self._node, self._name, entries))
@@ -256,13 +269,19 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge at which a tensor's gradient arrives."""
     if tensor.node is None:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients.")
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients."
+        )
     node, number = edge_of(tensor.node)
     return GradientEdge(node_object(node), number, tensor.node if tensor.node.plan is PICK else None)
 
 
-def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all") -> RemovableHandle:
-    """Call `fn` once per backward: with all gradients of `tensors` (None where none came), or ("any") with the first."""
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` once per backward: with all gradients of `tensors` (None where none came), or ("any") with
+    the first.
+    """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     state: dict[str, Any] = {"sweep": None}
@@ -310,4 +329,11 @@ def _grad_fn(tensor: Tensor) -> Any:
 
 Tensor.grad_fn = property(_grad_fn)  # type: ignore[attr-defined]
 
-__all__ = ["EXTRAS", "GradientEdge", "Node", "get_gradient_edge", "increment_version", "register_multi_grad_hook"]
+__all__ = [
+    "EXTRAS",
+    "GradientEdge",
+    "Node",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+]

@@ -28,7 +28,9 @@ class Packed:
         with modes.no_grad():
             found = self.unpack(self.content)
         if not isinstance(found, Tensor):
-            raise TypeError(f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found)}")
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found)}"
+            )
         return found.value
 
 
@@ -52,7 +54,9 @@ class PackedPlan(NamedPlan):
 
 
 def mapped(saved: Any, change: Callable[[Any], Any]) -> Any:
-    """Saved values, each changed. A tape of several calls is left: they are to be run again, on what was packed."""
+    """Saved values, each changed. A tape of several calls is left: they are to be run again, on what was
+    packed.
+    """
     if type(saved) is Tape:
         return Tape(saved.function, mapped(saved.operands, change), saved.slots, saved.where)
     if type(saved) is tuple:
@@ -69,8 +73,12 @@ def unpacked(saved: Any) -> Any:
     return mapped(saved, lambda x: x.value() if type(x) is Packed else x)
 
 
-def packer(pack: Callable[[Any], Any], unpack: Callable[[Any], Any], operands: Sequence[Any] = ()) -> Callable[[Any], Any]:
-    """A function that packs what is a tensor's: an array (or the tracer of one), or a NumPy scalar that is among `operands`."""
+def packer(
+    pack: Callable[[Any], Any], unpack: Callable[[Any], Any], operands: Sequence[Any] = ()
+) -> Callable[[Any], Any]:
+    """A function that packs what is a tensor's: an array (or the tracer of one), or a NumPy scalar that is
+    among `operands`.
+    """
 
     def packed(x: Any) -> Any:
         value = x._value if isinstance(x, EAGER.tracer_type) else x
@@ -135,7 +143,9 @@ def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
 
 
 class saved_tensors_hooks(ModeManager):
-    """While this is open, each saved tensor goes through `pack_hook`, and through `unpack_hook` when backward needs it."""
+    """While this is open, each saved tensor goes through `pack_hook`, and through `unpack_hook` when backward
+    needs it.
+    """
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         super().__init__()
@@ -173,7 +183,8 @@ class disable_saved_tensors_hooks(ModeManager):
 
 
 class forbid_second_backward(ModeManager):
-    """While this is open, a second backward through any node raises: also through those that keep nothing, such as sums.
+    """While this is open, a second backward through any node raises: also through those that keep nothing,
+    such as sums.
 
     PyTorch lets these go twice, and doubles the gradient. Give retain_graph=True where that is meant.
 
@@ -192,7 +203,9 @@ class forbid_second_backward(ModeManager):
 
 
 class allow_mutation_on_saved_tensors(ModeManager):
-    """While this is open, saved values that were overwritten are no error: the gradient is that of the values at the time."""
+    """While this is open, saved values that were overwritten are no error: the gradient is that of the values
+    at the time.
+    """
 
     def fields(self) -> dict[str, Any]:
         return {"mutation": "allowed"}

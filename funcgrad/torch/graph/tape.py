@@ -1,9 +1,9 @@
 """The tape: nodes of tensors are nodes of the core, with plans that know PyTorch's names.
 
-A torch function runs on an inner trace of the core. If that recorded one call, the call's node is adopted; if it recorded
-several, they become one `Fused` node, as PyTorch shows one node for each of its functions. Saved values are plain: a sweep that
-is itself to be differentiated (create_graph) raises them to tracers at the nodes they came from, so that no node ever refers to
-itself.
+A torch function runs on an inner trace of the core. If that recorded one call, the call's node is adopted; if
+it recorded several, they become one `Fused` node, as PyTorch shows one node for each of its functions. Saved
+values are plain: a sweep that is itself to be differentiated (create_graph) raises them to tracers at the
+nodes they came from, so that no node ever refers to itself.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ class NamedPlan(Plan):
         if type(saved) is tuple and self.keeps and type(self.primitive).__name__ != "GetItem":
             names = self.primitive.operand_names
             return tuple(
-                _out_of(node, value, wrap) if name == "out" else self._operand(node, names.index(name), value, wrap)
+                _out_of(node, value, wrap)
+                if name == "out"
+                else self._operand(node, names.index(name), value, wrap)
                 for name, value in zip(self.keeps, saved, strict=True)
             )
         if type(saved) is dict and self.keeps:
@@ -144,14 +146,17 @@ def named(plan: Any, title: str) -> NamedPlan:
 
 
 class Tape:
-    """What a Fused node saves: the function, its operands (those at `slots` require grad), and the tape of its run.
+    """What a Fused node saves: the function, its operands (those at `slots` require grad), and the tape of
+    its run.
 
     Without leaves the tape is not there yet: the function is to be run again, on operands that are tracers.
     """
 
     __slots__ = ("ends", "function", "leaves", "operands", "slots", "where")
 
-    def __init__(self, function: Callable[..., Any], operands: list[Any], slots: tuple[int, ...], where: Where = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], operands: list[Any], slots: tuple[int, ...], where: Where = None
+    ) -> None:
         self.function, self.operands, self.slots, self.where = function, operands, slots, where
         self.leaves: list[Node] = []
         self.ends: list[Node | None] = []
@@ -195,13 +200,19 @@ def saved_values(node: Node) -> list[Any]:
     """What a node has saved, as a list."""
     saved = node.saved
     if type(saved) is Tape:
-        return [x for inner in saved.nodes() for x in saved_values(inner)] if saved.leaves else list(saved.operands)
+        return (
+            [x for inner in saved.nodes() for x in saved_values(inner)]
+            if saved.leaves
+            else list(saved.operands)
+        )
     values = saved.values() if type(saved) is dict else saved
     return list(values) if isinstance(values, (tuple, list, type({}.values()))) else []
 
 
 class FusedPlan(NamedPlan):
-    """The plan of a function that the core runs as several calls. (One whose calls keep nothing keeps nothing to be freed.)"""
+    """The plan of a function that the core runs as several calls. (One whose calls keep nothing keeps nothing
+    to be freed.)
+    """
 
     __slots__ = ()
 

@@ -1,4 +1,6 @@
-"""torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of the same names."""
+"""torch.nn: modules, one file for each subject; the functions beneath them are in functional/, in files of
+the same names.
+"""
 
 from funcgrad.torch.nn import functional, init, utils
 from funcgrad.torch.nn.activations import (
@@ -45,7 +47,14 @@ from funcgrad.torch.nn.convolution import (
 )
 from funcgrad.torch.nn.data_parallel import DataParallel
 from funcgrad.torch.nn.distances import CosineSimilarity, PairwiseDistance
-from funcgrad.torch.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from funcgrad.torch.nn.dropout import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    FeatureAlphaDropout,
+)
 from funcgrad.torch.nn.embedding import Embedding, EmbeddingBag
 from funcgrad.torch.nn.linear import Bilinear, Identity, LazyLinear, Linear
 from funcgrad.torch.nn.losses import (

@@ -85,7 +85,9 @@ class PReLU(Module):
 
     settings = ("num_parameters",)
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(creation.empty(num_parameters, device=device, dtype=dtype))

@@ -20,10 +20,11 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class MultiheadAttention(Module):
-    """Attention of `num_heads` heads between projections of query, key and value, and a projection of the result.
+    """Attention of `num_heads` heads between projections of query, key and value, and a projection of the
+    result.
 
-    Inputs are (L, N, E), (N, L, E) if `batch_first`, or (L, E); `kdim` and `vdim` are the widths of key and value, if they
-    differ. Returns (output, weights); the weights (N, L, S) are the means over all heads.
+    Inputs are (L, N, E), (N, L, E) if `batch_first`, or (L, E); `kdim` and `vdim` are the widths of key and
+    value, if they differ. Returns (output, weights); the weights (N, L, S) are the means over all heads.
 
     >>> import funcgrad.torch as torch
     >>> x = torch.zeros(5, 2, 8)
@@ -59,7 +60,12 @@ class MultiheadAttention(Module):
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
             )
         super().__init__()
-        self.embed_dim, self.num_heads, self.dropout, self.batch_first = embed_dim, num_heads, dropout, batch_first
+        self.embed_dim, self.num_heads, self.dropout, self.batch_first = (
+            embed_dim,
+            num_heads,
+            dropout,
+            batch_first,
+        )
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.head_dim, self.add_zero_attn = embed_dim // num_heads, add_zero_attn
@@ -79,7 +85,9 @@ class MultiheadAttention(Module):
 
     def _add(self, shapes: dict[str, Any], dtype: Any) -> None:
         for name, shape in shapes.items():
-            self.register_parameter(name, None if shape is None else Parameter(creation.empty(*shape, dtype=dtype)))
+            self.register_parameter(
+                name, None if shape is None else Parameter(creation.empty(*shape, dtype=dtype))
+            )
 
     def _reset_parameters(self) -> None:
         for p in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
@@ -105,8 +113,8 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:
         """The output, and the weights if `need_weights` (of each head, unless `average_attn_weights`).
 
-        `attn_mask` (L, S) or (N*heads, L, S) and `key_padding_mask` (N, S) say what to leave out (booleans) or are added
-        (numbers). Raises AssertionError or RuntimeError for shapes that do not fit.
+        `attn_mask` (L, S) or (N*heads, L, S) and `key_padding_mask` (N, S) say what to leave out (booleans)
+        or are added (numbers). Raises AssertionError or RuntimeError for shapes that do not fit.
         """
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
@@ -125,10 +133,16 @@ class MultiheadAttention(Module):
             weights = weights.squeeze(0) if single else weights
         return out.squeeze(axis) if single else out, weights
 
-    def _run(self, query: Any, key: Any, value: Any, masks: Any, need_weights: bool) -> tuple[Any, Tensor | None]:
+    def _run(
+        self, query: Any, key: Any, value: Any, masks: Any, need_weights: bool
+    ) -> tuple[Any, Tensor | None]:
         """The output (with the weights, if wanted), and what dropout multiplied the weights by."""
         axis = 0 if self.batch_first else 1
-        batch, steps, seen = query.shape[axis], query.shape[1 - axis], (query if key is None else key).shape[1 - axis]
+        batch, steps, seen = (
+            query.shape[axis],
+            query.shape[1 - axis],
+            (query if key is None else key).shape[1 - axis],
+        )
         more = int(self.bias_k is not None) + self.add_zero_attn
         dtype, keep = query.value.dtype, None
         mask = self._mask(masks[0], masks[1], batch, steps, seen, more, dtype)
@@ -140,9 +154,13 @@ class MultiheadAttention(Module):
         heads = Heads(self.num_heads, axis, self.add_zero_attn, need_weights)
         return MULTI_HEAD(query, key, value, weights, self.in_proj_bias, extra, end, mask, keep, heads), keep
 
-    def _check(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, key_padding_mask: Any) -> None:
+    def _check(
+        self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, key_padding_mask: Any
+    ) -> None:
         if query.ndim not in (2, 3):
-            raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+            raise AssertionError(
+                f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
+            )
         given = f"For {'batched' if query.ndim == 3 else 'unbatched'} ({query.ndim}-D) `query`, expected"
         assert key.ndim == value.ndim == query.ndim, (
             f"{given} `key` and `value` to be {query.ndim}-D but found {key.ndim}-D and {value.ndim}-D tensors respectively"
@@ -152,17 +170,27 @@ class MultiheadAttention(Module):
                 f"{given} `key_padding_mask` to be `None` or {query.ndim - 1}-D but found {key_padding_mask.ndim}-D tensor "
                 "instead"
             )
-        for name, x, width in (("query", query, self.embed_dim), ("key", key, self.kdim), ("value", value, self.vdim)):
+        for name, x, width in (
+            ("query", query, self.embed_dim),
+            ("key", key, self.kdim),
+            ("value", value, self.vdim),
+        ):
             if x.shape[-1] != width:
-                raise AssertionError(f"was expecting embedding dimension of {width} for {name}, but got {x.shape[-1]}")
+                raise AssertionError(
+                    f"was expecting embedding dimension of {width} for {name}, but got {x.shape[-1]}"
+                )
         for name, x in (("attn_mask", attn_mask), ("key_padding_mask", key_padding_mask)):
             if x is not None and x.value.dtype.kind not in "bf":
-                raise AssertionError(f"only bool and floating types of {name} are supported, but got {x.dtype}")
+                raise AssertionError(
+                    f"only bool and floating types of {name} are supported, but got {x.dtype}"
+                )
 
     def _mask(
         self, attn_mask: Any, key_padding_mask: Any, batch: int, steps: int, seen: int, more: int, dtype: Any
     ) -> Tensor | None:
-        """Both masks as numbers to be added, (N or 1, heads or 1, L or 1, S): 0 for keys that are put behind the others."""
+        """Both masks as numbers to be added, (N or 1, heads or 1, L or 1, S): 0 for keys that are put behind
+        the others.
+        """
         parts = []
         if attn_mask is not None:
             shapes = {2: (steps, seen), 3: (batch * self.num_heads, steps, seen)}

@@ -1,4 +1,6 @@
-"""torch.nn.attention: which kernel computes scaled_dot_product_attention. There is one, so a choice changes nothing."""
+"""torch.nn.attention: which kernel computes scaled_dot_product_attention. There is one, so a choice changes
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,9 @@ class _Numbered(Module):
     def extend(self, modules: Iterable[Module]) -> Self:
         """Add modules at the end. Raises TypeError for what can't be iterated."""
         if not isinstance(modules, Iterable):
-            raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
         for module in list(modules):
             self.append(module)
         return self
@@ -105,12 +107,16 @@ class Sequential(_Numbered):
 
     def __add__(self, other: Any) -> Sequential:
         if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
         return Sequential(*self, *other)
 
     def __iadd__(self, other: Any) -> Self:
         if not isinstance(other, Sequential):
-            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
         return self.extend(other)
 
     def __mul__(self, other: int) -> Sequential:

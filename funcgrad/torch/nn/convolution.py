@@ -42,8 +42,15 @@ class _Convolution(Module):
     ) -> None:
         super().__init__()
         _check_settings(in_channels, out_channels, stride, padding, groups, padding_mode)
-        self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
-        self.kernel_size, self.stride, self.dilation = (repeated(x, self.rank) for x in (kernel_size, stride, dilation))
+        self.in_channels, self.out_channels, self.groups, self.padding_mode = (
+            in_channels,
+            out_channels,
+            groups,
+            padding_mode,
+        )
+        self.kernel_size, self.stride, self.dilation = (
+            repeated(x, self.rank) for x in (kernel_size, stride, dilation)
+        )
         self.padding = padding if isinstance(padding, str) else repeated(padding, self.rank)
         self.output_padding: tuple[int, ...] = (0,) * self.rank
         outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
@@ -81,7 +88,9 @@ class _Convolution(Module):
         return conv(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
     def extra_repr(self) -> str:
-        shown = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        shown = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        )
         if self.padding != (0,) * self.rank:
             shown += f", padding={self.padding}"
         if self.dilation != (1,) * self.rank:
@@ -95,7 +104,9 @@ class _Convolution(Module):
         return shown + ("" if self.padding_mode == "zeros" else f", padding_mode={self.padding_mode}")
 
 
-def _check_settings(inside: int, outside: int, stride: Any, padding: Any, groups: int, padding_mode: str) -> None:
+def _check_settings(
+    inside: int, outside: int, stride: Any, padding: Any, groups: int, padding_mode: str
+) -> None:
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
     if inside % groups:
@@ -156,14 +167,18 @@ class _Transposed(_Convolution):
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, dtype=dtype)
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, dtype=dtype
+        )
         self.output_padding = repeated(output_padding, self.rank)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The transposed convolution; `output_size` chooses among the sizes that the stride leaves open."""
         more = self.output_padding if output_size is None else self._missing(input, output_size)
         conv = getattr(functional, f"conv_transpose{self.rank}d")
-        return conv(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
+        return conv(
+            input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation
+        )
 
     def _missing(self, input: Tensor, output_size: Sequence[int]) -> tuple[int, ...]:
         """The output_padding that leads to `output_size`."""
@@ -171,7 +186,9 @@ class _Transposed(_Convolution):
         each = zip(shape, self.stride, self.padding, self.dilation, self.kernel_size, strict=True)
         least = tuple((n - 1) * s - 2 * int(p) + d * (k - 1) + 1 for n, s, p, d, k in each)
         most = tuple(n + s - 1 for n, s in zip(least, self.stride, strict=True))
-        if len(wanted) != self.rank or any(not m <= n <= h for n, m, h in zip(wanted, least, most, strict=True)):
+        if len(wanted) != self.rank or any(
+            not m <= n <= h for n, m, h in zip(wanted, least, most, strict=True)
+        ):
             raise ValueError(
                 f"requested an output size of {tuple(output_size)}, but valid sizes range from {list(least)} to {list(most)} "
                 f"(for an input of {shape})"
@@ -186,13 +203,17 @@ class ConvTranspose1d(_Transposed):
 
 
 class ConvTranspose2d(_Transposed):
-    """The transpose of a convolution, of (N, in_channels, H, W); weight (in_channels, out_channels/groups, kH, kW)."""
+    """The transpose of a convolution, of (N, in_channels, H, W); weight (in_channels, out_channels/groups,
+    kH, kW).
+    """
 
     rank = 2
 
 
 class ConvTranspose3d(_Transposed):
-    """The transpose of a convolution, of (N, in_channels, D, H, W); weight (in_channels, out_channels/groups, kD, kH, kW)."""
+    """The transpose of a convolution, of (N, in_channels, D, H, W); weight (in_channels, out_channels/groups,
+    kD, kH, kW).
+    """
 
     rank = 3
 
@@ -215,14 +236,18 @@ class Unfold(Module):
 class Fold(Module):
     """The sum of columns (N, C*kH*kW, number of windows) in their places."""
 
-    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+    def __init__(
+        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+    ) -> None:
         super().__init__()
         self.output_size, self.kernel_size, self.dilation = output_size, kernel_size, dilation
         self.padding, self.stride = padding, stride
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, *output_size)."""
-        return functional.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+        return functional.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        )
 
     def extra_repr(self) -> str:
         return (

@@ -8,14 +8,17 @@ from funcgrad.torch.nn.module import Module
 
 
 class DataParallel(Module):
-    """A module that would run on several devices: here it runs on one. Its parameters are `module.*`, as in PyTorch.
+    """A module that would run on several devices: here it runs on one. Its parameters are `module.*`, as in
+    PyTorch.
 
     >>> import funcgrad.torch as torch
     >>> list(torch.nn.DataParallel(torch.nn.Linear(1, 1)).state_dict())
     ['module.weight', 'module.bias']
     """
 
-    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+    def __init__(
+        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
+    ) -> None:
         super().__init__()
         self.module, self.device_ids, self.dim = module, [], dim
 
@@ -24,7 +27,12 @@ class DataParallel(Module):
 
 
 def data_parallel(
-    module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, module_kwargs: Any = None
+    module: Any,
+    inputs: Any,
+    device_ids: Any = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: Any = None,
 ) -> Any:
     """module(*inputs), on the one device there is."""
     given = inputs if isinstance(inputs, tuple) else (inputs,)

@@ -18,7 +18,9 @@ class _Table(Module):
     weight: Parameter
     padding_idx: int | None
 
-    def _fill(self, rows: int, width: int, padding_idx: int | None, weight: Tensor | None, freeze: bool, dtype: Any) -> None:
+    def _fill(
+        self, rows: int, width: int, padding_idx: int | None, weight: Tensor | None, freeze: bool, dtype: Any
+    ) -> None:
         self.num_embeddings, self.embedding_dim = rows, width
         if padding_idx is not None:
             assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
@@ -28,7 +30,9 @@ class _Table(Module):
             self.weight = Parameter(creation.empty(rows, width, dtype=dtype), requires_grad=not freeze)
             self.reset_parameters()
         else:
-            assert tuple(weight.shape) == (rows, width), "Shape of weight does not match num_embeddings and embedding_dim"
+            assert tuple(weight.shape) == (rows, width), (
+                "Shape of weight does not match num_embeddings and embedding_dim"
+            )
             self.weight = Parameter(weight, requires_grad=not freeze)
 
     def reset_parameters(self) -> None:
@@ -113,7 +117,11 @@ class EmbeddingBag(_Table):
     ) -> None:
         super().__init__()
         self.max_norm, self.norm_type, self.mode = max_norm, norm_type, mode
-        self.scale_grad_by_freq, self.sparse, self.include_last_offset = scale_grad_by_freq, sparse, include_last_offset
+        self.scale_grad_by_freq, self.sparse, self.include_last_offset = (
+            scale_grad_by_freq,
+            sparse,
+            include_last_offset,
+        )
         self._fill(num_embeddings, embedding_dim, padding_idx, _weight, False, dtype)
 
     @classmethod
@@ -125,7 +133,9 @@ class EmbeddingBag(_Table):
         made.weight.requires_grad_(not freeze)
         return made
 
-    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
         """One row for each bag: (B, embedding_dim)."""
         return functional.embedding_bag(
             input,

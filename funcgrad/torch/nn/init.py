@@ -46,7 +46,9 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
         return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Normal numbers."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
@@ -58,7 +60,12 @@ def _cdf(x: float) -> float:
 
 
 def trunc_normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Generator | None = None
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Normal numbers, of which those outside [a, b] are drawn again."""
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -82,11 +89,15 @@ def _redrawn(stream: Generator, like: np.ndarray, mean: float, std: float, a: fl
 
 
 def _thinned(stream: Generator, like: np.ndarray, mean: float, std: float, a: float, b: float) -> np.ndarray:
-    """Uniform numbers in [a, b], each kept with a chance proportional to its density; the others are drawn again."""
+    """Uniform numbers in [a, b], each kept with a chance proportional to its density; the others are drawn
+    again.
+    """
     top = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     out, pending = np.zeros_like(like), np.ones(like.shape, bool)
     while pending.any():
-        drawn = draws.filled(stream, like.shape, like.dtype, draws.uniform) * like.dtype.type(b - a) + like.dtype.type(a)
+        drawn = draws.filled(stream, like.shape, like.dtype, draws.uniform) * like.dtype.type(
+            b - a
+        ) + like.dtype.type(a)
         out = np.where(pending, drawn, out)
         log_chance = np.square((drawn - mean) / std) * -0.5 - top
         with np.errstate(divide="ignore"):
@@ -118,7 +129,9 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Filters of a convolution that keep their input, for as many channels as there are on both sides of each group."""
+    """Filters of a convolution that keep their input, for as many channels as there are on both sides of each
+    group.
+    """
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:
@@ -166,7 +179,11 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 
 
 def kaiming_uniform_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
 ) -> Tensor:
     """Uniform numbers of variance gain² / fan, where `a` is the negative slope behind (He and others, 2015)."""
     std = _kaiming_std(tensor, a, mode, nonlinearity)
@@ -174,7 +191,11 @@ def kaiming_uniform_(
 
 
 def kaiming_normal_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Generator | None = None
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
 ) -> Tensor:
     """Normal numbers of variance gain² / fan, where `a` is the negative slope behind (He and others, 2015)."""
     std = _kaiming_std(tensor, a, mode, nonlinearity)

@@ -9,8 +9,9 @@ from funcgrad.torch.nn.parameter import UninitializedParameter
 
 
 class LazyModule(Module):
-    """Put before the class that it becomes, among the bases; `initialize_parameters` is called with the first inputs,
-    even where the parameters were loaded."""
+    """Put before the class that it becomes, among the bases; `initialize_parameters` is called with the first
+    inputs, even where the parameters were loaded.
+    """
 
     becomes: ClassVar[type[Module]]
 

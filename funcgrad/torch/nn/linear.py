@@ -34,7 +34,9 @@ class Linear(Module):
     weight: Parameter
     bias: Parameter | None
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(creation.empty(out_features, in_features, dtype=dtype, device=device))
@@ -55,7 +57,9 @@ class Linear(Module):
         return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        )
 
 
 class LazyLinear(LazyModule, Linear):
@@ -101,13 +105,21 @@ class Bilinear(Module):
     bias: Parameter | None
 
     def __init__(
-        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        self.weight = Parameter(creation.empty(out_features, in1_features, in2_features, dtype=dtype, device=device))
+        self.weight = Parameter(
+            creation.empty(out_features, in1_features, in2_features, dtype=dtype, device=device)
+        )
         if bias:
             self.bias = Parameter(creation.empty(out_features, dtype=dtype, device=device))
         else:

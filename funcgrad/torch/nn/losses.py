@@ -27,7 +27,11 @@ class _WeightedLoss(_Loss):
     weight: Tensor | None
 
     def __init__(
-        self, weight: Tensor | None = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
@@ -51,7 +55,9 @@ class MSELoss(_Loss):
 class SmoothL1Loss(_Loss):
     """(input - target)² / (2 * beta) where that is nearer than beta, |input - target| - beta / 2 elsewhere."""
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0) -> None:
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
@@ -60,7 +66,9 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """(input - target)² / 2 where that is nearer than delta, delta * (|input - target| - delta / 2) elsewhere."""
+    """(input - target)² / 2 where that is nearer than delta, delta * (|input - target| - delta / 2)
+    elsewhere.
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -71,7 +79,9 @@ class HuberLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """The Poisson distribution's negative log-likelihood; the input is log(rate), or the rate with log_input=False."""
+    """The Poisson distribution's negative log-likelihood; the input is log(rate), or the rate with
+    log_input=False.
+    """
 
     def __init__(
         self,
@@ -87,24 +97,35 @@ class PoissonNLLLoss(_Loss):
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         return functional.poisson_nll_loss(
-            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
+            log_input,
+            target,
+            log_input=self.log_input,
+            full=self.full,
+            eps=self.eps,
+            reduction=self.reduction,
         )
 
 
 class GaussianNLLLoss(_Loss):
-    """The normal distribution's negative log-likelihood; the module is called with input, target and variance."""
+    """The normal distribution's negative log-likelihood; the module is called with input, target and
+    variance.
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
     def forward(self, input: Tensor, target: Tensor, var: Any) -> Tensor:
-        return functional.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+        return functional.gaussian_nll_loss(
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+        )
 
 
 # ---- of classes and probabilities ------------------------------------------------------------------------------------
 class CrossEntropyLoss(_WeightedLoss):
-    """-log(softmax(input))[target], from logits (N, C, ...) and classes (N, ...), or probabilities of the classes."""
+    """-log(softmax(input))[target], from logits (N, C, ...) and classes (N, ...), or probabilities of the
+    classes.
+    """
 
     def __init__(
         self,
@@ -144,7 +165,9 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+        return functional.nll_loss(
+            input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
 
 
 class BCELoss(_WeightedLoss):
@@ -177,9 +200,13 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class KLDivLoss(_Loss):
-    """target * (log(target) - input), of log-probabilities `input`; "batchmean" divides by the size of axis 0."""
+    """target * (log(target) - input), of log-probabilities `input`; "batchmean" divides by the size of axis
+    0.
+    """
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False) -> None:
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
@@ -204,7 +231,9 @@ class CTCLoss(_Loss):
 class HingeEmbeddingLoss(_Loss):
     """The input where target is 1, max(0, margin - input) where it is -1."""
 
-    def __init__(self, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
@@ -222,12 +251,16 @@ class SoftMarginLoss(_Loss):
 class MarginRankingLoss(_Loss):
     """max(0, -target * (input1 - input2) + margin)."""
 
-    def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return functional.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+        return functional.margin_ranking_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
 
 
 class MultiMarginLoss(_WeightedLoss):
@@ -246,7 +279,9 @@ class MultiMarginLoss(_WeightedLoss):
         if p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.dim() != 1:
-            raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead")
+            raise ValueError(
+                f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.dim()}D instead"
+            )
         self.p, self.margin = p, margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -266,18 +301,24 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean over classes of binary cross-entropies, from logits."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return functional.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
+        return functional.multilabel_soft_margin_loss(
+            input, target, weight=self.weight, reduction=self.reduction
+        )
 
 
 class CosineEmbeddingLoss(_Loss):
     """1 - cos(input1, input2) where target is 1, max(0, cos(input1, input2) - margin) where it is -1."""
 
-    def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(
+        self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return functional.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
+        return functional.cosine_embedding_loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
 
 
 class TripletMarginLoss(_Loss):
@@ -324,7 +365,9 @@ class TripletMarginWithDistanceLoss(_Loss):
     ) -> None:
         super().__init__(reduction=reduction)
         if margin <= 0:
-            raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
+            raise ValueError(
+                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
+            )
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 

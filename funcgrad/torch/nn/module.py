@@ -21,14 +21,20 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 _HOOKS = (
     *("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs"),
-    *("_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks"),
+    *(
+        "_forward_hooks_always_called",
+        "_forward_pre_hooks",
+        "_forward_pre_hooks_with_kwargs",
+        "_state_dict_hooks",
+    ),
     *("_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
 )
 _PLACES = ("_parameters", "_buffers", "_modules")
 
 
 class Module(StateDicts):
-    """Base of layers and models: assign parameters and modules as attributes, define `forward`, call the module.
+    """Base of layers and models: assign parameters and modules as attributes, define `forward`, call the
+    module.
 
     >>> import funcgrad.torch as torch
     >>> class Scale(torch.nn.Module):
@@ -53,21 +59,28 @@ class Module(StateDicts):
     _forward_pre_hooks_with_kwargs: OrderedDict[int, Any]
     _backward_hooks: OrderedDict[int, Any]
     _backward_pre_hooks: OrderedDict[int, Any]
-    call_super_init: ClassVar[bool] = False  # does __init__ pass on its arguments, to a class after Module in the order of bases?
+    # does __init__ pass on its arguments, to a class after Module in the order of bases?
+    call_super_init: ClassVar[bool] = False
     settings: ClassVar[tuple[str, ...]] = ()  # the attributes that the repr shows, as name=value
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and not self.call_super_init:
-            raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+            )
         if kwargs and not self.call_super_init:
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+            )
         _prepare(self)
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes; every subclass defines it."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._forward_hooks or self._forward_pre_hooks or self._backward_hooks or self._backward_pre_hooks:
@@ -98,7 +111,9 @@ class Module(StateDicts):
         elif name in places.get("_parameters", ()):
             if value is not None:
                 found = value.type() if isinstance(value, Tensor) else _type_name(value)
-                raise TypeError(f"cannot assign '{found}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+                raise TypeError(
+                    f"cannot assign '{found}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
             self.register_parameter(name, None)
         elif isinstance(value, Module):
             _put(places, "_modules", name, value, "module")
@@ -151,8 +166,8 @@ class Module(StateDicts):
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter (or None, as the place for one).
 
-        Raises AttributeError before Module.__init__, KeyError for a name that is empty, dotted or taken, TypeError for what is
-        no Parameter, ValueError for one that was computed.
+        Raises AttributeError before Module.__init__, KeyError for a name that is empty, dotted or taken,
+        TypeError for what is no Parameter, ValueError for one that was computed.
         """
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
@@ -169,15 +184,19 @@ class Module(StateDicts):
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is state but no parameter; one that is not persistent is left out of the state_dict.
+        """Add a tensor that is state but no parameter; one that is not persistent is left out of the
+        state_dict.
 
-        Raises AttributeError before Module.__init__, KeyError for a name that is empty, dotted or taken, TypeError.
+        Raises AttributeError before Module.__init__, KeyError for a name that is empty, dotted or taken,
+        TypeError.
         """
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         _check_name(self, "buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+            raise TypeError(
+                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
         self._buffers[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -185,7 +204,9 @@ class Module(StateDicts):
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Add a child. Raises TypeError for what is no module, KeyError for a name that is empty, dotted or taken."""
+        """Add a child. Raises TypeError for what is no module, KeyError for a name that is empty, dotted or
+        taken.
+        """
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
         if not isinstance(name, str):
@@ -215,7 +236,9 @@ class Module(StateDicts):
         yield prefix, self
         for name, module in self._modules.items():
             if module is not None:
-                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+                yield from module.named_modules(
+                    memo, f"{prefix}.{name}" if prefix else name, remove_duplicate
+                )
 
     def _named_members(
         self,
@@ -225,7 +248,11 @@ class Module(StateDicts):
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
-        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        modules = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
         for path, module in modules:
             for name, found in get_members_fn(module):
                 if found is None or id(found) in seen:
@@ -238,7 +265,9 @@ class Module(StateDicts):
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """The parameters, with their dotted names."""
-        return self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
+        return self._named_members(
+            lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
+        )
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """The parameters."""
@@ -321,35 +350,54 @@ class Module(StateDicts):
 
     # ---- hooks ---------------------------------------------------------------------------------------------
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> RemovableHandle:
-        """Call hook(module, args, output) after each forward; what it returns (if not None) takes the output's place.
+        """Call hook(module, args, output) after each forward; what it returns (if not None) takes the
+        output's place.
 
-        with_kwargs: it is called as hook(module, args, kwargs, output). prepend: before the other hooks. always_call: also where
-        forward raised an exception.
+        with_kwargs: it is called as hook(module, args, kwargs, output). prepend: before the other hooks.
+        always_call: also where forward raised an exception.
         """
-        marks = [self._forward_hooks_with_kwargs] * with_kwargs + [self._forward_hooks_always_called] * always_call
+        marks = [self._forward_hooks_with_kwargs] * with_kwargs + [
+            self._forward_hooks_always_called
+        ] * always_call
         return registered(self._forward_hooks, hook, prepend, marks)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call hook(module, args) before each forward; what it returns (if not None) takes the arguments' place.
+        """Call hook(module, args) before each forward; what it returns (if not None) takes the arguments'
+        place.
 
         with_kwargs: it is called as hook(module, args, kwargs), and returns None or (args, kwargs).
         """
-        return registered(self._forward_pre_hooks, hook, prepend, [self._forward_pre_hooks_with_kwargs] * with_kwargs)
+        return registered(
+            self._forward_pre_hooks, hook, prepend, [self._forward_pre_hooks_with_kwargs] * with_kwargs
+        )
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_input, grad_output) in each backward; what it returns (if not None) is grad_input then."""
+        """Call hook(module, grad_input, grad_output) in each backward; what it returns (if not None) is
+        grad_input then.
+        """
         return registered(self._backward_hooks, hook, prepend, [])
 
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_output) before the module's backward; what it returns (if not None) is grad_output then."""
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call hook(module, grad_output) before the module's backward; what it returns (if not None) is
+        grad_output then.
+        """
         return registered(self._backward_pre_hooks, hook, prepend, [])
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """The old kind of backward hook, of which PyTorch advises against: here another name of register_full_backward_hook."""
+        """The old kind of backward hook, of which PyTorch advises against: here another name of
+        register_full_backward_hook.
+        """
         return self.register_full_backward_hook(hook)
 
     # ---- changes to all that is below ----------------------------------------------------------------------
@@ -390,7 +438,9 @@ class Module(StateDicts):
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Put fn(tensor) in the place of all parameters, their gradients and buffers. Parameters stay the same objects."""
+        """Put fn(tensor) in the place of all parameters, their gradients and buffers. Parameters stay the
+        same objects.
+        """
         for module in self.children() if recurse else ():
             module._apply(fn)
         with no_grad():
@@ -404,7 +454,8 @@ class Module(StateDicts):
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Convert parameters and buffers of floating and complex dtypes: to(dtype), to(device), to(device, dtype), to(tensor).
+        """Convert parameters and buffers of floating and complex dtypes: to(dtype), to(device), to(device,
+        dtype), to(tensor).
 
         Raises TypeError for a dtype that is neither floating nor complex.
         """
@@ -414,7 +465,9 @@ class Module(StateDicts):
         if wanted is None:
             return self._apply(lambda t: t.to(*args, **kwargs))
         if not (wanted.is_floating_point or wanted.is_complex):
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
+            )
         return self._converted(wanted)
 
     def _converted(self, wanted: Any) -> Self:

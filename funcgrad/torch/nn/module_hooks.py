@@ -43,19 +43,27 @@ def _called(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], called: 
     out = module.forward(*args, **kwargs)
     for key, hook in tuple(module._forward_hooks.items()):
         called.add(key)
-        found = hook(module, args, kwargs, out) if key in module._forward_hooks_with_kwargs else hook(module, args, out)
+        found = (
+            hook(module, args, kwargs, out)
+            if key in module._forward_hooks_with_kwargs
+            else hook(module, args, out)
+        )
         out = out if found is None else found
     return out if gradients is None else gradients.around_outputs(out)
 
 
-def _after_pre_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _after_pre_hooks(
+    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     for key, hook in tuple(module._forward_pre_hooks.items()):
         if key in module._forward_pre_hooks_with_kwargs:
             found = hook(module, args, kwargs)
             if found is None:
                 continue
             if not isinstance(found, tuple) or len(found) != 2:
-                raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}.")
+                raise RuntimeError(
+                    f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {found}."
+                )
             args, kwargs = found
         else:
             found = hook(module, args)
@@ -99,7 +107,10 @@ class _Gradients:
 
     def __init__(self, module: Any) -> None:
         self.module = module
-        self.hooks, self.pre_hooks = tuple(module._backward_hooks.values()), tuple(module._backward_pre_hooks.values())
+        self.hooks, self.pre_hooks = (
+            tuple(module._backward_hooks.values()),
+            tuple(module._backward_pre_hooks.values()),
+        )
         self.inputs = self.outputs = 0
         self.input_at: list[int] | None = None
         self.output_at: list[int] = []
@@ -173,7 +184,9 @@ class _Gradients:
 
 
 def _through_node(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int] | None, Any]:
-    """The tensors among `given` behind one node; where they are; the node. Without any that requires grad, all stays."""
+    """The tensors among `given` behind one node; where they are; the node. Without any that requires grad,
+    all stays.
+    """
     at = [i for i, x in enumerate(given) if isinstance(x, Tensor)]
     if not recording() or not any(given[i].requires_grad for i in at):
         return given, None, None
@@ -196,5 +209,7 @@ def _full(gradients: Any, at: list[int], length: int) -> tuple[Any, ...]:
 def _checked(changed: Any, expected: int, who: str, what: str) -> tuple[Any, ...]:
     found = (changed,) if isinstance(changed, Tensor) else tuple(changed)
     if len(found) != expected:
-        raise RuntimeError(f"{who} returned an invalid number of {what}, got {len(found)}, but expected {expected}")
+        raise RuntimeError(
+            f"{who} returned an invalid number of {what}, got {len(found)}, but expected {expected}"
+        )
     return found

@@ -24,7 +24,11 @@ class _IncompatibleKeys(_Keys):
     """The keys that load_state_dict did not find, and those that it did not know."""
 
     def __repr__(self) -> str:
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+        return (
+            super().__repr__()
+            if self.missing_keys or self.unexpected_keys
+            else "<All keys matched successfully>"
+        )
 
     __str__ = __repr__
 
@@ -98,11 +102,14 @@ class StateDicts:
         )
 
     # ---- loading -----------------------------------------------------------------------------------------------------
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> _IncompatibleKeys:
-        """Copy values into parameters and buffers; with assign=True, put the tensors themselves in their places.
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> _IncompatibleKeys:
+        """Copy values into parameters and buffers; with assign=True, put the tensors themselves in their
+        places.
 
-        Returns the keys that were missing or unexpected. Raises RuntimeError for sizes that differ and (with strict=True) for
-        missing or unexpected keys, TypeError for what is no mapping.
+        Returns the keys that were missing or unexpected. Raises RuntimeError for sizes that differ and (with
+        strict=True) for missing or unexpected keys, TypeError for what is no mapping.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -114,7 +121,9 @@ class StateDicts:
                 if keys:
                     errors.insert(0, f"{what} key(s) in state_dict: {', '.join(map(_quoted, keys))}. ")
         if errors:
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors)
+            )
         return _IncompatibleKeys(found.missing, found.unexpected)
 
     def _load_from_state_dict(
@@ -145,7 +154,9 @@ class StateDicts:
                 if name not in (self._modules if rest else own):
                     unexpected_keys.append(key)
 
-    def _load_extra(self, state_dict: Any, key: str, strict: bool, missing: list[str], unexpected: list[str]) -> None:
+    def _load_extra(
+        self, state_dict: Any, key: str, strict: bool, missing: list[str], unexpected: list[str]
+    ) -> None:
         if type(self).set_extra_state is not StateDicts.set_extra_state:
             if key in state_dict:
                 self.set_extra_state(state_dict[key])
@@ -160,26 +171,38 @@ class StateDicts:
         return RemovableHandle(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata) after each state_dict: it may change the dict in place."""
+        """Call hook(module, state_dict, prefix, local_metadata) after each state_dict: it may change the dict
+        in place.
+        """
         return RemovableHandle(self._state_dict_hooks, (hook, False))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         return RemovableHandle(self._state_dict_hooks, (hook, True))
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before each loading."""
+        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before
+        each loading.
+        """
         return RemovableHandle(self._load_state_dict_pre_hooks, _WithModule(hook, self))
 
-    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> RemovableHandle:
-        return RemovableHandle(self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook)
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        return RemovableHandle(
+            self._load_state_dict_pre_hooks, _WithModule(hook, self) if with_module else hook
+        )
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, incompatible_keys) after each loading: it may change the two lists of keys in place."""
+        """Call hook(module, incompatible_keys) after each loading: it may change the two lists of keys in
+        place.
+        """
         return RemovableHandle(self._load_state_dict_post_hooks, hook)
 
 
 class _WithModule:
-    """A hook that gets its module as the first argument. (A class, so that modules can be copied and pickled.)"""
+    """A hook that gets its module as the first argument. (A class, so that modules can be copied and
+    pickled.)
+    """
 
     def __init__(self, hook: Callable[..., Any], module: Any) -> None:
         self.hook, self.module = hook, module
@@ -202,7 +225,9 @@ class _Loading:
         metadata = {} if self.metadata is None else self.metadata.get(prefix[:-1], {})
         if self.assign:
             metadata["assign_to_params_buffers"] = True
-        module._load_from_state_dict(state, prefix, metadata, True, self.missing, self.unexpected, self.errors)
+        module._load_from_state_dict(
+            state, prefix, metadata, True, self.missing, self.unexpected, self.errors
+        )
         for name, child in module._modules.items():
             if child is not None:
                 below = f"{prefix}{name}."
@@ -248,7 +273,11 @@ def _load_one(module: Any, name: str, x: Tensor, given: Any, key: str, assign: b
 
 def _assign(module: Any, name: str, x: Tensor, given: Tensor) -> None:
     if isinstance(x, Parameter):
-        given = given.requires_grad_(x.requires_grad) if isinstance(given, Parameter) else Parameter(given, x.requires_grad)
+        given = (
+            given.requires_grad_(x.requires_grad)
+            if isinstance(given, Parameter)
+            else Parameter(given, x.requires_grad)
+        )
     setattr(module, name, given)
 
 

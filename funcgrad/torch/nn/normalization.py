@@ -59,14 +59,22 @@ class _WithStatistics(_Affine):
         self.affine, self.track_running_stats = affine, track_running_stats
         self._register((num_features,), affine, affine and bias, device, dtype)
         tracked = track_running_stats
-        self.register_buffer("running_mean", creation.zeros(num_features, dtype=dtype, device=device) if tracked else None)
-        self.register_buffer("running_var", creation.ones(num_features, dtype=dtype, device=device) if tracked else None)
+        self.register_buffer(
+            "running_mean", creation.zeros(num_features, dtype=dtype, device=device) if tracked else None
+        )
+        self.register_buffer(
+            "running_var", creation.ones(num_features, dtype=dtype, device=device) if tracked else None
+        )
         self.register_buffer("num_batches_tracked", creation.tensor(0) if tracked else None)
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
         """Mean 0, variance 1, no batch seen."""
-        for statistic, first in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
+        for statistic, first in (
+            (self.running_mean, 0),
+            (self.running_var, 1),
+            (self.num_batches_tracked, 0),
+        ):
             if statistic is not None:
                 statistic.fill_(first)
 
@@ -172,7 +180,11 @@ class _InstanceNorm(_WithStatistics):
                 "num_features, which is not used because affine=False",
                 stacklevel=2,
             )
-        return self._normalized(input) if input.dim() == batched else self._normalized(input.unsqueeze(0)).squeeze(0)
+        return (
+            self._normalized(input)
+            if input.dim() == batched
+            else self._normalized(input.unsqueeze(0)).squeeze(0)
+        )
 
     def _normalized(self, input: Tensor) -> Tensor:
         return functional.instance_norm(
@@ -223,7 +235,11 @@ class LayerNorm(_Affine):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
+        self.normalized_shape, self.eps, self.elementwise_affine = (
+            _shape(normalized_shape),
+            eps,
+            elementwise_affine,
+        )
         self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
@@ -231,9 +247,8 @@ class LayerNorm(_Affine):
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
-        )
+        settings = f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        return f"{self.normalized_shape}, eps={self.eps}, {settings}"
 
 
 class RMSNorm(_Affine):
@@ -248,8 +263,16 @@ class RMSNorm(_Affine):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
-        made = Parameter(creation.empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
+        self.normalized_shape, self.eps, self.elementwise_affine = (
+            _shape(normalized_shape),
+            eps,
+            elementwise_affine,
+        )
+        made = (
+            Parameter(creation.empty(self.normalized_shape, device=device, dtype=dtype))
+            if elementwise_affine
+            else None
+        )
         self.register_parameter("weight", made)
         self.reset_parameters()
 

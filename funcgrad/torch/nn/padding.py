@@ -10,7 +10,9 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _Pad(Module):
-    """Elements added around the last axes; one number for all sides, or (before, behind) of the last axis first."""
+    """Elements added around the last axes; one number for all sides, or (before, behind) of the last axis
+    first.
+    """
 
     rank = 0
     mode = "constant"
@@ -44,13 +46,24 @@ def _modules(base: type[_Pad], name: str, mode: str, text: str) -> list[Any]:
     made = []
     for rank in (1, 2, 3):
         axes = "axis" if rank == 1 else f"{rank} axes"
-        space = {"rank": rank, "mode": mode, "__doc__": f"{text} around the last {axes}.", "__module__": __name__}
+        space = {
+            "rank": rank,
+            "mode": mode,
+            "__doc__": f"{text} around the last {axes}.",
+            "__module__": __name__,
+        }
         made.append(type(f"{name}{rank}d", (base,), space))
     return made
 
 
 ConstantPad1d, ConstantPad2d, ConstantPad3d = _modules(_ConstantPad, "ConstantPad", "constant", "A number")
 ZeroPad1d, ZeroPad2d, ZeroPad3d = _modules(_Pad, "ZeroPad", "constant", "Zeros")
-ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = _modules(_Pad, "ReflectionPad", "reflect", "The reflected input")
-ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = _modules(_Pad, "ReplicationPad", "replicate", "The edge, repeated,")
-CircularPad1d, CircularPad2d, CircularPad3d = _modules(_Pad, "CircularPad", "circular", "The other end of the input")
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = _modules(
+    _Pad, "ReflectionPad", "reflect", "The reflected input"
+)
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = _modules(
+    _Pad, "ReplicationPad", "replicate", "The edge, repeated,"
+)
+CircularPad1d, CircularPad2d, CircularPad3d = _modules(
+    _Pad, "CircularPad", "circular", "The other end of the input"
+)

@@ -71,7 +71,9 @@ class ParameterList(Module):
     def extend(self, values: Iterable[Any]) -> Self:
         """Add parameters at the end. Raises TypeError for what can't be iterated, and for one tensor."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
-            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
+            raise TypeError(
+                f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}"
+            )
         for value in list(values):
             self.append(value)
         return self
@@ -189,7 +191,9 @@ class ParameterDict(Module):
             raise TypeError(
                 f"ParametersDict.update should be called with an iterable of key/value pairs, but got {type(parameters).__name__}"
             )
-        for key, value in parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters:
+        for key, value in (
+            parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
+        ):
             self[key] = value
 
     def extra_repr(self) -> str:

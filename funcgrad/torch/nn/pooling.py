@@ -34,12 +34,24 @@ class _MaxPool(Module):
     ) -> None:
         super().__init__()
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.dilation, self.return_indices, self.ceil_mode = padding, dilation, return_indices, ceil_mode
+        self.padding, self.dilation, self.return_indices, self.ceil_mode = (
+            padding,
+            dilation,
+            return_indices,
+            ceil_mode,
+        )
 
     def forward(self, input: Tensor) -> Any:
         """The largest of each window; with `return_indices` also where it was."""
         pool = getattr(functional, f"max_pool{self.rank}d")
-        settings = (self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices)
+        settings = (
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
         return pool(input, *settings)
 
     def extra_repr(self) -> str:
@@ -81,8 +93,14 @@ class _AvgPool(Module):
     ) -> None:
         super().__init__()
         first = [kernel_size, kernel_size if stride is None else stride, padding]
-        self.kernel_size, self.stride, self.padding = [repeated(x, 1) for x in first] if self.rank == 1 else first
-        self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
+        self.kernel_size, self.stride, self.padding = (
+            [repeated(x, 1) for x in first] if self.rank == 1 else first
+        )
+        self.ceil_mode, self.count_include_pad, self.divisor_override = (
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """The mean of each window."""
@@ -116,15 +134,24 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
 
     def forward(self, input: Tensor) -> Any:
         """The largest of each window; with `return_indices` also where it was."""
-        return getattr(functional, f"adaptive_max_pool{self.rank}d")(input, self.output_size, self.return_indices)
+        return getattr(functional, f"adaptive_max_pool{self.rank}d")(
+            input, self.output_size, self.return_indices
+        )
 
 
 class _LPPool(Module):
     rank = 0
 
-    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
+    def __init__(
+        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> None:
         super().__init__()
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = (
+            norm_type,
+            kernel_size,
+            stride,
+            ceil_mode,
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """The norm of each window."""
@@ -136,7 +163,9 @@ class _LPPool(Module):
 
 
 MaxPool1d, MaxPool2d, MaxPool3d = _ranks(_MaxPool, "MaxPool", "The largest of each window")
-MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _ranks(_MaxUnpool, "MaxUnpool", "The partial inverse of the pooling with indices")
+MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _ranks(
+    _MaxUnpool, "MaxUnpool", "The partial inverse of the pooling with indices"
+)
 AvgPool1d, AvgPool2d, AvgPool3d = _ranks(_AvgPool, "AvgPool", "The mean of each window")
 LPPool1d, LPPool2d, LPPool3d = _ranks(_LPPool, "LPPool", "The norm of each window")
 AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = _ranks(

@@ -22,7 +22,8 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 
 class RNNBase(Module):
-    """Layers one above the other, each of which goes through the steps of a sequence (in both directions if `bidirectional`).
+    """Layers one above the other, each of which goes through the steps of a sequence (in both directions if
+    `bidirectional`).
 
     Inputs are (T, N, input_size), (N, T, input_size) if `batch_first`, (T, input_size), or a PackedSequence.
     """
@@ -42,8 +43,18 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
-        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
+        self.mode, self.input_size, self.hidden_size, self.num_layers = (
+            mode,
+            input_size,
+            hidden_size,
+            num_layers,
+        )
+        self.bias, self.batch_first, self.dropout, self.bidirectional = (
+            bias,
+            batch_first,
+            float(dropout),
+            bidirectional,
+        )
         self.proj_size = proj_size
         self._check_settings(dropout)
         self._names: list[list[str | None]] = []
@@ -54,7 +65,9 @@ class RNNBase(Module):
 
     def _check_settings(self, dropout: Any) -> None:
         if isinstance(dropout, bool) or not 0 <= dropout <= 1:
-            raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
         if dropout > 0 and self.num_layers == 1:
             warnings.warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
@@ -114,7 +127,9 @@ class RNNBase(Module):
             last = last if back is None else [s.index_select(1, back) for s in last]
             return input._replace(data=out), self._packed_states(last)
         if input.ndim not in (2, 3):
-            raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead")
+            raise ValueError(
+                f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead"
+            )
         is_batched = input.ndim == 3
         axis = 0 if self.batch_first else 1
         x = input if is_batched else input.unsqueeze(axis)
@@ -135,7 +150,9 @@ class RNNBase(Module):
         for s in states:
             if s.ndim != wanted:
                 kind = "batched 3-D" if is_batched else "unbatched 2-D"
-                raise RuntimeError(f"For {kind} input, hx should also be {wanted}-D but got {s.ndim}-D tensor")
+                raise RuntimeError(
+                    f"For {kind} input, hx should also be {wanted}-D but got {s.ndim}-D tensor"
+                )
         states = states if is_batched else tuple(s.unsqueeze(1) for s in states)
         return states if isinstance(hx, tuple) else states[0]
 
@@ -148,7 +165,9 @@ class RNNBase(Module):
                 f"input.to({weight.dtype}), or convert model: model.to({x.dtype})"
             )
         if x.shape[-1] != self.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}")
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.shape[-1]}"
+            )
         widths = (self.proj_size or self.hidden_size, self.hidden_size)[: KINDS[self.mode].states]
         shapes = [(self.num_layers * (1 + self.bidirectional), count, width) for width in widths]
         if hx is None:
@@ -160,7 +179,9 @@ class RNNBase(Module):
                 raise RuntimeError(f"Expected {which} size {shape}, got {list(s.shape)}")
         return states if order is None else tuple(s.index_select(1, order) for s in states)
 
-    def _layers(self, x: Tensor, sizes: tuple[int, ...], states: tuple[Tensor, ...]) -> tuple[Tensor, list[Tensor]]:
+    def _layers(
+        self, x: Tensor, sizes: tuple[int, ...], states: tuple[Tensor, ...]
+    ) -> tuple[Tensor, list[Tensor]]:
         """All layers: the last one's outputs, and the last states of all."""
         if not sizes:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
@@ -185,9 +206,18 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         shown = f"{self.input_size}, {self.hidden_size}"
-        settings = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        settings = {
+            "proj_size": 0,
+            "num_layers": 1,
+            "bias": True,
+            "batch_first": False,
+            "dropout": 0,
+            "bidirectional": False,
+        }
         given = {name: getattr(self, name) for name in settings}
-        return shown + "".join(f", {name}={value}" for name, value in given.items() if value != settings[name])
+        return shown + "".join(
+            f", {name}={value}" for name, value in given.items() if value != settings[name]
+        )
 
 
 class RNN(RNNBase):
@@ -208,7 +238,9 @@ class RNN(RNNBase):
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         mode = f"RNN_{nonlinearity.upper()}"
-        super().__init__(mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, **options)
+        super().__init__(
+            mode, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, **options
+        )
         self.nonlinearity = nonlinearity
 
 

@@ -15,14 +15,23 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 
 class RNNCellBase(Module):
-    """What cells have in common: inputs (N, input_size) or (input_size), states (N, hidden_size) or (hidden_size)."""
+    """What cells have in common: inputs (N, input_size) or (input_size), states (N, hidden_size) or
+    (hidden_size).
+    """
 
     mode = ""
     bias_ih: Parameter | None
     bias_hh: Parameter | None
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, *, mode: str, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        *,
+        mode: str,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias, self.mode = input_size, hidden_size, bias, mode
@@ -51,7 +60,9 @@ class RNNCellBase(Module):
                 name = "hidden" if len(states) == 1 else f"hx[{k}]"
                 raise ValueError(f"{who}: Expected {name} to be 1D or 2D, got {s.ndim}D instead")
         if input.shape[-1] != self.input_size:
-            raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {self.input_size}")
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {input.shape[-1]} expected {self.input_size}"
+            )
         single = input.ndim == 1
         x: Any = input.unsqueeze(0) if single else input
         if hx is None:
@@ -67,9 +78,13 @@ class RNNCellBase(Module):
     def _check_states(self, states: Any, count: int) -> None:
         for k, s in enumerate(states):
             if s.shape[0] != count:
-                raise RuntimeError(f"Input batch size {count} doesn't match hidden{k} batch size {s.shape[0]}")
+                raise RuntimeError(
+                    f"Input batch size {count} doesn't match hidden{k} batch size {s.shape[0]}"
+                )
             if s.shape[1] != self.hidden_size:
-                raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {s.shape[1]}, expected {self.hidden_size}")
+                raise RuntimeError(
+                    f"hidden{k} has inconsistent hidden_size: got {s.shape[1]}, expected {self.hidden_size}"
+                )
 
     def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
@@ -93,18 +108,26 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def extra_repr(self) -> str:
-        return super().extra_repr() + ("" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}")
+        return super().extra_repr() + (
+            "" if self.nonlinearity == "tanh" else f", nonlinearity={self.nonlinearity}"
+        )
 
 
 class LSTMCell(RNNCellBase):
-    """A step of long short-term memory, with gates in the order input, forget, cell, output. States are (h, c)."""
+    """A step of long short-term memory, with gates in the order input, forget, cell, output. States are (h,
+    c).
+    """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, mode="LSTM", dtype=dtype)
 
 
 class GRUCell(RNNCellBase):
     """A step of the gated recurrent unit, with gates in the order reset, update, new."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, mode="GRU", dtype=dtype)

@@ -45,7 +45,9 @@ class TransformerEncoder(_Stack):
         super().__init__(encoder_layer, num_layers, norm)
         self.enable_nested_tensor, self.mask_check = enable_nested_tensor, mask_check
 
-    def forward(self, src: Tensor, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None) -> Tensor:
+    def forward(
+        self, src: Tensor, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None
+    ) -> Tensor:
         """`src` through all layers; masks as in MultiheadAttention."""
         return self._run(src, mask, src_key_padding_mask, is_causal=bool(is_causal))
 
@@ -67,9 +69,13 @@ class TransformerDecoder(_Stack):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """`tgt` through all layers, with the outputs of an encoder as `memory`; masks as in MultiheadAttention."""
+        """`tgt` through all layers, with the outputs of an encoder as `memory`; masks as in
+        MultiheadAttention.
+        """
         masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
-        return self._run(tgt, memory, *masks, tgt_is_causal=bool(tgt_is_causal), memory_is_causal=memory_is_causal)
+        return self._run(
+            tgt, memory, *masks, tgt_is_causal=bool(tgt_is_causal), memory_is_causal=memory_is_causal
+        )
 
 
 class Transformer(Module):
@@ -94,7 +100,17 @@ class Transformer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        layer = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
+        layer = (
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+            bias,
+        )
         norm = {"eps": layer_norm_eps, "bias": bias, "dtype": dtype}
         self.encoder = custom_encoder
         if custom_encoder is None:
@@ -126,13 +142,17 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """`src` (S, N, E) through the encoder, and with that `tgt` (T, N, E) through the decoder; masks as in attention."""
+        """`src` (S, N, E) through the encoder, and with that `tgt` (T, N, E) through the decoder; masks as in
+        attention.
+        """
         axis = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[axis] != tgt.shape[axis]:
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
             raise RuntimeError("the feature number of src and tgt must be equal to d_model")
-        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
         return self.decoder(
             tgt,
             memory,

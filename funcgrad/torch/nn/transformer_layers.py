@@ -18,7 +18,9 @@ def _activation(given: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], T
     if callable(given):
         return given
     if given not in ("relu", "gelu"):
-        raise RuntimeError(f"activation should be relu/gelu, not {given}: write one of these, or give a function")
+        raise RuntimeError(
+            f"activation should be relu/gelu, not {given}: write one of these, or give a function"
+        )
     return getattr(functional, given)
 
 
@@ -57,7 +59,9 @@ class _Layer(Module):
         self.activation = _activation(activation)
 
     def _attended(self, x: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
-        out, _ = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal)
+        out, _ = self.self_attn(
+            x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
+        )
         return self.dropout1(out)
 
     def _fed_forward(self, x: Tensor) -> Tensor:
@@ -66,7 +70,8 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Attention to itself, then two linear layers; each is added to what it got, and normalized (before, if `norm_first`).
+    """Attention to itself, then two linear layers; each is added to what it got, and normalized (before, if
+    `norm_first`).
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)(torch.zeros(4, 5, 8)).shape
@@ -75,7 +80,9 @@ class TransformerEncoderLayer(_Layer):
 
     norms = 2
 
-    def forward(self, src: Tensor, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Tensor:
+    def forward(
+        self, src: Tensor, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False
+    ) -> Tensor:
         """The transformed (L, N, d_model), or (N, L, d_model) if batch_first; masks as in MultiheadAttention."""
         x: Any = src
         if self.norm_first:
@@ -86,7 +93,9 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Attention to itself, attention to a memory, then two linear layers; each is added to what it got, and normalized."""
+    """Attention to itself, attention to a memory, then two linear layers; each is added to what it got, and
+    normalized.
+    """
 
     norms = 3
 
@@ -115,6 +124,12 @@ class TransformerDecoderLayer(_Layer):
 
     def _remembered(self, x: Tensor, memory: Tensor, mask: Any, padding: Any, is_causal: bool) -> Tensor:
         out, _ = self.multihead_attn(
-            x, memory, memory, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
+            x,
+            memory,
+            memory,
+            attn_mask=mask,
+            key_padding_mask=padding,
+            need_weights=False,
+            is_causal=is_causal,
         )
         return self.dropout2(out)

@@ -1,8 +1,8 @@
 """SGD, Adam and the others, as PyTorch has them. Their formulas are those of funcgrad.optim.
 
-`foreach`, `fused` and `capturable` choose among PyTorch's implementations; here there is one, and they are kept as settings only.
-With `differentiable=True` autograd sees the step: parameters that were computed, gradients with a graph and a learning rate that
-requires grad get their derivatives.
+`foreach`, `fused` and `capturable` choose among PyTorch's implementations; here there is one, and they are
+kept as settings only. With `differentiable=True` autograd sees the step: parameters that were computed,
+gradients with a graph and a learning rate that requires grad get their derivatives.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _ADAM = "lr betas eps weight_decay amsgrad maximize foreach capturable different
 
 
 class Adam(RuleOptimizer):
-    """Steps along the average gradient, divided by the root of the average squared gradient (arXiv:1412.6980)."""
+    """Steps along the average gradient, divided by the root of the average squared gradient
+    (arXiv:1412.6980).
+    """
 
     rule = moments.ADAM
 
@@ -63,7 +65,9 @@ class AdamW(Adam):
 
 
 class Adamax(RuleOptimizer):
-    """Adam with the largest gradient, slowly forgotten, instead of the average square (arXiv:1412.6980, section 7.1)."""
+    """Adam with the largest gradient, slowly forgotten, instead of the average square (arXiv:1412.6980,
+    section 7.1).
+    """
 
     rule = moments.ADAMAX
 
@@ -105,7 +109,9 @@ class RAdam(RuleOptimizer):
 
 
 class RMSprop(RuleOptimizer):
-    """Divides by the root of the average squared gradient; `centered`, by its standard deviation (arXiv:1308.0850)."""
+    """Divides by the root of the average squared gradient; `centered`, by its standard deviation
+    (arXiv:1308.0850).
+    """
 
     rule = adaptive.RMSPROP
 
@@ -119,7 +125,9 @@ class RMSprop(RuleOptimizer):
 
 
 class Adagrad(RuleOptimizer):
-    """Divides by the root of the sum of all squared gradients (JMLR 12, 2011); the sums are there from the beginning."""
+    """Divides by the root of the sum of all squared gradients (JMLR 12, 2011); the sums are there from the
+    beginning.
+    """
 
     rule = adaptive.ADAGRAD
 
@@ -139,7 +147,9 @@ class Adagrad(RuleOptimizer):
 
 
 class Adadelta(RuleOptimizer):
-    """Divides by the root of the average squared gradient, and multiplies by that of the squared steps (arXiv:1212.5701)."""
+    """Divides by the root of the average squared gradient, and multiplies by that of the squared steps
+    (arXiv:1212.5701).
+    """
 
     rule = adaptive.ADADELTA
 
@@ -152,7 +162,9 @@ class Adadelta(RuleOptimizer):
 
 
 class Rprop(RuleOptimizer):
-    """Steps by the sign of the gradient, with sizes that grow while it stays the same (Riedmiller and Braun, 1993)."""
+    """Steps by the sign of the gradient, with sizes that grow while it stays the same (Riedmiller and Braun,
+    1993).
+    """
 
     rule = descent.RPROP
 

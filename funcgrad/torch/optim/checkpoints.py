@@ -1,4 +1,6 @@
-"""The state of an optimizer as a dict, interchangeable with PyTorch's: parameters are numbers, in the order of the groups."""
+"""The state of an optimizer as a dict, interchangeable with PyTorch's: parameters are numbers, in the order
+of the groups.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ def packed(state: dict[Any, Any], param_groups: Groups) -> dict[str, Any]:
         for p in group["params"]:
             if id(p) not in numbers:
                 numbers[id(p)] = next(fresh)
-        groups.append({k: v for k, v in group.items() if k != "params"} | {"params": [numbers[id(p)] for p in group["params"]]})
+        groups.append(
+            {k: v for k, v in group.items() if k != "params"}
+            | {"params": [numbers[id(p)] for p in group["params"]]}
+        )
     kept = {(numbers[id(p)] if isinstance(p, Tensor) else p): v for p, v in state.items()}
     return {"state": kept, "param_groups": groups}
 
@@ -35,7 +40,9 @@ def unpacked(state_dict: dict[str, Any], param_groups: Groups) -> tuple[defaultd
     if len(saved) != len(param_groups):
         raise ValueError("loaded state dict has a different number of parameter groups")
     if any(len(old["params"]) != len(new["params"]) for old, new in zip(param_groups, saved)):
-        raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        raise ValueError(
+            "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+        )
     numbers = [n for group in saved for n in group["params"]]
     parameters = dict(zip(numbers, (p for group in param_groups for p in group["params"])))
     state: defaultdict[Any, Any] = defaultdict(dict)
@@ -56,7 +63,11 @@ def _converted(value: Any, param: Any, key: Any = None) -> Any:
         value = make_tensor(np.array(value))
     if isinstance(value, Tensor):
         floating = param is not None and param.value.dtype.kind in "fc"
-        return value.detach().clone() if key == "step" or not floating else value.detach().to(param.dtype, copy=True)  # type: ignore[attr-defined]
+        return (
+            value.detach().clone()
+            if key == "step" or not floating
+            else value.detach().to(param.dtype, copy=True)
+        )  # type: ignore[attr-defined]
     if isinstance(value, dict):
         return {k: _converted(v, param, k) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):

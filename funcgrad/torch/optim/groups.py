@@ -34,7 +34,9 @@ def checked(param_group: Any, defaults: dict[str, Any], others: list[dict[str, A
         _check_parameter(p, differentiable)
     for name, default in defaults.items():
         if default is required and name not in param_group:
-            raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            raise ValueError(
+                f"parameter group didn't specify a value of required optimization parameter {name}"
+            )
         param_group.setdefault(name, default)
     _check_apart(param_group, others)
     return param_group
@@ -70,4 +72,6 @@ def _check_apart(group: dict[str, Any], others: list[dict[str, Any]]) -> None:
         raise ValueError("some parameters appear in more than one parameter group")
     if others and ("param_names" in group) != ("param_names" in others[0]):
         have = "with names" if "param_names" in others[0] else "without names"
-        raise ValueError(f"all optimizer param groups should be with/without names. The existing groups are {have}")
+        raise ValueError(
+            f"all optimizer param groups should be with/without names. The existing groups are {have}"
+        )

@@ -22,8 +22,8 @@ _TENSORS = ("d", "prev_flat_grad")
 class LBFGS(Optimizer):
     """Quasi-Newton steps for a function without noise; `step(closure)` makes up to `max_iter` of them.
 
-    The closure forgets the gradients, computes the loss, calls its backward and returns it. `line_search_fn` is None (steps of
-    length `lr`) or "strong_wolfe".
+    The closure forgets the gradients, computes the loss, calls its backward and returns it. `line_search_fn`
+    is None (steps of length `lr`) or "strong_wolfe".
     """
 
     def __init__(
@@ -33,7 +33,15 @@ class LBFGS(Optimizer):
         if number(lr) < 0:
             raise ValueError(f"Invalid learning rate: {lr}")
         max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
-        order = ("lr", "max_iter", "max_eval", "tolerance_grad", "tolerance_change", "history_size", "line_search_fn")
+        order = (
+            "lr",
+            "max_iter",
+            "max_eval",
+            "tolerance_grad",
+            "tolerance_change",
+            "history_size",
+            "line_search_fn",
+        )
         given = locals()
         super().__init__(params, {name: given[name] for name in order})
         if len(self.param_groups) != 1:
@@ -42,7 +50,9 @@ class LBFGS(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Minimize what `closure` computes; returns the loss before the first step."""
         if closure is None:
-            raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure', which computes the loss anew")
+            raise TypeError(
+                "LBFGS.step() missing 1 required positional argument: 'closure', which computes the loss anew"
+            )
         group = self.param_groups[0]
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
@@ -85,7 +95,9 @@ def _scatter(x: np.ndarray, params: list[Tensor]) -> None:
 
 def _memory(state: dict[str, Any]) -> Memory:
     """The state of an optimizer, which holds tensors, as the memory of the algorithm, which holds arrays."""
-    fields: dict[str, Any] = {field.name: state[field.name] for field in dataclasses.fields(Memory) if field.name in state}
+    fields: dict[str, Any] = {
+        field.name: state[field.name] for field in dataclasses.fields(Memory) if field.name in state
+    }
     for name in _TENSORS:
         if name in fields:
             fields[name] = np.asarray(plain(fields[name]))

@@ -1,4 +1,6 @@
-"""Optimizer: the base of all optimizers. Parameter groups, state, hooks; groups.py checks groups, checkpoints.py saves them."""
+"""Optimizer: the base of all optimizers. Parameter groups, state, hooks; groups.py checks groups,
+checkpoints.py saves them.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,9 @@ def register_optimizer_step_post_hook(hook: Callable[..., None]) -> RemovableHan
 class Optimizer:
     """The base of the optimizers; one of your own defines `step`.
 
-    `params` is an iterable of tensors, of (name, tensor) pairs, or of dicts with "params" and settings of their own;
-    `defaults` are the settings of groups that do not give them. Raises TypeError and ValueError for what can't be optimized.
+    `params` is an iterable of tensors, of (name, tensor) pairs, or of dicts with "params" and settings of
+    their own; `defaults` are the settings of groups that do not give them. Raises TypeError and ValueError
+    for what can't be optimized.
     """
 
     _optimizer_step_pre_hooks: OrderedDict[int, Any]
@@ -132,19 +135,29 @@ class Optimizer:
         """Call hook(optimizer, args, kwargs) after each step."""
         return self._register("_optimizer_step_post_hooks", hook)
 
-    def register_state_dict_pre_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., None], prepend: bool = False
+    ) -> RemovableHandle:
         """Call hook(optimizer) before state_dict()."""
         return self._register("_optimizer_state_dict_pre_hooks", hook, prepend)
 
-    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) on what state_dict() is about to return; it may return another one."""
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) on what state_dict() is about to return; it may return another
+        one.
+        """
         return self._register("_optimizer_state_dict_post_hooks", hook, prepend)
 
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call hook(optimizer, state_dict) before load_state_dict; it may return another one."""
         return self._register("_optimizer_load_state_dict_pre_hooks", hook, prepend)
 
-    def register_load_state_dict_post_hook(self, hook: Callable[..., None], prepend: bool = False) -> RemovableHandle:
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., None], prepend: bool = False
+    ) -> RemovableHandle:
         """Call hook(optimizer) after load_state_dict."""
         return self._register("_optimizer_load_state_dict_post_hooks", hook, prepend)
 
@@ -154,7 +167,9 @@ def _hook_places() -> list[str]:
 
 
 def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """`step` of a class of optimizers, with the hooks before and after it; it also notes that there was a step."""
+    """`step` of a class of optimizers, with the hooks before and after it; it also notes that there was a
+    step.
+    """
 
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:
@@ -163,7 +178,9 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             found = hook(self, args, kwargs)
             if found is not None:
                 if not (isinstance(found, tuple) and len(found) == 2):
-                    raise RuntimeError(f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {found}.")
+                    raise RuntimeError(
+                        f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {found}."
+                    )
                 args, kwargs = found
         out = step(*args, **kwargs)
         self.__dict__["_opt_called"] = True

@@ -27,7 +27,12 @@ class SparseAdam(Optimizer):
     """
 
     def __init__(
-        self, params: Params, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, maximize: bool = False
+        self,
+        params: Params,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        maximize: bool = False,
     ) -> None:
         if not lr > 0.0:
             raise ValueError(f"Invalid learning rate: {lr}")
@@ -63,7 +68,8 @@ class SparseAdam(Optimizer):
 
 
 class Muon(Optimizer):
-    """Steps along the nearest orthogonal matrix of the momentum (by Newton and Schulz's iteration), for matrices only.
+    """Steps along the nearest orthogonal matrix of the momentum (by Newton and Schulz's iteration), for
+    matrices only.
 
     PyTorch iterates in bfloat16, this in the dtype of the parameter: the steps agree to some two digits.
     """
@@ -84,13 +90,22 @@ class Muon(Optimizer):
             raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
         if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        given = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum, "nesterov": nesterov, "eps": eps}
+        given = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "eps": eps,
+        }
         super().__init__(
-            params, {**given, "ns_coefficients": ns_coefficients, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn}
+            params,
+            {**given, "ns_coefficients": ns_coefficients, "ns_steps": ns_steps, "adjust_lr_fn": adjust_lr_fn},
         )
         for p in (p for group in self.param_groups for p in group["params"]):
             if p.ndim != 2:
-                raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}")
+                raise ValueError(
+                    f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}"
+                )
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step."""
@@ -115,10 +130,14 @@ class Muon(Optimizer):
 
 
 def _adjusted(how: str | None, rows: int, columns: int) -> float:
-    return 0.2 * math.sqrt(max(rows, columns)) if how == "match_rms_adamw" else math.sqrt(max(1, rows / columns))
+    return (
+        0.2 * math.sqrt(max(rows, columns)) if how == "match_rms_adamw" else math.sqrt(max(1, rows / columns))
+    )
 
 
-def _orthogonal(x: np.ndarray, coefficients: tuple[float, float, float], steps: int, eps: float) -> np.ndarray:
+def _orthogonal(
+    x: np.ndarray, coefficients: tuple[float, float, float], steps: int, eps: float
+) -> np.ndarray:
     """A matrix with the singular vectors of x and singular values near 1."""
     a, b, c = coefficients
     tall = x.shape[0] > x.shape[1]

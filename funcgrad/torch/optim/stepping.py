@@ -1,4 +1,6 @@
-"""Optimizers that step by a rule of funcgrad.optim: in place on the tensors' own memory, or recorded, to be differentiated."""
+"""Optimizers that step by a rule of funcgrad.optim: in place on the tensors' own memory, or recorded, to be
+differentiated.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class RuleOptimizer(Optimizer):
                 group.setdefault(name, default)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters from their gradients; `closure` computes the loss anew. Returns that loss, or None."""
+        """Update the parameters from their gradients; `closure` computes the loss anew. Returns that loss, or
+        None.
+        """
         loss = None
         if closure is not None:
             with enable_grad():
@@ -80,7 +84,9 @@ def _step_group(self: RuleOptimizer, group: dict[str, Any]) -> None:
             k, carried = rule.numbers(h, step, before)
         slots = [self.state[p][name] for name in names]
         if isinstance(p.value, Tracer) or isinstance(p.grad_.value, Tracer):
-            _adopt_all([p, *slots], updated(rule.kernel, p.value, p.grad_.value, tuple(s.value for s in slots), k))
+            _adopt_all(
+                [p, *slots], updated(rule.kernel, p.value, p.grad_.value, tuple(s.value for s in slots), k)
+            )
         else:
             _write(rule, p, slots, k)
         for name, x in carried.items():
@@ -116,7 +122,9 @@ def start(self: RuleOptimizer, p: Tensor, h: dict[str, Any], names: tuple[str, .
     return bool(missing)
 
 
-def _begin(self: RuleOptimizer, p: Tensor, h: dict[str, Any], names: tuple[str, ...]) -> tuple[float, dict[str, float]]:
+def _begin(
+    self: RuleOptimizer, p: Tensor, h: dict[str, Any], names: tuple[str, ...]
+) -> tuple[float, dict[str, float]]:
     """The number of this step, which is counted, and the carried numbers."""
     fresh = start(self, p, h, names)
     if not self.counts:
@@ -164,7 +172,9 @@ def _step_recorded(self: RuleOptimizer, group: dict[str, Any]) -> None:
                 "its settings can't require grad. Use Adam or SGD."
             )
 
-        def body(x: Any, y: Any, slots: Any, step: float = step, before: Any = before, **settings: Any) -> Any:
+        def body(
+            x: Any, y: Any, slots: Any, step: float = step, before: Any = before, **settings: Any
+        ) -> Any:
             return updated(rule.kernel, x, y, tuple(slots), rule.numbers(settings, step, before)[0])
 
         _adopt_all([p, *slots], Op(type(self).__name__, body)(p, p.grad_, slots, **given))

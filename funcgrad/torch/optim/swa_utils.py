@@ -1,4 +1,6 @@
-"""torch.optim.swa_utils: averages of the models met during training (Izmailov et al., arXiv:1803.05407), and exponential ones."""
+"""torch.optim.swa_utils: averages of the models met during training (Izmailov et al., arXiv:1803.05407), and
+exponential ones.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +55,11 @@ def _towards(averaged: Iterable[Any], current: Iterable[Any], weight: float) -> 
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are averages; call `update_parameters(model)` after each optimizer step (or epoch).
+    """A copy of a model whose parameters are averages; call `update_parameters(model)` after each optimizer
+    step (or epoch).
 
-    The average is the mean, unless `avg_fn(average, current, number)` or `multi_avg_fn(averages, currents, number)` says
-    otherwise. With `use_buffers` the buffers are averaged too; otherwise they are copied.
+    The average is the mean, unless `avg_fn(average, current, number)` or `multi_avg_fn(averages, currents,
+    number)` says otherwise. With `use_buffers` the buffers are averaged too; otherwise they are copied.
     """
 
     def __init__(
@@ -101,7 +104,9 @@ class AveragedModel(Module):
 
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Compute the running statistics of the batch normalisation layers of `model` anew, from one pass over `loader`."""
+    """Compute the running statistics of the batch normalisation layers of `model` anew, from one pass over
+    `loader`.
+    """
     layers = {m: m.momentum for m in model.modules() if hasattr(m, "running_mean") and hasattr(m, "momentum")}
     if not layers:
         return
@@ -119,13 +124,22 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """From the learning rate to `swa_lr` in `anneal_epochs` epochs, along half a cosine or a line; then constant."""
+    """From the learning rate to `swa_lr` in `anneal_epochs` epochs, along half a cosine or a line; then
+    constant.
+    """
 
     def __init__(
-        self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos", last_epoch: int = -1
+        self,
+        optimizer: Optimizer,
+        swa_lr: Any,
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
     ) -> None:
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         count = len(optimizer.param_groups)
@@ -151,5 +165,8 @@ class SWALR(LRScheduler):
         step = self._step_count - 1 + (self.anneal_epochs == 0)
         before, now = self._way(step - 1), self._way(step)
         rates = [group["swa_lr"] for group in self.optimizer.param_groups]
-        starts = [rate if before == 1 else (lr - rate * before) / (1 - before) for lr, rate in zip(self._lrs(), rates)]
+        starts = [
+            rate if before == 1 else (lr - rate * before) / (1 - before)
+            for lr, rate in zip(self._lrs(), rates)
+        ]
         return [rate * now + start * (1 - now) for rate, start in zip(rates, starts)]

@@ -1,9 +1,9 @@
 """torch.random: streams of random numbers, the same as PyTorch's for the same seed.
 
-    generator.py     the Mersenne twister, and what is made of its words
-    randomness.py    random numbers under vmap: refused, the same, or different ones
-    functions.py     rand, randn, randint, ..., and the state of the default stream
-    sampling.py      bernoulli, multinomial, ..., and the methods that fill a tensor
+generator.py     the Mersenne twister, and what is made of its words
+randomness.py    random numbers under vmap: refused, the same, or different ones
+functions.py     rand, randn, randint, ..., and the state of the default stream
+sampling.py      bernoulli, multinomial, ..., and the methods that fill a tensor
 """
 
 from funcgrad.torch.random.functions import (

@@ -1,4 +1,6 @@
-"""Random tensors: rand, randn, randint, ..., and the methods that fill a tensor; the numbers are PyTorch's for the same seed."""
+"""Random tensors: rand, randn, randint, ..., and the methods that fill a tensor; the numbers are PyTorch's
+for the same seed.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ def _maker(name: str, draw: Callable[[bool], Draw], refused: str) -> Callable[..
     ) -> Tensor:
         wanted = floating(refused, dtype)
         shape = new_shape(name, size or (named.pop("size"),))
-        value = drawn(lambda full: filled(generator or default_generator, full, wanted, draw(wanted.kind == "c")), shape)
+        value = drawn(
+            lambda full: filled(generator or default_generator, full, wanted, draw(wanted.kind == "c")), shape
+        )
         made = finished(value, None, requires_grad, device)
         return made if out is None else write_out(out, made)
 

@@ -1,6 +1,8 @@
-"""Streams of random numbers: PyTorch's CPU generator (the Mersenne twister of 32 bits), and what it makes of the twister's words.
+"""Streams of random numbers: PyTorch's CPU generator (the Mersenne twister of 32 bits), and what it makes of
+the twister's words.
 
-The same seed gives the same numbers as PyTorch: each distribution takes its words from the twister in PyTorch's order.
+The same seed gives the same numbers as PyTorch: each distribution takes its words from the twister in
+PyTorch's order.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from funcgrad.torch.tensors.size import device as device_of
 
 DEFAULT_SEED = 67280421310721
 LONG_RANGE = 2**28  # from this range on, an integer takes two words
-# The bytes of a state: seed, words left of the block, seeded?, position, the block, three floats (the second is a spare
-# normal number), is it valid?, the same in single precision.
+# The bytes of a state: seed, words left of the block, seeded?, position, the block, three floats (the second
+# is a spare normal number), is it valid?, the same in single precision.
 _STATE = struct.Struct("<QiiQ624Q3di4xf?3x")
 _BLOCK = 624
 _FEW = 500  # words, or places, for which NumPy's calls take more time than they save
@@ -68,7 +70,9 @@ class Generator:
         fresh = position == _BLOCK and self._untouched()
         left, after = (1, 0) if fresh else (_BLOCK + 1 - position, position)
         spare = 0.0 if self._spare is None else self._spare
-        return _STATE.pack(self._seed, left, 1, after, *block.tolist(), 0.0, spare, 0.0, self._spare is not None, 0.0, False)
+        return _STATE.pack(
+            self._seed, left, 1, after, *block.tolist(), 0.0, spare, 0.0, self._spare is not None, 0.0, False
+        )
 
     def _untouched(self) -> bool:
         fresh: Any = np.random.RandomState(self._seed % 2**32).get_state(legacy=True)
@@ -170,7 +174,9 @@ class Generator:
 
 
 def _polar(u: np.ndarray, size: int) -> np.ndarray:
-    """`size` normal numbers, the first from uniform ones, in blocks of 16: the first 8 give radii, the last 8 angles."""
+    """`size` normal numbers, the first from uniform ones, in blocks of 16: the first 8 give radii, the last 8
+    angles.
+    """
     out = np.empty(size, u.dtype)
     eight = f"V{8 * u.itemsize}"  # eight numbers as one: copies that take less time
     given, made = (x.view(eight).reshape(-1, 2) for x in (u, out[: u.size]))
@@ -191,7 +197,9 @@ def _polar(u: np.ndarray, size: int) -> np.ndarray:
 
 
 def swapped(n: int, partners: np.ndarray) -> np.ndarray:
-    """0, ..., n - 1 after an exchange of the places i and partners[i] >= i for i = 0, 1, ...: by LAPACK, if SciPy is there."""
+    """0, ..., n - 1 after an exchange of the places i and partners[i] >= i for i = 0, 1, ...: by LAPACK, if
+    SciPy is there.
+    """
     if n < _FEW:
         found = list(range(n))
         for i, k in enumerate(partners.tolist()):
@@ -216,8 +224,8 @@ def _laswp() -> Any:
 def _swapped_at_once(n: int, partners: np.ndarray) -> np.ndarray:
     """The same without a loop over the exchanges.
 
-    What step i gives to its place for good is what its partner's place holds then: what the last step before it with that
-    partner has put there, or the place's own number. A step puts there what its own place held.
+    What step i gives to its place for good is what its partner's place holds then: what the last step before
+    it with that partner has put there, or the place's own number. A step puts there what its own place held.
     """
     steps = np.flatnonzero(partners != np.arange(n - 1))
     at = partners[steps]
@@ -258,7 +266,9 @@ def normal(mean: float = 0.0, std: float = 1.0) -> Draw:
 
 
 def filled(generator: Generator, shape: tuple[int, ...], wanted: Any, draw: Draw) -> np.ndarray:
-    """An array of this shape and dtype from draw(generator, how many, real dtype); complex numbers take two draws each."""
+    """An array of this shape and dtype from draw(generator, how many, real dtype); complex numbers take two
+    draws each.
+    """
     wanted = np.dtype(wanted)
     count = math.prod(shape)
     if wanted.kind == "c":
@@ -271,5 +281,7 @@ def floating(name: str, wanted: Any) -> np.dtype[Any]:
     """The dtype for real or complex random numbers; integers are refused."""
     found = dtypes.default() if wanted is None else dtypes.to_numpy(wanted)
     if found.kind not in "fc":
-        raise NotImplementedError(f'"{name}" not implemented for {dtypes.of(found)}: give a floating-point dtype')
+        raise NotImplementedError(
+            f'"{name}" not implemented for {dtypes.of(found)}: give a floating-point dtype'
+        )
     return found

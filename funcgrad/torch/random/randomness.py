@@ -1,4 +1,6 @@
-"""Random numbers under vmap: refused, the same for all examples, or different ones, as vmap's `randomness` says."""
+"""Random numbers under vmap: refused, the same for all examples, or different ones, as vmap's `randomness`
+says.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ _FORGET = Op("bernoulli", lambda input, drawn: np.where(True, drawn, input), "Be
 
 
 def _scaled(mean: Any, std: Any, drawn: Any) -> Any:
-    """drawn * std + mean, whose gradients are zero: the distribution is differentiable, a number drawn from it is not."""
+    """drawn * std + mean, whose gradients are zero: the distribution is differentiable, a number drawn from
+    it is not.
+    """
     mean, std = (dtypes.cast(x, drawn.dtype) for x in (mean, std))
     return np.where(True, drawn * concrete(std) + concrete(mean), mean + std)
 
@@ -41,10 +43,17 @@ def _trials(p: Any, shape: Any, generator: Generator | None) -> np.ndarray:
     """Where a trial of probability `p` (a number, or an array) succeeds."""
     stream = generator or default_generator
     if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]")
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false: a probability is outside [0, 1]"
+        )
     single = isinstance(p, np.ndarray) and p.dtype != np.float64
     wanted = np.dtype(np.float32 if single else np.float64)
-    return randomness.drawn(lambda full: stream.uniform(int(np.prod(full, dtype=int)), wanted).reshape(full), tuple(shape)) < p
+    return (
+        randomness.drawn(
+            lambda full: stream.uniform(int(np.prod(full, dtype=int)), wanted).reshape(full), tuple(shape)
+        )
+        < p
+    )
 
 
 def _probabilities(t: Tensor) -> np.ndarray:
@@ -60,18 +69,26 @@ def _probabilities(t: Tensor) -> np.ndarray:
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability that `input` holds (or with probability `p`), else 0."""
     if p is None and input.value.dtype.kind != "f":
-        raise NotImplementedError(f'"bernoulli_tensor_cpu_p_" not implemented for {input.dtype}: give floating-point numbers')
+        raise NotImplementedError(
+            f'"bernoulli_tensor_cpu_p_" not implemented for {input.dtype}: give floating-point numbers'
+        )
     found = _trials(_probabilities(input) if p is None else p, input.shape, generator)
     return _FORGET(input, make_tensor(found.astype(input.value.dtype)))
 
 
 @function("fm", out=True)
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
-    """`num_samples` indices for each row of `input`, drawn with the (not normalised) probabilities that the row holds."""
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Tensor:
+    """`num_samples` indices for each row of `input`, drawn with the (not normalised) probabilities that the
+    row holds.
+    """
     randomness.same_for_all("multinomial")
     p = _probabilities(input)
     if p.dtype.kind != "f" or p.ndim not in (1, 2):
-        raise RuntimeError(f"multinomial expects 1 or 2 axes of floating-point numbers, got {input.dtype} of shape {p.shape}")
+        raise RuntimeError(
+            f"multinomial expects 1 or 2 axes of floating-point numbers, got {input.dtype} of shape {p.shape}"
+        )
     if not replacement and num_samples > p.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
     if not np.all(np.isfinite(p) & (p >= 0)):
@@ -79,7 +96,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     if np.any(p.sum(-1) <= 0):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     generator = generator or default_generator
-    if not replacement or num_samples == 1:  # the first of independent clocks whose rates are the probabilities
+    # the first of independent clocks whose rates are the probabilities
+    if not replacement or num_samples == 1:
         with np.errstate(divide="ignore", invalid="ignore"):
             clocks = p / generator.exponential(p.size).astype(p.dtype).reshape(p.shape)
         return make_tensor(np.argsort(-clocks, -1, kind="stable")[..., :num_samples].copy())
@@ -90,7 +108,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
 
 
 @function()
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **options: Any) -> Tensor:
+def normal(
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, **options: Any
+) -> Tensor:
     """Normal numbers with these means and standard deviations: tensors, or numbers and a size."""
     if size is not None:
         _check_std(std)
@@ -149,7 +169,9 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     chosen, rates = generator or default_generator, np.asarray(plain(input))
     if np.any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    events = [(_few_events if r < 10 else _many_events)(r, chosen) if r else 0 for r in rates.ravel().tolist()]
+    events = [
+        (_few_events if r < 10 else _many_events)(r, chosen) if r else 0 for r in rates.ravel().tolist()
+    ]
     return _FORGET(input, make_tensor(np.array(events, rates.dtype).reshape(rates.shape)))
 
 
@@ -168,22 +190,35 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
     wanted = floating("check_uniform_bounds", self.dtype)
-    u = filled(generator or default_generator, self.shape, np.float32 if wanted == np.float16 else wanted, draws.uniform)
+    u = filled(
+        generator or default_generator,
+        self.shape,
+        np.float32 if wanted == np.float16 else wanted,
+        draws.uniform,
+    )
     made = (u * u.dtype.type(b - a) + u.dtype.type(a)).astype(wanted)
     return _overwrite(self, np.where(made == wanted.type(b), wanted.type(a), made), "Uniform")
 
 
-def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+def normal_(
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
     """Fill with normal numbers."""
     _check_std(std)
     wanted = floating("normal_kernel_cpu", self.dtype)
     std = std * math.sqrt(0.5) if wanted.kind == "c" else std
-    return _overwrite(self, filled(generator or default_generator, self.shape, wanted, draws.normal(mean, std)), "Normal")
+    return _overwrite(
+        self, filled(generator or default_generator, self.shape, wanted, draws.normal(mean, std)), "Normal"
+    )
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with 1 with probability `p` (a number, or a tensor), else with 0."""
-    return _overwrite(self, _trials(np.asarray(plain(p)) if isinstance(p, Tensor) else p, self.shape, generator), "Bernoulli")
+    return _overwrite(
+        self,
+        _trials(np.asarray(plain(p)) if isinstance(p, Tensor) else p, self.shape, generator),
+        "Bernoulli",
+    )
 
 
 def _exact_integers(wanted: np.dtype[Any]) -> int:
@@ -223,13 +258,17 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     return _overwrite(self, drawn.reshape(self.shape), "Geometric")
 
 
-def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+def cauchy_(
+    self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
     """Fill with numbers of the Cauchy distribution."""
     drawn = median + sigma * np.tan(np.pi * ((generator or default_generator).doubles(self.numel()) - 0.5))
     return _overwrite(self, drawn.reshape(self.shape), "Cauchy")
 
 
-def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
+def log_normal_(
+    self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
+) -> Tensor:
     """Fill with e to the power of normal numbers."""
     drawn = filled(generator or default_generator, self.shape, np.float64, lambda g, n, _: _in_pairs(g, n))
     return _overwrite(self, np.exp(drawn * std + mean), "LogNormal")
@@ -237,7 +276,9 @@ def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator:
 
 def _in_pairs(generator: Generator, n: int) -> np.ndarray:
     """Normal numbers as small tensors get them, however many."""
-    return np.concatenate([generator.normal(min(15, n - k), np.dtype(np.float64)) for k in range(0, n, 15)] or [np.zeros(0)])
+    return np.concatenate(
+        [generator.normal(min(15, n - k), np.dtype(np.float64)) for k in range(0, n, 15)] or [np.zeros(0)]
+    )
 
 
 for _method in (uniform_, normal_, bernoulli_, random_, exponential_, geometric_, cauchy_, log_normal_):

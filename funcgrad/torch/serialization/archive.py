@@ -1,11 +1,13 @@
 """save and load: a container of arrays that runs no code when it is read.
 
-A file is a zip archive: `structure.json` says what was saved, `arrays/<k>.npy` hold the numbers (NumPy's format, without
-pickles), so any program can read it. Tensors that share memory share one array, as views of it by offset and strides, and do so
-again when they are loaded. Files of PyTorch itself are read too (pytorch_files.py), again without running code.
+A file is a zip archive: `structure.json` says what was saved, `arrays/<k>.npy` hold the numbers (NumPy's
+format, without pickles), so any program can read it. Tensors that share memory share one array, as views of
+it by offset and strides, and do so again when they are loaded. Files of PyTorch itself are read too
+(pytorch_files.py), again without running code.
 
-What can be saved so: tensors, parameters, arrays, numbers, strings, bytes, None, dtypes, devices, and lists, tuples, dicts and
-sets of such. Other objects (whole modules) go into pickles, which `load` reads only if it is told to (objects.py).
+What can be saved so: tensors, parameters, arrays, numbers, strings, bytes, None, dtypes, devices, and lists,
+tuples, dicts and sets of such. Other objects (whole modules) go into pickles, which `load` reads only if it
+is told to (objects.py).
 """
 
 from __future__ import annotations
@@ -64,12 +66,18 @@ def save(obj: Any, f: Any) -> None:
 
 
 def load(
-    f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None, mmap: bool | None = None
+    f: Any,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
 ) -> Any:
     """What was saved in a file: a path, or an open binary file.
 
-    No code of the file is run, unless it holds objects such as modules, and weights_only=False says that it is trusted.
-    Raises RuntimeError for a file of another kind, pickle.UnpicklingError for objects in a file that is not trusted.
+    No code of the file is run, unless it holds objects such as modules, and weights_only=False says that it
+    is trusted. Raises RuntimeError for a file of another kind, pickle.UnpicklingError for objects in a file
+    that is not trusted.
     """
     if isinstance(map_location, (str, device)):
         device(map_location)
@@ -82,7 +90,9 @@ def load(
             return read(archive, _name(f))
         found = json.loads(archive.read(STRUCTURE))
         if found.get("format") != FORMAT:
-            raise RuntimeError(f"torch.load: {_name(f)} has the format {found.get('format')!r}, not {FORMAT!r}")
+            raise RuntimeError(
+                f"torch.load: {_name(f)} has the format {found.get('format')!r}, not {FORMAT!r}"
+            )
         return _Reader(archive, trusted=weights_only is False).built(found["content"])
 
 
@@ -97,7 +107,8 @@ class _Writer:
     def __init__(self) -> None:
         self.arrays: list[np.ndarray] = []
         self.pickles: list[bytes] = []
-        self.known: dict[int, tuple[int, Any]] = {}  # by identity: the number of an array, and what keeps the identity valid
+        # by identity: the number of an array, and what keeps the identity valid
+        self.known: dict[int, tuple[int, Any]] = {}
         self.tensors: dict[int, tuple[int, Any]] = {}
         self.open: set[int] = set()
 
@@ -233,5 +244,3 @@ class _Reader:
         if k not in self.roots:
             self.roots[k] = make_tensor(self._array(k))
         return self.roots[k]
-
-

@@ -1,7 +1,7 @@
 """Objects that are no containers of numbers (modules, optimizers): pickles whose tensors lie in the archive.
 
-Reading a pickle runs code that the file names, so it is done only where the user says so: for all of a file that is trusted
-(weights_only=False), or for some classes (add_safe_globals).
+Reading a pickle runs code that the file names, so it is done only where the user says so: for all of a file
+that is trusted (weights_only=False), or for some classes (add_safe_globals).
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class _Writer(pickle.Pickler):
 
 
 def pickled(x: Any, described: Callable[[Any], Any]) -> bytes:
-    """The pickle of an object, with `described(t)` in the place of each tensor t. Raises TypeError for what has none."""
+    """The pickle of an object, with `described(t)` in the place of each tensor t. Raises TypeError for what
+    has none.
+    """
     file = io.BytesIO()
     try:
         _Writer(file, described).dump(x)
@@ -97,5 +99,7 @@ class _Reader(pickle.Unpickler):
 
 
 def unpickled(data: bytes, built: Callable[[Any], Any], trusted: bool) -> Any:
-    """The object of a pickle. Raises UnpicklingError where it names classes that are not allowed, and is not `trusted`."""
+    """The object of a pickle. Raises UnpicklingError where it names classes that are not allowed, and is not
+    `trusted`.
+    """
     return _Reader(io.BytesIO(data), built, trusted).load()

@@ -17,10 +17,14 @@ def finished(t: Tensor, requires_grad: bool, parameter: bool) -> Tensor:
 
 
 def placed(root: Tensor, offset: int, shape: list[int], strides: list[int]) -> Tensor:
-    """A tensor that shares the memory of `root` at this place. Raises RuntimeError where the place is not in the root."""
+    """A tensor that shares the memory of `root` at this place. Raises RuntimeError where the place is not in
+    the root.
+    """
     last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     if min([offset, *shape, *strides]) < 0 or (0 not in shape and last >= root.numel()):
-        raise RuntimeError(f"torch.load: a tensor lies outside its storage: {shape} by {strides} from {offset} of {root.numel()}")
+        raise RuntimeError(
+            f"torch.load: a tensor lies outside its storage: {shape} by {strides} from {offset} of {root.numel()}"
+        )
     step = partial(_strided, offset=offset, shape=tuple(shape), strides=tuple(strides))
     return storage.share(root, make_tensor(step(root.value)), step)
 

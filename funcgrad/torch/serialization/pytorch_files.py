@@ -1,7 +1,7 @@
 """Files that PyTorch's torch.save has written: read without running what they name.
 
-Such a file is a zip archive of raw storages and one pickle. A pickle may name any function; here only those that build tensors
-and containers are known, and each is replaced by one of ours.
+Such a file is a zip archive of raw storages and one pickle. A pickle may name any function; here only those
+that build tensors and containers are known, and each is replaced by one of ours.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def read(archive: zipfile.ZipFile, name: str) -> Any:
 
     def storage_of(numpy: Any, key: str) -> Tensor:
         if key not in roots:
-            raw = np.frombuffer(archive.read(f"{folder}data/{key}"), numpy.newbyteorder(">" if swapped else "<"))
+            raw = np.frombuffer(
+                archive.read(f"{folder}data/{key}"), numpy.newbyteorder(">" if swapped else "<")
+            )
             roots[key] = make_tensor(raw.astype(numpy))
         return roots[key]
 

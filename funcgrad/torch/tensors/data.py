@@ -1,4 +1,6 @@
-"""What a user gives as data or as a shape, as an array or a tuple: PyTorch's rules for dtypes, sizes and errors."""
+"""What a user gives as data or as a shape, as an array or a tuple: PyTorch's rules for dtypes, sizes and
+errors.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def array_from(data: Any, dtype: Any = None) -> Any:
-    """A new array in `dtype`, or with the dtype that PyTorch gives to such data: NumPy's keep theirs, Python's numbers do not."""
+    """A new array in `dtype`, or with the dtype that PyTorch gives to such data: NumPy's keep theirs,
+    Python's numbers do not.
+    """
     if isinstance(data, Tracer):
         return data
     wanted = None if dtype is None else dtypes.to_numpy(dtype)
@@ -31,7 +35,9 @@ def array_from(data: Any, dtype: Any = None) -> Any:
     if wanted is None:
         wanted = inferred
         if made.dtype == object or made.dtype == np.uint64 and wanted == np.int64:
-            raise ValueError("Overflow when unpacking long long: an integer is beyond int64. Give dtype=torch.float64")
+            raise ValueError(
+                "Overflow when unpacking long long: an integer is beyond int64. Give dtype=torch.float64"
+            )
     return converted(made, wanted)
 
 
@@ -48,7 +54,9 @@ def _parsed(data: Any) -> np.ndarray:
         if strange is not None or made.size == 1 and made.item() is None:
             raise RuntimeError(f"Could not infer dtype of {type(strange).__name__}: data must be numbers")
     elif made.dtype.kind not in "buifc":
-        raise ValueError(f"too many dimensions '{type(made.ravel()[0]).__name__.rstrip('_')}': data must be numbers")
+        raise ValueError(
+            f"too many dimensions '{type(made.ravel()[0]).__name__.rstrip('_')}': data must be numbers"
+        )
     return made
 
 
@@ -72,11 +80,15 @@ def _inferred(found: set[Any]) -> np.dtype[Any]:
 
 def _of_kind(kind: str) -> np.dtype[Any]:
     """The dtype of Python's numbers of a kind."""
-    return {"b": np.dtype(bool), "f": dtypes.default(), "c": dtypes.default_complex()}.get(kind, np.dtype(np.int64))
+    return {"b": np.dtype(bool), "f": dtypes.default(), "c": dtypes.default_complex()}.get(
+        kind, np.dtype(np.int64)
+    )
 
 
 def converted(made: np.ndarray, wanted: np.dtype[Any]) -> np.ndarray:
-    """Python's numbers in a dtype; integers that it does not hold are refused (but -1 is 255 as uint8, as in C)."""
+    """Python's numbers in a dtype; integers that it does not hold are refused (but -1 is 255 as uint8, as in
+    C).
+    """
     if made.dtype.kind == "c" and wanted.kind in "fui":
         raise TypeError(f"must be real number, not complex: {dtypes.of(wanted)} holds no complex numbers")
     if wanted.kind in "iu" and made.size:
@@ -104,10 +116,14 @@ def new_shape(who: str, size: Any, *, sequence: bool = False) -> tuple[int, ...]
         raise TypeError(f"{who}(): argument 'size' must be tuple of ints, not {type(size).__name__}")
     for n in inner:
         if isinstance(n, (bool, float)) or not hasattr(n, "__index__"):
-            raise TypeError(f"{who}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
+            raise TypeError(
+                f"{who}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}"
+            )
     found = tuple(n.__index__() for n in inner)
     if any(n < 0 for n in found):
-        raise RuntimeError(f"{who}: Trying to create tensor with negative dimension {min(found)}: {list(found)}")
+        raise RuntimeError(
+            f"{who}: Trying to create tensor with negative dimension {min(found)}: {list(found)}"
+        )
     return found
 
 

@@ -61,7 +61,19 @@ class dtype:
         return of, (self.numpy,)
 
 
-NAMES = ("float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool")
+NAMES = (
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+)
 NAMES += ("uint16", "uint32", "uint64")
 DTYPES = {np.dtype(name): dtype(name, name) for name in NAMES}
 ALIASES = {
@@ -74,7 +86,9 @@ ALIASES = {
     "int": "int32",
     "long": "int64",
 }
-UNKNOWN = frozenset(("bfloat16", "complex32", "chalf", "float8_e4m3fn", "float8_e5m2", "quint8", "qint8", "qint32"))
+UNKNOWN = frozenset(
+    ("bfloat16", "complex32", "chalf", "float8_e4m3fn", "float8_e5m2", "quint8", "qint8", "qint32")
+)
 _default = [np.dtype(np.float32)]
 
 
@@ -89,7 +103,9 @@ def of(numpy: Any) -> dtype:
 
 
 def to_numpy(given: Any) -> np.dtype[Any]:
-    """NumPy's dtype for what a user may write as dtype=: torch.float32, float, np.float32, "float32", torch.FloatTensor."""
+    """NumPy's dtype for what a user may write as dtype=: torch.float32, float, np.float32, "float32",
+    torch.FloatTensor.
+    """
     if isinstance(given, dtype):
         return given.numpy
     if isinstance(getattr(given, "dtype", None), dtype):
@@ -181,7 +197,9 @@ def of_python(kind: type) -> np.dtype[Any]:
 
 
 def aligned(values: Iterable[Any], *, floating: bool = False) -> list[Any]:
-    """Operands in their common dtype (with `floating`, at least the default one); Python numbers become NumPy scalars of it."""
+    """Operands in their common dtype (with `floating`, at least the default one); Python numbers become NumPy
+    scalars of it.
+    """
     values = list(values)
     wanted = result_dtype(values)
     if floating and wanted.kind in "bui":
@@ -207,7 +225,9 @@ class finfo:
     def __init__(self, type: Any = None) -> None:
         given = default() if type is None else to_numpy(type)
         if given.kind not in "fc":
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{of(given)}'")
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{of(given)}'"
+            )
         found = np.finfo(given)
         self.dtype, self.bits = found.dtype.name, found.bits
         self.eps, self.min, self.max = float(found.eps), float(found.min), float(found.max)
@@ -232,9 +252,16 @@ class iinfo:
         if given.kind == "b":
             raise TypeError("torch.bool is not supported by torch.iinfo")
         if given.kind not in "iu":
-            raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of(given)}'")
+            raise TypeError(
+                f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of(given)}'"
+            )
         found = np.iinfo(given)
-        self.dtype, self.bits, self.min, self.max = found.dtype.name, found.bits, int(found.min), int(found.max)
+        self.dtype, self.bits, self.min, self.max = (
+            found.dtype.name,
+            found.bits,
+            int(found.min),
+            int(found.max),
+        )
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -1,6 +1,8 @@
-"""In-place operations: `add_`, `y[0] = v`, `out=`. The cell gets a new content and a new node; views see it (storage.py).
+"""In-place operations: `add_`, `y[0] = v`, `out=`. The cell gets a new content and a new node; views see it
+(storage.py).
 
-A write to a view is a write to its base: the base's history gets a CopySlices node, and the views look theirs up anew.
+A write to a view is a write to its base: the base's history gets a CopySlices node, and the views look theirs
+up anew.
 """
 
 from __future__ import annotations
@@ -86,7 +88,9 @@ def check_writable(t: Tensor) -> None:
 
 
 def _overlaps_itself(x: np.ndarray) -> bool:
-    """May two of its elements lie in one place? (That is: does some dim's stride fall short of what lies within?)"""
+    """May two of its elements lie in one place? (That is: does some dim's stride fall short of what lies
+    within?)
+    """
     within = x.itemsize
     for stride, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
         if stride < within:
@@ -124,7 +128,9 @@ def adopt(t: Tensor, out: Tensor, whole: bool = True) -> Tensor:
     value = out.value
     target = t.value
     if tuple(value.shape) != tuple(target.shape):
-        raise RuntimeError(f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}")
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(value.shape)}"
+        )
     if value.dtype != target.dtype:
         if _RANK[value.dtype.kind] > _RANK[target.dtype.kind]:
             raise RuntimeError(
@@ -137,7 +143,9 @@ def adopt(t: Tensor, out: Tensor, whole: bool = True) -> Tensor:
 
 
 def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node | None = None) -> None:
-    """Put the content `v`, of node `written`, at `index` of `t`; `whole` is the node of all of `t` then, if that is known."""
+    """Put the content `v`, of node `written`, at `index` of `t`; `whole` is the node of all of `t` then, if
+    that is known.
+    """
     if isinstance(v, Tracer):
         captured.note(t if t._base is None else t._base, v)
     if not recording():
@@ -171,17 +179,23 @@ def _write_parts(dual: Tensor) -> None:
 
 
 def rewrite_base(view: Tensor, written: Node) -> None:
-    """`view` has been written to as a whole, by the operation of this node: the history of its base tells of that."""
+    """`view` has been written to as a whole, by the operation of this node: the history of its base tells of
+    that.
+    """
     link = view.link
     root = link.base
-    root.node = _write_node(root.node, written, Place(link.base_steps, ...), root.value.shape, root.value.dtype)
+    root.node = _write_node(
+        root.node, written, Place(link.base_steps, ...), root.value.shape, root.value.dtype
+    )
     forget_nodes(root)
 
 
 def _write_node(before: Node | None, written: Node | None, place: Place, shape: Any, dtype: Any) -> Node:
     parents = tuple(x for x in (before, written) if x is not None)
     winners = place.winners(shape) if written is not None else None
-    return make_node(next_order(), COPY_SLICES, (place, before is not None, written, winners), parents, shape, dtype)
+    return make_node(
+        next_order(), COPY_SLICES, (place, before is not None, written, winners), parents, shape, dtype
+    )
 
 
 def forget_nodes(root: Tensor) -> None:
@@ -235,12 +249,16 @@ def content_index(index: Any) -> Any:
     if isinstance(index, slice):
         if index.step is not None and int(index.step) <= 0:
             raise ValueError("step must be greater than zero")
-        return slice(*[x.item() if isinstance(x, Tensor) else x for x in (index.start, index.stop, index.step)])
+        return slice(
+            *[x.item() if isinstance(x, Tensor) else x for x in (index.start, index.stop, index.step)]
+        )
     return index
 
 
 def _stands_for_tuple(index: list[Any]) -> bool:
-    """Does PyTorch take this list for a tuple of indices? (It does where something in it is no plain integer.)"""
+    """Does PyTorch take this list for a tuple of indices? (It does where something in it is no plain
+    integer.)
+    """
     kinds = (list, tuple, slice, Tensor, np.ndarray)
     found = len(index) < 32 and any(i is None or i is ... or isinstance(i, kinds) for i in index)
     if found:
@@ -257,8 +275,17 @@ def set_item(t: Tensor, index: Any, v: Any) -> None:
     """t[index] = v."""
     check_writable(t)
     place = content_index(index)
-    given = v if isinstance(v, Tensor) else make_tensor(np.asarray(v, None if isinstance(v, np.ndarray) else t.value.dtype))
-    if given.link is not None and t.link is not None and given.link.storage is t.link.storage and _same_place(t, place, given):
+    given = (
+        v
+        if isinstance(v, Tensor)
+        else make_tensor(np.asarray(v, None if isinstance(v, np.ndarray) else t.value.dtype))
+    )
+    if (
+        given.link is not None
+        and t.link is not None
+        and given.link.storage is t.link.storage
+        and _same_place(t, place, given)
+    ):
         t.link.version.count += 1
         return
     if given.value.dtype != t.value.dtype:
@@ -273,7 +300,9 @@ def set_item(t: Tensor, index: Any, v: Any) -> None:
 
 
 def _without_leading_ones(given: Tensor, t: Tensor, index: Any) -> Tensor:
-    """What is written, without the axes of length 1 that it has in front, unless it has the shape of the region anyway."""
+    """What is written, without the axes of length 1 that it has in front, unless it has the shape of the
+    region anyway.
+    """
     shape = tuple(given.value.shape)
     count = next((k for k, n in enumerate(shape) if n != 1), len(shape))
     return given.reshape(shape[count:]) if count and shape != _region_shape(t, index) else given
@@ -300,14 +329,20 @@ def _mismatch(given: Tensor, t: Tensor, index: Any) -> str | None:
         )
     gap = len(region) - len(sizes)
     worst = next((k for k, n in reversed(list(enumerate(sizes))) if n not in (1, region[gap + k])), None)
-    return worst if worst is None else (
-        f"The expanded size of the tensor ({region[gap + worst]}) must match the existing size ({sizes[worst]}) at "
-        f"non-singleton dimension {gap + worst}.  Target sizes: {region}.  Tensor sizes: {sizes}"
+    return (
+        worst
+        if worst is None
+        else (
+            f"The expanded size of the tensor ({region[gap + worst]}) must match the existing size ({sizes[worst]}) at "
+            f"non-singleton dimension {gap + worst}.  Target sizes: {region}.  Tensor sizes: {sizes}"
+        )
     )
 
 
 def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
-    """Is `v` the very memory that is to be written (the second half of `y[1:] += z`)? Memory that overlaps in part is refused."""
+    """Is `v` the very memory that is to be written (the second half of `y[1:] += z`)? Memory that overlaps in
+    part is refused.
+    """
     if isinstance(t.value, Tracer) or isinstance(v.value, Tracer):
         return False
     region = t.value[index]

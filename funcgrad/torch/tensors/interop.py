@@ -18,9 +18,13 @@ from funcgrad.torch.tensors.tensor import Tensor
 def _numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """The data as a NumPy array that shares memory."""
     if self.requires_grad and mode().grad and not force:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     if isinstance(self.value, Tracer):
-        raise RuntimeError("Can't call numpy() on a tensor inside a functional transform: its data is not known yet.")
+        raise RuntimeError(
+            "Can't call numpy() on a tensor inside a functional transform: its data is not known yet."
+        )
     return storage.expose(self)
 
 
@@ -41,7 +45,9 @@ def _array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: 
     return _through_numpy(lambda a, k: call_function(function, a, k), function, args, kwargs)
 
 
-def _through_numpy(on_tracers: Callable[..., Any], on_arrays: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _through_numpy(
+    on_tracers: Callable[..., Any], on_arrays: Callable[..., Any], args: Any, kwargs: Any
+) -> Any:
     """A NumPy function of tensors, as tensors: NumPy's own rules for dtypes and keywords."""
     from funcgrad.torch.functions.ops import wrapped
 

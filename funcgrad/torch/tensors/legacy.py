@@ -13,7 +13,9 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 def legacy_content(args: tuple[Any, ...], wanted: np.dtype[Any]) -> Any:
-    """What `Tensor(...)` holds: zeros of a shape given as numbers or a Size, or the data of a sequence or a tensor."""
+    """What `Tensor(...)` holds: zeros of a shape given as numbers or a Size, or the data of a sequence or a
+    tensor.
+    """
     if len(args) == 1:
         (given,) = args
         if isinstance(given, Tensor):
@@ -21,7 +23,9 @@ def legacy_content(args: tuple[Any, ...], wanted: np.dtype[Any]) -> Any:
         if isinstance(given, (list, tuple, np.ndarray, range)) and not isinstance(given, Size):
             return array_from(given, wanted)
         if not isinstance(given, (int, np.integer, Size)):
-            raise TypeError(f"new(): data must be a sequence (got {type(given).__name__}). Write torch.tensor({given!r})")
+            raise TypeError(
+                f"new(): data must be a sequence (got {type(given).__name__}). Write torch.tensor({given!r})"
+            )
     return np.zeros(new_shape("Tensor", args or (0,)), wanted)
 
 

@@ -49,9 +49,10 @@ def set_printoptions(
 ) -> None:
     """Set how tensors are printed from now on.
 
-    precision: digits after the point; threshold: tensors with more elements are shown in part, with `edgeitems` at both ends
-    of an axis; linewidth: characters of a line; profile: "default", "short" or "full", a set of the above; sci_mode: True or
-    False for numbers with or without exponents, None to decide by their sizes.
+    precision: digits after the point; threshold: tensors with more elements are shown in part, with
+    `edgeitems` at both ends of an axis; linewidth: characters of a line; profile: "default", "short" or
+    "full", a set of the above; sci_mode: True or False for numbers with or without exponents, None to decide
+    by their sizes.
 
     >>> import funcgrad.torch as torch
     >>> torch.set_printoptions(precision=2)
@@ -61,11 +62,18 @@ def set_printoptions(
     """
     if profile is not None:
         if profile not in PROFILES:
-            raise ValueError(f"set_printoptions: profile is {profile!r}; write one of {', '.join(map(repr, PROFILES))}")
+            raise ValueError(
+                f"set_printoptions: profile is {profile!r}; write one of {', '.join(map(repr, PROFILES))}"
+            )
         chosen = PROFILES[profile]
         OPTIONS.precision, OPTIONS.threshold = chosen.precision, chosen.threshold
         OPTIONS.edgeitems, OPTIONS.linewidth = chosen.edgeitems, chosen.linewidth
-    for name, given in (("precision", precision), ("threshold", threshold), ("edgeitems", edgeitems), ("linewidth", linewidth)):
+    for name, given in (
+        ("precision", precision),
+        ("threshold", threshold),
+        ("edgeitems", edgeitems),
+        ("linewidth", linewidth),
+    ):
         if given is not None:
             setattr(OPTIONS, name, given)
     OPTIONS.sci_mode = sci_mode
@@ -200,7 +208,9 @@ def _line(x: np.ndarray, margin: int, partly: bool, write: Callable[[Any], str],
 
 
 def tensor_text(t: Any) -> str:
-    """The repr of a tensor. Inside a functional transform: what the transform made of it, around what it is beneath."""
+    """The repr of a tensor. Inside a functional transform: what the transform made of it, around what it is
+    beneath.
+    """
     if not isinstance(t.value, Tracer):
         return _text(t)
     primal, tangent = unpack_dual(t)
@@ -211,7 +221,11 @@ def _around(t: Any) -> str:
     inner, depth, value = from_operand(t.value._value), 1, t.value._value
     while isinstance(value, Tracer):
         depth, value = depth + (type(value) is not EAGER.tracer_type), value._value
-    kind = f"BatchedTensor(lvl={depth}, bdim=0" if isinstance(t.value, BatchTracer) else f"GradTrackingTensor(lvl={depth}"
+    kind = (
+        f"BatchedTensor(lvl={depth}, bdim=0"
+        if isinstance(t.value, BatchTracer)
+        else f"GradTrackingTensor(lvl={depth}"
+    )
     return f"{kind}, value=\n{indent(tensor_text(inner), ' ' * 4)}\n)"
 
 
@@ -228,7 +242,11 @@ def _kind(t: Any) -> Iterator[str]:
     empty = 0 in value.shape
     if value.ndim != 1 if empty else not OPTIONS.edgeitems:
         yield f"size={tuple(value.shape)}"
-    expected = {dtypes.default()} if empty else {dtypes.default(), dtypes.default_complex(), np.dtype(np.int64), np.dtype(bool)}
+    expected = (
+        {dtypes.default()}
+        if empty
+        else {dtypes.default(), dtypes.default_complex(), np.dtype(np.int64), np.dtype(bool)}
+    )
     if value.dtype not in expected:
         yield f"dtype={t.dtype}"
 

@@ -54,7 +54,9 @@ class device:
     def __init__(self, type: Any = "cpu", index: int | None = None) -> None:
         name, _, number = str(type).partition(":")
         if name != "cpu":
-            raise RuntimeError(f"funcgrad.torch computes on the CPU with NumPy: there is no device {type!r}. Use device='cpu'.")
+            raise RuntimeError(
+                f"funcgrad.torch computes on the CPU with NumPy: there is no device {type!r}. Use device='cpu'."
+            )
         self.type, self.index = name, int(number) if number else index
 
     def __repr__(self) -> str:

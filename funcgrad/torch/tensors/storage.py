@@ -1,11 +1,13 @@
 """Memory that several tensors share: views, detach(), .data, and NumPy arrays.
 
-A tensor's array is never changed while anybody else holds it: a write puts a new array into the tensor, unless the interpreter's
-reference count tells that nobody else has the old one. So nothing that an operation has saved is ever spoiled. Tensors that
-share memory have a `Link` to one `Storage`; a write to one of them takes the `value` slot away from the others, which look it up
-anew when they are next asked. Until then sharing costs nothing.
+A tensor's array is never changed while anybody else holds it: a write puts a new array into the tensor,
+unless the interpreter's reference count tells that nobody else has the old one. So nothing that an operation
+has saved is ever spoiled. Tensors that share memory have a `Link` to one `Storage`; a write to one of them
+takes the `value` slot away from the others, which look it up anew when they are next asked. Until then
+sharing costs nothing.
 
-What was saved and then overwritten in the tensor it came from is remembered in `TAINTED`, for PyTorch's version error.
+What was saved and then overwritten in the tensor it came from is remembered in `TAINTED`, for PyTorch's
+version error.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ class Version:
 
 
 class Storage:
-    """The array that tensors share, and weak references to them (by identity: tensors are compared elementwise)."""
+    """The array that tensors share, and weak references to them (by identity: tensors are compared
+    elementwise).
+    """
 
     __slots__ = ("array", "members")
 
@@ -71,8 +75,8 @@ class Storage:
 class Link:
     """A tensor's place in a storage: `steps` lead from the storage's array to the tensor's.
 
-    `base` is the tensor of which it is a differentiable view, by `base_steps`; `origin` says where a view must not be written to:
-    "unbind" and the like (several views from one call), "no_grad" (made there).
+    `base` is the tensor of which it is a differentiable view, by `base_steps`; `origin` says where a view
+    must not be written to: "unbind" and the like (several views from one call), "no_grad" (made there).
     """
 
     __slots__ = ("base", "base_steps", "origin", "steps", "storage", "version")
@@ -212,13 +216,18 @@ def write(tensor: Any, index: Any, v: Any) -> None:
 def borrowed(tensor: Any, *, counted: bool = True) -> ndarray:
     """The memory of `tensor` for a caller that overwrites it and then calls `returned`: nobody else holds it.
 
-    A view gets a copy, which `returned` writes to where it belongs. Without `counted`, a tensor that shares its memory with none
-    keeps its version.
+    A view gets a copy, which `returned` writes to where it belongs. Without `counted`, a tensor that shares
+    its memory with none keeps its version.
     """
     if not counted and tensor.link is None:
         array = tensor.value
         tensor.value = None
-        free = type(array) is ndarray and getrefcount(array) <= _FREE and array.base is None and array.flags.writeable
+        free = (
+            type(array) is ndarray
+            and getrefcount(array) <= _FREE
+            and array.base is None
+            and array.flags.writeable
+        )
         tensor.value = array
         if free:
             return array
@@ -228,7 +237,8 @@ def borrowed(tensor: Any, *, counted: bool = True) -> ndarray:
     storage = link.storage
     array = storage.array
     owned = type(array) is ndarray and array.base is None and array.flags.writeable
-    if owned and len(storage.members) == 1 and getrefcount(array) <= _FREE + 2:  # the storage and its only tensor have it
+    # the storage and its only tensor have it
+    if owned and len(storage.members) == 1 and getrefcount(array) <= _FREE + 2:
         link.version.count += 1
         return array
     del array  # one reference less to count
@@ -265,7 +275,13 @@ def returned(tensor: Any, array: ndarray) -> None:
 def _written(array: Any, place: Place, v: Any, held: bool) -> Any:
     """The content after a write: in `array` itself, unless somebody else holds it."""
     whole = place.index is Ellipsis and not place.steps
-    if whole and v.shape == array.shape and v.dtype == array.dtype and type(v) is ndarray and (held or v.base is None):
+    if (
+        whole
+        and v.shape == array.shape
+        and v.dtype == array.dtype
+        and type(v) is ndarray
+        and (held or v.base is None)
+    ):
         return v.copy() if v.base is not None or not v.flags.writeable else v
     if held or type(array) is not ndarray or array.base is not None or not array.flags.writeable:
         array = np.array(array, order="K")
@@ -276,7 +292,9 @@ def _written(array: Any, place: Place, v: Any, held: bool) -> Any:
 def _written_tracer(array: Any, place: Place, v: Any) -> Any:
     trace = innermost((array, v))
     assert trace is not None
-    cell = snapshot(array) if isinstance(array, Tracer) else trace.wrap(for_each(trace, np.array(array)), None)
+    cell = (
+        snapshot(array) if isinstance(array, Tracer) else trace.wrap(for_each(trace, np.array(array)), None)
+    )
     write_tracer(cell, place, v)
     return snapshot(cell)
 
@@ -289,7 +307,12 @@ def expose(tensor: Any) -> ndarray:
         storage.forget_values()
         array = storage.array
         storage.array = None
-        if type(array) is not ndarray or getrefcount(array) > _FREE or array.base is not None or not array.flags.writeable:
+        if (
+            type(array) is not ndarray
+            or getrefcount(array) > _FREE
+            or array.base is not None
+            or not array.flags.writeable
+        ):
             array = np.array(array, order="K")
         storage.array = array.view(Shared)
     return stepped(storage.array, link.steps).view(ndarray)

@@ -1,8 +1,9 @@
 """Subclasses of Tensor, and `__torch_function__`: what operations on them give.
 
-An operation on a user's subclass is handed to `cls.__torch_function__(function, types, args, kwargs)`. The one that is inherited
-runs the function and gives what it returns the subclass. Parameters and the library's other own classes stay out of this: what
-is computed from them is a plain tensor, and the fast lanes take them.
+An operation on a user's subclass is handed to `cls.__torch_function__(function, types, args, kwargs)`. The
+one that is inherited runs the function and gives what it returns the subclass. Parameters and the library's
+other own classes stay out of this: what is computed from them is a plain tensor, and the fast lanes take
+them.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def DisableTorchFunctionSubclass() -> Iterator[None]:
         _DISABLED.reset(token)
 
 
-def _inherited(cls: type, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None) -> Any:
+def _inherited(
+    cls: type, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Any = None
+) -> Any:
     """Run `func` as on plain tensors, and give its results this subclass."""
     with DisableTorchFunctionSubclass():
         out = func(*args, **(kwargs or {}))
@@ -47,7 +50,9 @@ def _inherited(cls: type, func: Callable[..., Any], types: Sequence[type], args:
 
 
 def overridden(op: Any, tensors: Sequence[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a subclass makes of an operation: (result,), or None where all are plain, or nothing is to be overridden."""
+    """What a subclass makes of an operation: (result,), or None where all are plain, or nothing is to be
+    overridden.
+    """
     types = tuple(dict.fromkeys(type(t) for t in tensors if type(t) not in PLAIN))
     if not types or _DISABLED.get():
         return None

@@ -1,9 +1,10 @@
-"""`Tensor`: a mutable cell. `value` is what it holds (an array, or a tracer of a transform), `node` its place in the graph.
+"""`Tensor`: a mutable cell. `value` is what it holds (an array, or a tracer of a transform), `node` its place
+in the graph.
 
-Both are slots, read by the fast lanes without any test. A slot that was emptied (a view whose memory was written to) is filled
-again when it is next asked for. What few tensors have (a link to shared memory, a grad) sits in slots that stay empty.
-Most methods are attached where they are at home: operations in functions/, hooks and nodes in graph/. This file has what a
-tensor is, and the trace of all tensors that require grad.
+Both are slots, read by the fast lanes without any test. A slot that was emptied (a view whose memory was
+written to) is filled again when it is next asked for. What few tensors have (a link to shared memory, a grad)
+sits in slots that stay empty. Most methods are attached where they are at home: operations in functions/,
+hooks and nodes in graph/. This file has what a tensor is, and the trace of all tensors that require grad.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ NON_LEAF_GRAD = (
 
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
 USE_DETACH = (
-    " If you want to use a computed variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+    " If you want to use a computed variable in a subgraph that doesn't require differentiation "
+    "use var_no_grad = var.detach()."
 )
 
 
@@ -59,7 +61,9 @@ class Tensor:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if cls.__module__.startswith("funcgrad.") or any(base in PLAIN and base is not Tensor for base in cls.__mro__):
+        if cls.__module__.startswith("funcgrad.") or any(
+            base in PLAIN and base is not Tensor for base in cls.__mro__
+        ):
             PLAIN.add(cls)
         else:
             OVERRIDING.append(cls)
@@ -75,7 +79,11 @@ class Tensor:
             return found
         raise AttributeError(
             f"'{type(self).__name__}' object has no attribute '{name}'"
-            + ("" if name.startswith("_") else f" (funcgrad.torch lacks it; {self.value.dtype} of shape {tuple(self.shape)})")
+            + (
+                ""
+                if name.startswith("_")
+                else f" (funcgrad.torch lacks it; {self.value.dtype} of shape {tuple(self.shape)})"
+            )
         )
 
     def __operand__(self) -> Any:
@@ -173,7 +181,9 @@ class Tensor:
             if self.value.dtype.kind not in "fc":
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             if self.__dict__.get("is_inference_tensor") and not mode().inference:
-                raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                )
             self.node = make_node(next_order(), None, Leaf(self), (), self.value.shape, self.value.dtype)
         return self
 
@@ -270,7 +280,6 @@ class Tensor:
             node.spec, node.saved = spec(self.value), Leaf(self)
 
 
-
 PLAIN: set[type] = {Tensor}  # Tensor and the library's own subclasses: operations on them give plain tensors
 OVERRIDING: list[type] = []  # the user's subclasses (subclasses.py)
 
@@ -286,7 +295,9 @@ class EagerTrace(ReverseTrace):
         super().__init__(UNGUARDED)
         self.level, self.numbers = 0, ORDER
 
-    def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]) -> Any:
+    def record(
+        self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
+    ) -> Any:
         plan = named(plan_of(primitive, slots, call), node_name(primitive.name))
         saved = plan.save(call, out)
         if isinstance(out, (tuple, list)):
@@ -307,7 +318,9 @@ EAGER = EagerTrace()
 
 
 class Leaf:
-    """What the node of a leaf knows: its tensor, while somebody holds that, and the memory, which outlives it."""
+    """What the node of a leaf knows: its tensor, while somebody holds that, and the memory, which outlives
+    it.
+    """
 
     __slots__ = ("_link", "_tensor")
 
@@ -337,8 +350,9 @@ def make_tensor(value: Any, node: Any = None) -> Tensor:
 
 
 def from_operand(x: Any) -> Any:
-    """A tensor around what the engine gave: an array, or a tracer. What a transform puts in a tensor's place stays: a
-    Jacobian has a whole tree of tensors there."""
+    """A tensor around what the engine gave: an array, or a tracer. What a transform puts in a tensor's place
+    stays: a Jacobian has a whole tree of tensors there.
+    """
     if isinstance(x, (Tensor, tuple, list, dict)):
         return x
     return make_tensor(x._value, x._node) if type(x) is EAGER.tracer_type else make_tensor(x)
@@ -370,7 +384,9 @@ def plain(t: Any) -> Any:
 def check_grad(t: Tensor, v: Any) -> None:
     """Refuse what can't be the grad of `t`."""
     if not isinstance(v, Tensor):
-        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(v).__name__}")
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {type(v).__name__}"
+        )
     if v is t:
         raise RuntimeError("can't assign Variable as its own grad")
     if v.value.dtype != t.value.dtype:

@@ -1,4 +1,6 @@
-"""What a function's body asks of its operands beside computing with them: values for indices, and memory to write to."""
+"""What a function's body asks of its operands beside computing with them: values for indices, and memory to
+write to.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from funcgrad.core.memory.mutation import for_each
 
 
 def constant(x: Any) -> Any:
-    """`x` without derivatives: an array, or under vmap a batch of arrays. Indices and masks are computed from it."""
+    """`x` without derivatives: an array, or under vmap a batch of arrays. Indices and masks are computed from
+    it.
+    """
     if not isinstance(x, Tracer):
         return x
     inner = constant(x._value)

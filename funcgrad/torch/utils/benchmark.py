@@ -19,9 +19,13 @@ def _shown(seconds: float) -> str:
 class Measurement:
     """What a Timer has measured: `raw_times`, each of number_per_run runs."""
 
-    def __init__(self, number_per_run: int, raw_times: list[float], title: str, options: dict[str, Any]) -> None:
+    def __init__(
+        self, number_per_run: int, raw_times: list[float], title: str, options: dict[str, Any]
+    ) -> None:
         self.number_per_run, self.raw_times, self.title = number_per_run, raw_times, title
-        self.label, self.sub_label, self.description = (options.get(k) for k in ("label", "sub_label", "description"))
+        self.label, self.sub_label, self.description = (
+            options.get(k) for k in ("label", "sub_label", "description")
+        )
         self.num_threads = options.get("num_threads", 1)
 
     @property
@@ -43,7 +47,10 @@ class Measurement:
     def iqr(self) -> float:
         """The range of the middle half of the times."""
         ordered = sorted(self.times)
-        return ordered[3 * len(ordered) // 4 - (len(ordered) % 4 == 0 and len(ordered) > 1)] - ordered[len(ordered) // 4]
+        return (
+            ordered[3 * len(ordered) // 4 - (len(ordered) % 4 == 0 and len(ordered) > 1)]
+            - ordered[len(ordered) // 4]
+        )
 
     def __repr__(self) -> str:
         name, count = ("Median", len(self.times)) if len(self.times) > 1 else ("Time", 1)
@@ -81,7 +88,12 @@ class Timer:
         self.stmt = textwrap.dedent(stmt).strip()
         names = {"torch": torch, **(globals or {})}
         self._timer = _timeit.Timer(self.stmt, textwrap.dedent(setup).strip() or "pass", timer, names)
-        self._options = {"label": label, "sub_label": sub_label, "description": description, "num_threads": num_threads}
+        self._options = {
+            "label": label,
+            "sub_label": sub_label,
+            "description": description,
+            "num_threads": num_threads,
+        }
 
     def _made(self, number: int, times: list[float]) -> Measurement:
         label, sub = self._options["label"], self._options["sub_label"]
@@ -103,11 +115,20 @@ class Timer:
         return self._made(number, times)
 
     def adaptive_autorange(
-        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0, callback: Any = None
+        self,
+        threshold: float = 0.1,
+        *,
+        min_run_time: float = 0.01,
+        max_run_time: float = 10.0,
+        callback: Any = None,
     ) -> Measurement:
-        """Blocks of runs until their times differ by less than `threshold` (the range of the middle half, by the median)."""
+        """Blocks of runs until their times differ by less than `threshold` (the range of the middle half, by
+        the median).
+        """
         found = self.blocked_autorange(min_run_time=min_run_time)
-        while sum(found.raw_times) < max_run_time and (len(found.times) < 4 or found.iqr > threshold * found.median):
+        while sum(found.raw_times) < max_run_time and (
+            len(found.times) < 4 or found.iqr > threshold * found.median
+        ):
             found.raw_times.append(self._timer.timeit(found.number_per_run))
         return found
 
@@ -130,10 +151,15 @@ class Compare:
     def __str__(self) -> str:
         columns = list(dict.fromkeys(str(m.description or "time") for m in self.results))
         rows = list(dict.fromkeys(str(m.sub_label or m.title) for m in self.results))
-        cells = {(str(m.sub_label or m.title), str(m.description or "time")): _shown(m.median) for m in self.results}
+        cells = {
+            (str(m.sub_label or m.title), str(m.description or "time")): _shown(m.median)
+            for m in self.results
+        }
         width = max([len(r) for r in rows], default=0)
         lines = [" " * width + " | " + " | ".join(f"{c:>12}" for c in columns)]
-        lines += [f"{r:<{width}} | " + " | ".join(f"{cells.get((r, c), ''):>12}" for c in columns) for r in rows]
+        lines += [
+            f"{r:<{width}} | " + " | ".join(f"{cells.get((r, c), ''):>12}" for c in columns) for r in rows
+        ]
         return "\n".join(lines) + "\n"
 
     def print(self) -> None:

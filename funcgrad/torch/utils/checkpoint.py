@@ -23,10 +23,11 @@ def checkpoint(
 ) -> Any:
     """function(*args), without keeping what it computes on the way: backward runs it a second time.
 
-    With use_reentrant=False other keywords go to the function, but for preserve_rng_state (True: the second run draws the same
-    random numbers), determinism_check ("default": shapes and dtypes must be the same again, or "none"), early_stop (True: the
-    second run ends when all is there) and context_fn (it gives the contexts of the first and of the second run).
-    Raises CheckpointError in backward, where the second run saves other tensors.
+    With use_reentrant=False other keywords go to the function, but for preserve_rng_state (True: the second
+    run draws the same random numbers), determinism_check ("default": shapes and dtypes must be the same
+    again, or "none"), early_stop (True: the second run ends when all is there) and context_fn (it gives the
+    contexts of the first and of the second run). Raises CheckpointError in backward, where the second run
+    saves other tensors.
 
     >>> import funcgrad.torch as torch
     >>> x = torch.ones(2, requires_grad=True)
@@ -51,7 +52,9 @@ def checkpoint(
     if context_fn is not no_contexts:
         raise ValueError("Passing `context_fn` is only supported when use_reentrant=False.")
     if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2
+        )
     return _Reentrant.apply(function, *args) if recording() else function(*args)
 
 
@@ -71,11 +74,15 @@ class _Reentrant(Function):
                 "passing the "
                 "`inputs` argument."
             )
-        fresh = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in ctx.args.items]
+        fresh = [
+            x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in ctx.args.items
+        ]
         with modes.enable_grad():
             outs = ctx.function(*fresh)
         outs = outs if isinstance(outs, tuple) else (outs,)
-        pairs = [(o, g) for o, g in zip(outs, gradients, strict=True) if isinstance(o, Tensor) and o.requires_grad]
+        pairs = [
+            (o, g) for o, g in zip(outs, gradients, strict=True) if isinstance(o, Tensor) and o.requires_grad
+        ]
         backward([o for o, _ in pairs], [g for _, g in pairs])
         return (None, *(x.grad_ if isinstance(x, Tensor) else None for x in fresh))
 
@@ -90,7 +97,8 @@ class _Held:
 
 
 class set_checkpoint_early_stop:
-    """Whether the second run of checkpoints made in this block ends as soon as all that backward needs is there.
+    """Whether the second run of checkpoints made in this block ends as soon as all that backward needs is
+    there.
 
     >>> from funcgrad.torch.utils.checkpoint import set_checkpoint_early_stop
     >>> with set_checkpoint_early_stop(False):
@@ -125,14 +133,20 @@ class SelectiveCheckpointContext:
         self.is_recompute = is_recompute
 
 
-def create_selective_checkpoint_contexts(policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False) -> tuple[Any, Any]:
-    """The contexts of a checkpoint that keeps some results: here all are computed again, which gives the same numbers."""
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> tuple[Any, Any]:
+    """The contexts of a checkpoint that keeps some results: here all are computed again, which gives the same
+    numbers.
+    """
     if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     return no_contexts()
 
 
-def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any) -> Any:
+def checkpoint_sequential(
+    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
+) -> Any:
     """A sequence of functions in `segments` checkpoints."""
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(steps) // segments

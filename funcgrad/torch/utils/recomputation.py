@@ -1,7 +1,7 @@
 """How a checkpoint forgets and finds again what its operations save: by hooks on saved tensors.
 
-In forward each saved tensor is given a number, and dropped. When backward asks for one, the function runs again, the tensors are
-numbered as before, and the run ends as soon as the last of them is there.
+In forward each saved tensor is given a number, and dropped. When backward asks for one, the function runs
+again, the tensors are numbered as before, and the run ends as soon as the last of them is there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class StopRecomputation(Exception):
 class Recomputation:
     """One call of a checkpointed function: its arguments, and the tensors that its operations save."""
 
-    def __init__(self, function: Callable[[], Any], contexts: Callable[[], Any], options: dict[str, Any]) -> None:
+    def __init__(
+        self, function: Callable[[], Any], contexts: Callable[[], Any], options: dict[str, Any]
+    ) -> None:
         self.function = function
         self.context, self.again = contexts()
         self.compare = options.get("determinism_check", "default") == "default"

@@ -8,7 +8,8 @@ from funcgrad.torch.tensors.tensor import Leaf, Tensor
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
-    """Exchange two tensors: content, class, gradient and place in the graph. Every reference to the one is to the other then.
+    """Exchange two tensors: content, class, gradient and place in the graph. Every reference to the one is to
+    the other then.
 
     >>> import funcgrad.torch as torch
     >>> x, y = torch.zeros(2), torch.nn.Parameter(torch.ones(2))

@@ -1,5 +1,6 @@
 # ruff: noqa
-"""A program of somebody's, written for plain NumPy and math: what `adapt` has to follow. Its tests are in test_adapt.py.
+"""A program of somebody's, written for plain NumPy and math: what `adapt` has to follow. Its tests are in
+test_adapt.py.
 
 Each public function is of one number, and has a derivative at 0.7.
 """
@@ -143,7 +144,11 @@ def asynchronous(x: float) -> Any:
 
 
 def lambdas(x: float) -> Any:
-    return (lambda u: math.sqrt(u))(x) + max([x, 2 * x], key=lambda v: -math.exp(v)) + [*map(math.sin, [x, 1.0])][0]
+    return (
+        (lambda u: math.sqrt(u))(x)
+        + max([x, 2 * x], key=lambda v: -math.exp(v))
+        + [*map(math.sin, [x, 1.0])][0]
+    )
 
 
 def closures(x: float) -> Any:
@@ -189,12 +194,31 @@ def complex_numbers(x: float) -> Any:
 
 
 def numbers(x: float) -> Any:
-    parts = [abs(-x), round(x, 3) * 0, divmod(x, 0.2)[1], pow(x, 2), sorted([3 * x, x])[0], max(x, 0.1), min(x, 5.0)]
-    return sum(parts) + int(x * 11) * x + math.floor(12 * x) * x + np.float64(x) + np.float32(1.0) + int(np.int64(9 * x)) * x
+    parts = [
+        abs(-x),
+        round(x, 3) * 0,
+        divmod(x, 0.2)[1],
+        pow(x, 2),
+        sorted([3 * x, x])[0],
+        max(x, 0.1),
+        min(x, 5.0),
+    ]
+    return (
+        sum(parts)
+        + int(x * 11) * x
+        + math.floor(12 * x) * x
+        + np.float64(x)
+        + np.float32(1.0)
+        + int(np.int64(9 * x)) * x
+    )
 
 
 def samples(x: float) -> Any:
-    return statistics.mean([x, 2 * x, 3.0]) + statistics.stdev([x, x * x, 1.0]) + statistics.fmean(k * x for k in range(3))
+    return (
+        statistics.mean([x, 2 * x, 3.0])
+        + statistics.stdev([x, x * x, 1.0])
+        + statistics.fmean(k * x for k in range(3))
+    )
 
 
 def random_numbers(x: float) -> Any:
@@ -391,7 +415,11 @@ def ufuncs(x: float) -> Any:
     y = np.sqrt([1, 2, 4])
     y[1] = np.hypot.reduce([x, 2.0, x * x])
     np.add.at(y, [0, 0], x)
-    return np.square([x, 2 * x]).sum() * np.add.reduce([x, y[1]]) + np.maximum(x, [0.1, 5.0]).sum() + np.outer(y, [x, 1]).sum()
+    return (
+        np.square([x, 2 * x]).sum() * np.add.reduce([x, y[1]])
+        + np.maximum(x, [0.1, 5.0]).sum()
+        + np.outer(y, [x, 1]).sum()
+    )
 
 
 # ---- arrays from before ----------------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ FOLDED: dict[str, Callable[[Any], Any]] = {
     "no row": lambda x: np.hypot.reduce(x[:0]) + x[0],
     "subtract": lambda x: np.subtract.reduce(x, axis=1),
     "divide": np.divide.reduce,
-    "power": np.power.reduce,  # along axis 0: NumPy 2.4 has a wrong value along the last axis on some processors
+    # along axis 0: NumPy 2.4 has a wrong value along the last axis on some processors
+    "power": np.power.reduce,
     "fmax": np.fmax.reduce,
     "fmin": lambda x: np.fmin.reduce(x, axis=None, initial=9.0),
     "maximum.accumulate": np.maximum.accumulate,

@@ -1,4 +1,6 @@
-"""A tracer looks like an ndarray: methods, attributes, operators, Python's questions, text; and what it refuses."""
+"""A tracer looks like an ndarray: methods, attributes, operators, Python's questions, text; and what it
+refuses.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,13 @@ QUESTIONS = {
     "shape of parts": lambda x: [row.shape for row in x],
     "in": lambda x: (0.3 in x, 7.0 in x),
     "bool": lambda x: [bool(x[0, 0] > 0), not x[0, 0], x[1, 1] > 0 and x[0, 1] < 0],
-    "int": lambda x: [int(x[0, 2]), math.trunc(x[0, 2]), math.floor(x[0, 1]), math.ceil(x[0, 1]), round(x[0, 2])],
+    "int": lambda x: [
+        int(x[0, 2]),
+        math.trunc(x[0, 2]),
+        math.floor(x[0, 1]),
+        math.ceil(x[0, 1]),
+        round(x[0, 2]),
+    ],
     "index": lambda x: [10, 20, 30][x.argmax(axis=1)[0]],
 }
 
@@ -333,7 +341,8 @@ def test_conversions_say_what_to_write(use: Any, instead: str) -> None:
         lambda f: jvp(f, (X,), (X,)),
         lambda f: grad(lambda x: np.sum(grad(lambda y: (f(y), np.sum(x * y))[1])(x)))(X),
     ):
-        with pytest.raises(TracerConversionError) as caught:  # not NumPy's "setting an array element with a sequence"
+        # not NumPy's "setting an array element with a sequence"
+        with pytest.raises(TracerConversionError) as caught:
             run(use)
         message = str(caught.value)
         assert "test_methods.py, line" in message
@@ -393,7 +402,9 @@ def tracer_types(kind: type = ArrayMethods) -> set[type]:
 
 
 def test_no_public_name_but_those_of_an_array() -> None:
-    """Other libraries ask any array for its `value`, `node`, ...; what they found would be the data without the derivative."""
+    """Other libraries ask any array for its `value`, `node`, ...; what they found would be the data without
+    the derivative.
+    """
     for kind in tracer_types():
         public = {name for name in dir(kind) if not name.startswith("_")}
         assert public - set(dir(np.ndarray)) == EXTRAS, kind

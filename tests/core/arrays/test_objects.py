@@ -1,4 +1,6 @@
-"""Python objects among the operands: NumPy computes with them, but no derivative goes through. They are refused, never a zero."""
+"""Python objects among the operands: NumPy computes with them, but no derivative goes through. They are
+refused, never a zero.
+"""
 
 from fractions import Fraction
 from typing import Any
@@ -37,7 +39,9 @@ def test_objects_are_refused_where_a_derivative_would_go_through(name):
     def f(v):
         return np.sum(1.0 * FUNCTIONS[name](v))
 
-    with pytest.raises(NonDifferentiableError, match=r" at .*test_objects.* on Python objects .* Write a\.astype\(float\)"):
+    with pytest.raises(
+        NonDifferentiableError, match=r" at .*test_objects.* on Python objects .* Write a\.astype\(float\)"
+    ):
         grad(f)(x)
     with pytest.raises(NonDifferentiableError, match="Python objects"):
         jvp(f, (x,), (x,))
@@ -57,9 +61,15 @@ def test_what_has_no_derivative_may_compute_with_objects():
     ],
 )
 def test_arrays_that_compute_otherwise_are_refused(operand: Any, message: str) -> None:
-    for f in (lambda v: np.sum(v * operand), lambda v: np.sum(np.add(operand, v)), lambda v: np.sum(np.where(v > 1, v, operand))):
+    for f in (
+        lambda v: np.sum(v * operand),
+        lambda v: np.sum(np.add(operand, v)),
+        lambda v: np.sum(np.where(v > 1, v, operand)),
+    ):
         for run in (grad(f), lambda v: jvp(f, (v,), (v,)), lambda v: vmap(f)(v[None])):
-            with pytest.raises(NonDifferentiableError, match="beside a tracer, at .*test_objects.*" + message):
+            with pytest.raises(
+                NonDifferentiableError, match="beside a tracer, at .*test_objects.*" + message
+            ):
                 run(x)
     for run in (grad(np.sum), lambda v: jvp(np.sum, (v,), (v,)), vmap(np.sum)):
         with pytest.raises(FuncgradError, match=message):

@@ -64,7 +64,9 @@ def test_out_is_found_where_it_is_given_by_position(call: Callable[[Any, Any], A
     np.testing.assert_allclose(tangent, differences, rtol=1e-6, atol=1e-8)
     gradient = grad(lambda x: np.sum(function(x) * WEIGHTS))(X)
     np.testing.assert_allclose(gradient @ WEIGHTS, tangent @ WEIGHTS, rtol=1e-12)
-    np.testing.assert_allclose(vmap(function)(np.stack([X, X + 1])), [function(X), function(X + 1)], rtol=1e-14)
+    np.testing.assert_allclose(
+        vmap(function)(np.stack([X, X + 1])), [function(X), function(X + 1)], rtol=1e-14
+    )
 
 
 def test_a_plain_array_by_position_is_refused() -> None:

@@ -43,7 +43,9 @@ def test_what_lines_up_as_it_is_runs_at_once() -> None:
     for operands in ((x, x), (x, 2.0), (x, X[0, 0]), (X[0], x)):
         found = run(*operands)
         np.testing.assert_array_equal(found._value, np.arctan2(*(getattr(o, "_value", o) for o in operands)))
-    np.testing.assert_array_equal(run(x, np.sum(x))._value, np.arctan2(X, np.sum(X, axis=(1, 2), keepdims=True)))
+    np.testing.assert_array_equal(
+        run(x, np.sum(x))._value, np.arctan2(X, np.sum(X, axis=(1, 2), keepdims=True))
+    )
     for operands in ((X[0], X[0]), (x, other), (x, [2.0])):
         assert run(*operands) is None
     x._trace.close()
@@ -75,7 +77,9 @@ def test_a_strategy_is_what_a_loop_gives(name: str, call: Any, monkeypatch: pyte
     """(test_sweep.py does this for every function.)"""
     used: list[str] = []
     for key, strategy in STRATEGIES.items():
-        monkeypatch.setitem(STRATEGIES, key, lambda *args, key=key, run=strategy: (used.append(key), run(*args))[1])
+        monkeypatch.setitem(
+            STRATEGIES, key, lambda *args, key=key, run=strategy: (used.append(key), run(*args))[1]
+        )
     quick = vmap(call)(X)
     assert name in used
     assert "one by one" not in used
@@ -85,7 +89,10 @@ def test_a_strategy_is_what_a_loop_gives(name: str, call: Any, monkeypatch: pyte
     np.testing.assert_allclose(vmap(call)(X), quick)
 
 
-@given(nps.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3), st.tuples(st.booleans(), st.booleans()))
+@given(
+    nps.mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3),
+    st.tuples(st.booleans(), st.booleans()),
+)
 def test_batches_of_any_ranks_meet(shapes: Any, batched: Any) -> None:
     sizes = [(B, *s) if b else s for s, b in zip(shapes.input_shapes, batched, strict=True)]
     args = [np.random.default_rng(1).normal(size=size) for size in sizes]
@@ -163,7 +170,12 @@ def test_an_own_elementwise_function_is_batched_at_once() -> None:
 
 def test_an_empty_batch_has_the_shapes_of_one_example() -> None:
     x = np.zeros((0, M, N))
-    for f, shape in [(np.sum, ()), (np.sin, (M, N)), (lambda x: x @ np.ones(N), (M,)), (lambda x: x.T, (N, M))]:
+    for f, shape in [
+        (np.sum, ()),
+        (np.sin, (M, N)),
+        (lambda x: x @ np.ones(N), (M,)),
+        (lambda x: x.T, (N, M)),
+    ]:
         out = vmap(f)(x)
         assert (out.shape, out.dtype) == ((0, *shape), np.float64)
     f = custom(lambda x: (x.sum(), x), lambda ct, x: x)
@@ -189,7 +201,10 @@ def test_an_empty_batch_has_the_shapes_of_one_example() -> None:
     ],
 )
 def test_python_control_flow_says_what_to_use(f: Any) -> None:
-    with pytest.raises(BatchedControlFlowError, match=r"test_batch\.py, line \d+.*under vmap x stands for 3 examples.*np\.where"):
+    with pytest.raises(
+        BatchedControlFlowError,
+        match=r"test_batch\.py, line \d+.*under vmap x stands for 3 examples.*np\.where",
+    ):
         vmap(f)(np.array([1.0, -2.0, 3.0]))
 
 

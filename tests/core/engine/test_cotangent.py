@@ -71,7 +71,9 @@ def test_a_large_cotangent_is_repeated_without_memory() -> None:
         (np.float32, np.float64, 1.5, 1.5),
     ],
 )
-def test_fitting_casts_to_the_dtype_of_the_value(given_dtype: Any, wanted: Any, value: Any, expected: Any) -> None:
+def test_fitting_casts_to_the_dtype_of_the_value(
+    given_dtype: Any, wanted: Any, value: Any, expected: Any
+) -> None:
     fitted = fit(np.full(3, value, given_dtype), Spec((3,), np.dtype(wanted)))
     assert fitted.dtype == wanted
     np.testing.assert_array_equal(fitted, expected)
@@ -148,7 +150,9 @@ def test_two_branches_that_are_both_taken_somewhere() -> None:
     f = lambda x: np.sum(np.where(x > 0, np.sqrt(x), np.sqrt(-x)))
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(grad(f)(np.array([4.0, -4.0])), [0.25, -0.25])
-        np.testing.assert_allclose(grad(lambda x: np.sum(grad(f)(x)))(np.array([4.0, -4.0])), [-1 / 32, -1 / 32])
+        np.testing.assert_allclose(
+            grad(lambda x: np.sum(grad(f)(x)))(np.array([4.0, -4.0])), [-1 / 32, -1 / 32]
+        )
 
 
 def test_masks_of_a_sum_keep_what_both_mask() -> None:

@@ -1,4 +1,6 @@
-"""What a program leaves out raises no floating-point errors: neither in a pull nor where `where=` leaves it out."""
+"""What a program leaves out raises no floating-point errors: neither in a pull nor where `where=` leaves it
+out.
+"""
 
 from __future__ import annotations
 

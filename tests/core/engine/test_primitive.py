@@ -180,7 +180,9 @@ def test_specs() -> None:
     ],
 )
 def test_out_beside_a_tracer_is_refused_with_the_line(call: Any) -> None:
-    with pytest.raises(TracerWriteError, match=r"out=a\).*at test_primitive\.py, line \d+.*a = np\..*zeros_like"):
+    with pytest.raises(
+        TracerWriteError, match=r"out=a\).*at test_primitive\.py, line \d+.*a = np\..*zeros_like"
+    ):
         of(call)
 
 
@@ -208,7 +210,9 @@ def test_ufunc_methods() -> None:
     np.testing.assert_allclose(of(lambda x: np.add.accumulate(x, axis=1)), of(lambda x: np.cumsum(x, axis=1)))
     np.testing.assert_allclose(of(lambda x: np.multiply.outer(x, X) * X), X * 0 + np.sum(X * X))
     np.testing.assert_allclose(of(lambda x: np.subtract.outer(X, x)), -np.full((2, 3), 6.0))
-    np.testing.assert_allclose(of(lambda x: np.multiply.outer(x, [2.0, 5.0], where=[True, False])), np.full((2, 3), 2.0))
+    np.testing.assert_allclose(
+        of(lambda x: np.multiply.outer(x, [2.0, 5.0], where=[True, False])), np.full((2, 3), 2.0)
+    )
 
 
 def test_axes_of_a_ufunc_of_matrices() -> None:
@@ -254,7 +258,9 @@ def test_a_rule_that_names_what_is_not_there_is_refused_at_its_first_use(declare
 def test_an_operand_without_a_derivative_is_named() -> None:
     f = custom(lambda x, n: x * n, {"x": lambda ct, n: ct * n, "n": None}, operands="x n")
     assert grad(lambda x: f(x, 3.0))(1.0) == 3.0
-    with pytest.raises(NonDifferentiableError, match=r"no known derivative with respect to 'n'.*stop_gradient"):
+    with pytest.raises(
+        NonDifferentiableError, match=r"no known derivative with respect to 'n'.*stop_gradient"
+    ):
         grad(lambda n: f(2.0, n))(1.0)
 
 
@@ -269,7 +275,9 @@ def test_a_declared_function_binds_keywords_and_defaults() -> None:
 
 def test_a_linear_formula_sees_shapes_and_no_values() -> None:
     seen: list[Any] = []
-    f = linear(lambda x, n: np.tile(x, n), {"x": lambda ct, x, n: (seen.append(x), ct.reshape(-1, x.size).sum(0))[1]})
+    f = linear(
+        lambda x, n: np.tile(x, n), {"x": lambda ct, x, n: (seen.append(x), ct.reshape(-1, x.size).sum(0))[1]}
+    )
     np.testing.assert_array_equal(grad(lambda x: np.sum(f(x, 3)))(np.ones(2)), 3)
     assert seen == [Spec((2,), np.dtype(float))]
 

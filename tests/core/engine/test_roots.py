@@ -46,7 +46,11 @@ def composed(root: Any, square: Any) -> Callable[[Any], Any]:
 @pytest.mark.filterwarnings("error", "ignore:Degrees of freedom")
 @pytest.mark.parametrize(("root", "square"), [*itertools.product(ROOTS, SQUARES)])
 def test_the_square_is_smooth(root: str, square: str) -> None:
-    f, slope, curvature = composed(ROOTS[root], SQUARES[square]), 2 * x * [1, 10, 100], np.diag([2.0, 20.0, 200.0])
+    f, slope, curvature = (
+        composed(ROOTS[root], SQUARES[square]),
+        2 * x * [1, 10, 100],
+        np.diag([2.0, 20.0, 200.0]),
+    )
     value, gradient = value_and_grad(f)(x)
     np.testing.assert_allclose(value, f(x))
     np.testing.assert_allclose(gradient, slope)
@@ -66,7 +70,9 @@ def test_orders_and_nestings(root: str) -> None:
 
 
 def test_the_order_of_a_norm_matters() -> None:
-    np.testing.assert_allclose(grad(lambda v: np.linalg.norm(v, 3) ** 2)(np.ones(2)), 2 ** (2 / 3 - 1) * np.ones(2) * 2)
+    np.testing.assert_allclose(
+        grad(lambda v: np.linalg.norm(v, 3) ** 2)(np.ones(2)), 2 ** (2 / 3 - 1) * np.ones(2) * 2
+    )
     check_grads(lambda v: np.linalg.norm(v, 3) ** 2, (np.array([0.4, 0.5, 0.3]),), order=2)
 
 
@@ -99,7 +105,12 @@ def test_a_constant_that_changes_later() -> None:
 
 
 def test_one_element_has_no_spread() -> None:
-    for function in (np.std, lambda x: np.std(x, axis=0), lambda x: np.sum(np.std(x[None], axis=0)), np.nanstd):
+    for function in (
+        np.std,
+        lambda x: np.std(x, axis=0),
+        lambda x: np.sum(np.std(x[None], axis=0)),
+        np.nanstd,
+    ):
         np.testing.assert_array_equal(hessian(function)(np.array([3.5])), [[0.0]])
     alone = hessian(lambda x: np.std(x, where=np.array([True, False])))(np.array([3.5, 2.0]))
     np.testing.assert_array_equal(alone, np.zeros((2, 2)))

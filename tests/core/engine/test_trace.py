@@ -89,7 +89,9 @@ def test_three_levels(triple: tuple[str, ...]) -> None:
 
 
 def test_a_derivative_operator_applied_twice() -> None:
-    """The operator closes over the variable of the derivative that it takes, and is applied to its own result."""
+    """The operator closes over the variable of the derivative that it takes, and is applied to its own
+    result.
+    """
     f = lambda x: lambda g: lambda y: g(x + y)
     D = lambda g: forward(lambda x: f(x)(g)(0.0))
     twice = D(D(np.exp))
@@ -152,13 +154,17 @@ def test_a_tracer_used_after_its_transform_names_the_line(name: str) -> None:
         lambda: np.asarray(x),
     ]
     for use in uses:
-        with pytest.raises(EscapedTracerError, match=r"test_trace\.py, line \d+, in <lambda> .*has already returned"):
+        with pytest.raises(
+            EscapedTracerError, match=r"test_trace\.py, line \d+, in <lambda> .*has already returned"
+        ):
             use()
 
 
 def test_an_escaped_tracer_says_which_operation_and_which_transform() -> None:
     x = escapee(TRANSFORMS["reverse"])
-    with pytest.raises(EscapedTracerError, match=r"cumsum at test_trace\.py.*reverse-mode transform \(grad") as caught:
+    with pytest.raises(
+        EscapedTracerError, match=r"cumsum at test_trace\.py.*reverse-mode transform \(grad"
+    ) as caught:
         np.cumsum(x)
     assert isinstance(caught.value, (TracerError, FuncgradError, TypeError))
     assert "has_aux" in str(caught.value)

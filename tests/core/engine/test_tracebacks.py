@@ -109,7 +109,11 @@ def test_a_variable_of_the_environment_keeps_everything():
         "except NameError as error: print(len(traceback.extract_tb(error.__traceback__)))"
     )
     counts = [
-        int(subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout)
+        int(
+            subprocess.run(
+                [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+            ).stdout
+        )
         for env in ({}, {"FUNCGRAD_FULL_TRACEBACKS": "1"})
     ]
     assert counts[0] < counts[1]

@@ -22,11 +22,31 @@ from funcgrad.testing import check_jvp
 X = np.array([0.5, 1.5, 2.5])
 T = np.array([1.0, -2.0, 0.25])
 UNARY = [np.negative, np.positive, np.exp, np.sin, np.sqrt, np.absolute, np.tanh, np.square, np.conjugate]
-BINARY = [np.add, np.subtract, np.multiply, np.divide, np.power, np.maximum, np.arctan2, np.hypot, np.matmul, np.floor_divide]
+BINARY = [
+    np.add,
+    np.subtract,
+    np.multiply,
+    np.divide,
+    np.power,
+    np.maximum,
+    np.arctan2,
+    np.hypot,
+    np.matmul,
+    np.floor_divide,
+]
 COMPARISONS = [np.less, np.greater_equal, np.equal, np.not_equal]
 FUNCTIONS = [np.sum, np.mean, np.max, np.cumsum, np.linalg.norm, np.sort, np.ravel, np.transpose]
 NUMBERS = [2.0, 2, True, np.float64(2), np.float32(2), np.int64(2)]
-ARRAYS = [X[::-1], X.astype(np.float32), X.astype(int), X > 1, np.array(2.0), [1.0, 2.0, 3.0], X[:, None], X * 1j]
+ARRAYS = [
+    X[::-1],
+    X.astype(np.float32),
+    X.astype(int),
+    X > 1,
+    np.array(2.0),
+    [1.0, 2.0, 3.0],
+    X[:, None],
+    X * 1j,
+]
 
 
 def contents(out: Any) -> list[Any]:
@@ -56,7 +76,13 @@ def test_one_operand(function: Any) -> None:
 def test_two_operands(ufunc: Any) -> None:
     for x, t in ((X, T), (X[0], T[0]), (X.astype(np.float32), T.astype(np.float32))):
         for y in [*NUMBERS, *ARRAYS]:
-            if np.asarray(y).dtype.kind == "c" and ufunc in (np.maximum, np.arctan2, np.hypot, np.floor_divide, *COMPARISONS):
+            if np.asarray(y).dtype.kind == "c" and ufunc in (
+                np.maximum,
+                np.arctan2,
+                np.hypot,
+                np.floor_divide,
+                *COMPARISONS,
+            ):
                 continue
             if ufunc is np.matmul and (np.ndim(x) == 0 or np.shape(y) != (3,)):
                 continue
@@ -97,7 +123,9 @@ def test_loops_take_the_lane(monkeypatch: pytest.MonkeyPatch) -> None:
     jvp(f, (0.5,), (1.0,))  # the lanes are made
     calls = []
     apply = ForwardTrace.apply
-    monkeypatch.setattr(ForwardTrace, "apply", lambda self, *args: (calls.append(args), apply(self, *args))[1])
+    monkeypatch.setattr(
+        ForwardTrace, "apply", lambda self, *args: (calls.append(args), apply(self, *args))[1]
+    )
     jvp(f, (0.5,), (1.0,))
     assert calls == []
     check_jvp(f, (0.5,))

@@ -39,7 +39,11 @@ def both(ufunc: Any, make: Any) -> list[Any]:
             results.append([concrete(out)])
             continue
         cts = sweep([(out._node, np.full(out.shape, 3, out.dtype)[()])])
-        leaves = [x._node for x in operands if isinstance(x, ReverseTracer) and x._trace is trace and x._node is not None]
+        leaves = [
+            x._node
+            for x in operands
+            if isinstance(x, ReverseTracer) and x._trace is trace and x._node is not None
+        ]
         results.append([out._value, *(cts[node] for node in leaves)])
     return results
 
@@ -81,7 +85,9 @@ def test_a_batch_beside_a_tracer_of_a_later_trace_is_a_constant(ufunc: Any) -> N
         check_vmap(grad(lambda w, x: np.sum(ufunc(w, x) + ufunc(x, w))), (X, x), (None, 0))
         check_vmap(lambda w, x: grad(lambda v: np.sum(ufunc(v, w) + ufunc(w, v)))(x + 0.5), (X, x), (None, 0))
     outer = grad(lambda w: np.sum(vmap(lambda x: ufunc(w, x) + ufunc(x, w))(batch)))(X)
-    np.testing.assert_allclose(outer, grad(lambda w: sum(np.sum(ufunc(w, x) + ufunc(x, w)) for x in batch))(X))
+    np.testing.assert_allclose(
+        outer, grad(lambda w: sum(np.sum(ufunc(w, x) + ufunc(x, w)) for x in batch))(X)
+    )
 
 
 @pytest.mark.parametrize("ufunc", [np.multiply, np.matmul], ids=lambda f: f.__name__)

@@ -1,4 +1,6 @@
-"""Reading, writing and adding at an index under vmap, for every kind of index: against a loop over the examples."""
+"""Reading, writing and adding at an index under vmap, for every kind of index: against a loop over the
+examples.
+"""
 
 from __future__ import annotations
 
@@ -113,9 +115,16 @@ def test_writing(index: tuple[Any, ...]) -> None:
     rng = np.random.default_rng(2)
     for shape in {region, region[1:], region[:-1] + (1,) * bool(region), ()}:
         values = rng.normal(size=(SIZE, *shape))
-        # Where an index names a position twice, any order of writing is NumPy's; so write the same everywhere then.
-        values = values if len(set(region)) == 0 or not positions_repeat(index, positions) else np.full_like(values, 7.0)
-        np.testing.assert_array_equal(vmap(write)(BATCH, values, *positions), loop(write, BATCH, values, *positions))
+        # Where an index names a position twice, any order of writing is NumPy's; so write the same everywhere
+        # then.
+        values = (
+            values
+            if len(set(region)) == 0 or not positions_repeat(index, positions)
+            else np.full_like(values, 7.0)
+        )
+        np.testing.assert_array_equal(
+            vmap(write)(BATCH, values, *positions), loop(write, BATCH, values, *positions)
+        )
 
 
 def positions_repeat(index: tuple[Any, ...], positions: Any) -> bool:
@@ -129,10 +138,14 @@ def test_gradients(index: tuple[Any, ...]) -> None:
     positions = positions_for(index)
     read = lambda x, *p: np.sum(GETITEM(x, filled(index, p)) ** 2)
     pulled = lambda x, *p: grad(read)(x, *p)
-    np.testing.assert_allclose(vmap(pulled)(BATCH, *positions), loop(pulled, BATCH, *positions), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(
+        vmap(pulled)(BATCH, *positions), loop(pulled, BATCH, *positions), rtol=1e-13, atol=1e-13
+    )
     add = lambda x, v, *p: at(x)[filled(index, p)].add(v)
     values = np.arange(1.0, SIZE + 1)
-    np.testing.assert_allclose(vmap(add)(BATCH, values, *positions), loop(add, BATCH, values, *positions), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(
+        vmap(add)(BATCH, values, *positions), loop(add, BATCH, values, *positions), rtol=1e-13, atol=1e-13
+    )
 
 
 def test_an_index_of_an_outer_vmap_in_an_inner_one() -> None:
@@ -192,7 +205,9 @@ def test_one_number_may_go_wherever_a_mask_of_each_example_says() -> None:
 
     for f in (cut, first):
         np.testing.assert_array_equal(vmap(f)(x), [f(v) for v in x])
-        np.testing.assert_array_equal(vmap(f, in_axes=1, out_axes=1)(x), np.stack([f(v) for v in x.T], axis=1))
+        np.testing.assert_array_equal(
+            vmap(f, in_axes=1, out_axes=1)(x), np.stack([f(v) for v in x.T], axis=1)
+        )
         np.testing.assert_array_equal(vmap(vmap(f))(x[None]), [[f(v) for v in x]])
     np.testing.assert_array_equal(vmap(grad(lambda v: np.sum(cut(v) ** 2)))(x), np.where(x > 0.5, 0, 8 * x))
     np.testing.assert_array_equal(grad(lambda x: np.sum(vmap(cut)(x) ** 2))(x), np.where(x > 0.5, 0, 8 * x))

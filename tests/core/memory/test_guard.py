@@ -1,4 +1,6 @@
-"""Plain arrays that rules have saved: changing them later does not matter, or is an error; and they come back as they were."""
+"""Plain arrays that rules have saved: changing them later does not matter, or is an error; and they come back
+as they were.
+"""
 
 from __future__ import annotations
 

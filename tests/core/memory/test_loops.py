@@ -177,7 +177,9 @@ OF_ONE: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("function", OF_ONE.values(), ids=OF_ONE)
-@pytest.mark.parametrize("made", [lambda x: np.array(x, like=x), lambda x: np.copy(x)[()]], ids=["array", "number"])
+@pytest.mark.parametrize(
+    "made", [lambda x: np.array(x, like=x), lambda x: np.copy(x)[()]], ids=["array", "number"]
+)
 def test_arrays_without_axes_are_written_into_where_numpys_are(function: Any, made: Any) -> None:
     def updated(x: Any) -> Any:
         before = made(x)

@@ -1,4 +1,6 @@
-"""y[mask] under vmap, with a mask that differs between the examples: updates in place work, all else is refused."""
+"""y[mask] under vmap, with a mask that differs between the examples: updates in place work, all else is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ def programs(table: str) -> list[tuple[str, Callable[[Any, Any], Any]]]:
     found = []
     for text in [text for line in table.strip().splitlines() for text in line.split(" | ")]:
         space: dict[str, Any] = {"np": np}
-        exec("def program(y, z):\n    y = y.copy()\n    " + text.replace("; ", "\n    ") + "\n    return y", space)
+        exec(
+            "def program(y, z):\n    y = y.copy()\n    " + text.replace("; ", "\n    ") + "\n    return y",
+            space,
+        )
         found.append((text, space["program"]))
     return found
 
@@ -45,8 +50,13 @@ def test_updates_in_place() -> None:
         for x, y in ((X, Y), (SAME_COUNT, SAME_COUNT[:, ::-1])):
             expected = [program(*example) for example in zip(x, y)]
             np.testing.assert_allclose(vmap(program)(x, y), expected, rtol=1e-15, err_msg=text)
-            slopes = [np.stack(parts) for parts in zip(*[grad(loss, (0, 1))(*example) for example in zip(x, y)])]
-            for found in (vmap(grad(loss, (0, 1)))(x, y), grad(lambda x, y: np.sum(vmap(loss)(x, y)), (0, 1))(x, y)):
+            slopes = [
+                np.stack(parts) for parts in zip(*[grad(loss, (0, 1))(*example) for example in zip(x, y)])
+            ]
+            for found in (
+                vmap(grad(loss, (0, 1)))(x, y),
+                grad(lambda x, y: np.sum(vmap(loss)(x, y)), (0, 1))(x, y),
+            ):
                 np.testing.assert_allclose(found, slopes, rtol=1e-13, err_msg=text)
 
 

@@ -1,4 +1,6 @@
-"""Large cotangents: multiplied in place and in blocks, with the result that small ones have, and nobody else's array touched."""
+"""Large cotangents: multiplied in place and in blocks, with the result that small ones have, and nobody
+else's array touched.
+"""
 
 import sys
 from collections.abc import Callable
@@ -40,7 +42,9 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_large_cotangents_give_what_small_ones_give(name: str, layout: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_cotangents_give_what_small_ones_give(
+    name: str, layout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     f, x = FUNCTIONS[name], layout(ONE)
     before = x.copy()
     out, pull_back = vjp(f, x)
@@ -69,7 +73,9 @@ def test_a_cotangent_that_somebody_holds_is_not_overwritten(f: Any) -> None:
     np.testing.assert_allclose(part, elementwise_grad(f)(ONE), rtol=1e-12)
 
 
-def test_where_the_counts_can_not_be_told_apart_nothing_is_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_counts_can_not_be_told_apart_nothing_is_overwritten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     counts = OWNED.scaling, OWNED.merging
     for module in (owned, sys.modules[Node.__module__]):
         monkeypatch.setattr(module, "getrefcount", lambda x: 1)

@@ -59,7 +59,12 @@ def test_second_order(program: Callable[[Any], Any]) -> None:
     y = np.array([0.3, 0.7])
     check_grads(program, (y,), order=2)
     expected = jacfwd(jacfwd(program))(y)
-    for derivative in (hessian(program), jacrev(jacrev(program)), jacrev(jacfwd(program)), jacrev(grad(program))):
+    for derivative in (
+        hessian(program),
+        jacrev(jacrev(program)),
+        jacrev(jacfwd(program)),
+        jacrev(grad(program)),
+    ):
         np.testing.assert_allclose(derivative(y), expected, atol=1e-12)
 
 
@@ -106,7 +111,9 @@ def test_views_are_those_of_numpy(read: Callable[[Any], Any], start: Any) -> Non
     for program in (_read_then_written, _written_through):
         expected = program(read, start * 1)
         for trace in (lambda f: vjp(f, start)[0], lambda f: jvp(f, (start,), (start,))[0]):
-            np.testing.assert_array_equal(trace(lambda x: program(read, x * 1)), expected, err_msg=program.__name__)
+            np.testing.assert_array_equal(
+                trace(lambda x: program(read, x * 1)), expected, err_msg=program.__name__
+            )
 
 
 # ---- writing into parts of complex numbers, diagonals and x.flat -----------------------------------------------------
@@ -170,7 +177,9 @@ def a_diagonal(x: Any, y: Any) -> Any:
 def test_written_parts(program: Callable[[Any, Any], Any]) -> None:
     x, y = np.array([0.3, -1.2, 2.1]), np.array([0.7, 1.3, 2.2])
     check_grads(program, (x, y), order=2)
-    np.testing.assert_allclose(vmap(program)(np.stack([x, y]), np.stack([y, x])), [program(x, y), program(y, x)])
+    np.testing.assert_allclose(
+        vmap(program)(np.stack([x, y]), np.stack([y, x])), [program(x, y), program(y, x)]
+    )
 
 
 def test_parts_refuse_what_numpy_refuses() -> None:
@@ -234,7 +243,9 @@ def test_a_row_of_each_example_is_a_view(f: Any) -> None:
     loss = lambda y: np.sum(f(y * 1.0) ** 3)
     np.testing.assert_array_equal(vmap(f)(EXAMPLES), [f(y.copy()) for y in EXAMPLES])
     np.testing.assert_allclose(vmap(grad(loss))(EXAMPLES), [grad(loss)(y) for y in EXAMPLES], rtol=1e-13)
-    np.testing.assert_allclose(grad(lambda y: np.sum(vmap(loss)(y)))(EXAMPLES), [grad(loss)(y) for y in EXAMPLES], rtol=1e-13)
+    np.testing.assert_allclose(
+        grad(lambda y: np.sum(vmap(loss)(y)))(EXAMPLES), [grad(loss)(y) for y in EXAMPLES], rtol=1e-13
+    )
 
 
 def _into_an_element(y: Any) -> None:
@@ -336,7 +347,9 @@ def test_a_diagonal_matrix_of_each_example_is_an_array_of_its_own() -> None:
         np.testing.assert_array_equal(vmap(f)(x), [f(y) for y in x])
 
 
-@pytest.mark.parametrize("layout", [np.ascontiguousarray, np.asfortranarray, lambda x: np.repeat(x, 2, 0)[::2].T])
+@pytest.mark.parametrize(
+    "layout", [np.ascontiguousarray, np.asfortranarray, lambda x: np.repeat(x, 2, 0)[::2].T]
+)
 @pytest.mark.parametrize(
     "g",
     [

@@ -113,7 +113,9 @@ def spline(heights):
     """Bending and length of a curve through points."""
     curve = Spline(np.linspace(0, 1, len(heights)) ** 1.5, heights)
     samples = [curve(t) for t in np.linspace(0, 1, 9)]
-    return sum(math.sqrt((b - a) ** 2 + 0.01) for a, b in zip(samples, samples[1:])) + 1e-3 * np.sum(curve.m**2)
+    return sum(math.sqrt((b - a) ** 2 + 0.01) for a, b in zip(samples, samples[1:])) + 1e-3 * np.sum(
+        curve.m**2
+    )
 
 
 def bundle_adjustment(parameters):

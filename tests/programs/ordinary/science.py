@@ -53,7 +53,9 @@ def traced(spheres, origin, ray, depth=2):
     light = max(normal.dot(Vec(1.0, 1.0, -1.0).unit()), 0.0)
     if depth == 0:
         return light
-    return (1 - sphere.shine) * light + sphere.shine * traced(spheres, point, ray - normal * (2 * ray.dot(normal)), depth - 1)
+    return (1 - sphere.shine) * light + sphere.shine * traced(
+        spheres, point, ray - normal * (2 * ray.dot(normal)), depth - 1
+    )
 
 
 def ray_tracing(radius):
@@ -119,7 +121,9 @@ def boys(t):
 
 
 def hartree_fock(distance):
-    """Energy of a molecule of hydrogen: restricted Hartree and Fock's method in three gaussians for each atom."""
+    """Energy of a molecule of hydrogen: restricted Hartree and Fock's method in three gaussians for each
+    atom.
+    """
     exponents, weights = [3.4252509, 0.6239137, 0.1688554], [0.1543290, 0.5353281, 0.4446345]
     places = [0.0, distance]
     basis = [
@@ -196,7 +200,9 @@ def tunnelling(height):
 def bilateral(widths):
     """Noise that is left in a picture by a filter that keeps edges."""
     space, tone = widths
-    image = np.add.outer(np.arange(5) > 2, np.zeros(5)) + 0.1 * np.random.default_rng(9).standard_normal((5, 5))
+    image = np.add.outer(np.arange(5) > 2, np.zeros(5)) + 0.1 * np.random.default_rng(9).standard_normal(
+        (5, 5)
+    )
     padded = np.pad(image, 1, mode="edge")
     out = np.empty_like(image)
     for i in range(5):

@@ -1,4 +1,5 @@
-"""Samples: calls of NumPy functions that test_sweep.py puts through every check. One file for each chapter of rules.
+"""Samples: calls of NumPy functions that test_sweep.py puts through every check. One file for each chapter of
+rules.
 
 A chapter's file ends in `SAMPLES = [...]`, and most entries are one line, written as the call itself:
 
@@ -13,8 +14,9 @@ A chapter's file ends in `SAMPLES = [...]`, and most entries are one line, writt
         S(np.sum, A(0, 3), axis=0), S(np.sin, A()),                       # empty, 0-d
     ]
 
-Each is run with and without tracing, in both modes, to second order, in single precision, in both lanes and under vmap;
-so choose operands inside the domain, away from kinks. Ties and other special values belong into test_<chapter>.py.
+Each is run with and without tracing, in both modes, to second order, in single precision, in both lanes and
+under vmap; so choose operands inside the domain, away from kinks. Ties and other special values belong into
+test_<chapter>.py.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ class Sample:
         return wanted and np.asarray(leaf).dtype.kind in "fc"
 
     def leaves(self, also: tuple[int | str, ...] = ()) -> tuple[list[Any], Callable[..., Any]]:
-        """The differentiated leaves (and the arrays of the arguments in `also`), and the call as a function of them."""
+        """The differentiated leaves (and the arrays of the arguments in `also`), and the call as a function
+        of them.
+        """
         found, structure = tree.flatten((self.args, self.kwargs))
         chosen = list(self.places(also))
 
@@ -87,7 +91,9 @@ class Sample:
         return [found[i] for i in chosen], call
 
     def places(self, also: tuple[int | str, ...] = ()) -> dict[int, int | str]:
-        """Which of the call's leaves `leaves` chooses, and the position or keyword of the argument that holds each."""
+        """Which of the call's leaves `leaves` chooses, and the position or keyword of the argument that holds
+        each.
+        """
         pairs, _ = tree.flatten_with_path((self.args, self.kwargs))
         chosen = {}
         for i, (path, leaf) in enumerate(pairs):

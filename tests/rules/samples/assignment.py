@@ -1,4 +1,6 @@
-"""Samples of assignment.py: NumPy's writing functions, each on a copy that is a tracer wherever an operand is one."""
+"""Samples of assignment.py: NumPy's writing functions, each on a copy that is a tracer wherever an operand is
+one.
+"""
 
 from typing import Any
 
@@ -35,7 +37,13 @@ SAMPLES = [
         A(2, 1),
         "column",
     ),
-    W(np.put_along_axis, A(2, 3), lambda x, v: np.put_along_axis(x, np.array([5, 1]), v, axis=None), A(2), "flat"),
+    W(
+        np.put_along_axis,
+        A(2, 3),
+        lambda x, v: np.put_along_axis(x, np.array([5, 1]), v, axis=None),
+        A(2),
+        "flat",
+    ),
     W(np.fill_diagonal, A(2, 3), lambda x, v: np.fill_diagonal(x, v), A(), "number"),
     W(np.ndarray.fill, A(2, 3), lambda x, v: x.fill(v), A(), "number"),
     W(np.ndarray.sort, A(2, 3), lambda x, v: x.sort(axis=0), A(), "columns"),

@@ -114,9 +114,13 @@ SAMPLES = [
     S(np.einsum, "ij,jk,kl->il", A(2, 3), A(3, 2), A(2, 2), optimize="optimal"),
     S(np.einsum, "ij,jk,kl->il", A(2, 3), A(3, 2), A(2, 2), optimize=["einsum_path", (0, 1), (0, 1)]),
     S(np.einsum, "i,ij,j,->", C(2), A(2, 3), A(3), A()),
-    S(lambda x, y: np.einsum(x, [0, 1], y, [1, 2], [2, 0]), A(2, 3), A(3, 2)).but(covers=np.einsum, label="lists"),
+    S(lambda x, y: np.einsum(x, [0, 1], y, [1, 2], [2, 0]), A(2, 3), A(3, 2)).but(
+        covers=np.einsum, label="lists"
+    ),
     S(lambda x: np.einsum(x, [Ellipsis, 7, 7]), A(2, 3, 3)).but(covers=np.einsum, label="lists-implicit"),
-    S(lambda x: np.einsum("ij->ji", x, dtype=float), A(2, 3)).but(covers=np.einsum, label="dtype", float32=False),
+    S(lambda x: np.einsum("ij->ji", x, dtype=float), A(2, 3)).but(
+        covers=np.einsum, label="dtype", float32=False
+    ),
 ]
 
 if hasattr(np, "matvec"):  # NumPy 2.2

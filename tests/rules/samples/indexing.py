@@ -48,7 +48,9 @@ SAMPLES = [
     S(np.compress, [True, False, True], A(2, 3), axis=1),
     S(np.compress, np.array([False, True]), A(2, 3)),
     S(np.extract, _MASK, A(2, 3)),
-    S(lambda x: np.trim_zeros(np.append(np.zeros(2), x)), A(3)).but(covers=np.trim_zeros, vmap=False, label="padded"),
+    S(lambda x: np.trim_zeros(np.append(np.zeros(2), x)), A(3)).but(
+        covers=np.trim_zeros, vmap=False, label="padded"
+    ),
     S(np.diagonal, A(3, 3)),
     S(np.diagonal, A(2, 3), 1),
     S(np.diagonal, A(3, 2), offset=-1),

@@ -1,6 +1,7 @@
 """Samples of linalg.py, determinants.py, norms.py and decompositions.py.
 
-Vectors of complex matrices, and the last ones of a full basis, are tested through what does not depend on their gauge.
+Vectors of complex matrices, and the last ones of a full basis, are tested through what does not depend on
+their gauge.
 """
 
 import numpy as np
@@ -12,7 +13,9 @@ inf = np.inf
 
 
 def free(function):
-    """Products of vectors with themselves, free of phases. (`function` returns matrices with vectors as columns.)"""
+    """Products of vectors with themselves, free of phases. (`function` returns matrices with vectors as
+    columns.)
+    """
 
     def of_products(*args):
         products = []
@@ -27,7 +30,11 @@ def free(function):
 def of_full_svd(a):
     u, _, vh = linalg.svd(a)
     k, v = min(a.shape[-2:]), np.swapaxes(vh, -1, -2).conj()
-    return u[..., :k] @ vh[..., :k, :], v[..., k:] @ vh[..., k:, :], u[..., k:] @ np.swapaxes(u[..., k:], -1, -2).conj()
+    return (
+        u[..., :k] @ vh[..., :k, :],
+        v[..., k:] @ vh[..., k:, :],
+        u[..., k:] @ np.swapaxes(u[..., k:], -1, -2).conj(),
+    )
 
 
 def of_complete_qr(a):
@@ -136,8 +143,12 @@ SAMPLES = [
         )
         for triangle in "LU"
     ],
-    S(free(lambda a: [linalg.eigh(a + a.conj().T)[1]]), hpd(3)).but(covers=linalg.eigh, label="complex", rolls=False),
-    S(lambda a: linalg.eigvalsh(a + np.swapaxes(a, -1, -2).conj()), hpd(2, 2)).but(covers=linalg.eigvalsh, rolls=False),
+    S(free(lambda a: [linalg.eigh(a + a.conj().T)[1]]), hpd(3)).but(
+        covers=linalg.eigh, label="complex", rolls=False
+    ),
+    S(lambda a: linalg.eigvalsh(a + np.swapaxes(a, -1, -2).conj()), hpd(2, 2)).but(
+        covers=linalg.eigvalsh, rolls=False
+    ),
     S(linalg.eig, apart(3, 3)).but(rolls=False),
     S(free(lambda a: [linalg.eig(a)[1]]), np.array([[1.0, 2.0], [-3.0, 0.5]])).but(
         covers=linalg.eig, label="rotation", rolls=False

@@ -34,7 +34,9 @@ SAMPLES = [
     S(hole(np.nanmin, initial=2.0), A(2, 3)).but(covers=np.nanmin, label="initial"),
     S(hole(np.nanvar, axis=1, ddof=0.5, where=MASK), A(2, 3)).but(covers=np.nanvar, label="where"),
     S(hole(np.nanvar, axis=1), C(2, 3)).but(covers=np.nanvar, label="complex"),
-    S(hole(np.nanstd, axis=1, correction=0.5, keepdims=True), A(2, 3)).but(covers=np.nanstd, label="correction"),
+    S(hole(np.nanstd, axis=1, correction=0.5, keepdims=True), A(2, 3)).but(
+        covers=np.nanstd, label="correction"
+    ),
     S(hole(np.nancumsum), A(2, 3)).but(covers=np.nancumsum, label="flattened"),
     S(hole(np.nancumsum, axis=0), A(2, 3)).but(covers=np.nancumsum, label="axis"),
     S(hole(np.nancumprod), A(2, 3)).but(covers=np.nancumprod, label="flattened"),

@@ -33,7 +33,9 @@ SAMPLES = [
         covers=np.roots, label="complex", float32=False, vmap=False
     ),
     S(np.polyfit, POINTS, A(5), 2).but(float32=False, vmap=False),
-    S(np.polyfit, POINTS, A(5, 2), 1, w=A(5, low=0.5, high=1)).but(wrt=(0, 1, "w"), float32=False, vmap=False),
+    S(np.polyfit, POINTS, A(5, 2), 1, w=A(5, low=0.5, high=1)).but(
+        wrt=(0, 1, "w"), float32=False, vmap=False
+    ),
     S(np.polyfit, POINTS, A(5), 1, cov=True).but(float32=False, vmap=False),
     S(np.polyfit, POINTS, A(5), 1, cov="unscaled").but(float32=False, vmap=False),
 ]

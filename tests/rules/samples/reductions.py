@@ -56,7 +56,9 @@ SAMPLES = [
     S(np.average, A(2, 3), axis=-1, returned=True),
     S(np.average, A(2, 3), -1, A(3, low=0.5, high=1)),
     S(np.average, A(2, 3), (0, 1), A(2, 3, low=0.5, high=1), returned=True),
-    S(np.average, A(2, 3, 4), axis=(2, 0), weights=A(4, 2, low=0.5, high=1), keepdims=True).but(wrt=(0, "weights")),
+    S(np.average, A(2, 3, 4), axis=(2, 0), weights=A(4, 2, low=0.5, high=1), keepdims=True).but(
+        wrt=(0, "weights")
+    ),
 ]
 if hasattr(np, "cumulative_sum"):
     SAMPLES += [

@@ -16,8 +16,12 @@ SAMPLES = [
     S(lambda x: np.unique_inverse(x[repeated]), A(3)).but(covers=np.unique_inverse, vmap=False),
     S(np.unique_all, A(2, 2)).but(vmap=False),
     S(lambda x: np.unique_values(x[repeated]), A(3)).but(covers=np.unique_values, vmap=False),
-    S(lambda x, y: np.union1d(x, np.append(y, x[:2])), A(3), A(2, 2, low=2, high=3)).but(covers=np.union1d, vmap=False),
-    S(lambda x, y: np.setxor1d(x, np.append(y, x[:2])), A(3), A(2, low=2, high=3)).but(covers=np.setxor1d, vmap=False),
+    S(lambda x, y: np.union1d(x, np.append(y, x[:2])), A(3), A(2, 2, low=2, high=3)).but(
+        covers=np.union1d, vmap=False
+    ),
+    S(lambda x, y: np.setxor1d(x, np.append(y, x[:2])), A(3), A(2, low=2, high=3)).but(
+        covers=np.setxor1d, vmap=False
+    ),
     S(lambda x: np.intersect1d(x, x[::-2], return_indices=True), A(4)).but(covers=np.intersect1d, vmap=False),
     S(np.setdiff1d, A(4), np.array([0.1, 0.2])).but(wrt=(0,), vmap=False),
 ]

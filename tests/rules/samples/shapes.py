@@ -4,7 +4,18 @@ import numpy as np
 
 from tests.rules.samples import A, C, S
 
-_MODES = ("constant", "edge", "wrap", "reflect", "symmetric", "mean", "linear_ramp", "maximum", "minimum", "median")
+_MODES = (
+    "constant",
+    "edge",
+    "wrap",
+    "reflect",
+    "symmetric",
+    "mean",
+    "linear_ramp",
+    "maximum",
+    "minimum",
+    "median",
+)
 
 SAMPLES = [
     S(np.reshape, A(2, 6), (3, -1)),
@@ -72,7 +83,10 @@ SAMPLES = [
     S(np.resize, A(2, 2), 3),
     *(S(np.pad, A(2, 3), ((1, 2), (3, 1)), mode) for mode in _MODES),
     *(S(np.pad, A(3), (4, 5), mode, reflect_type="odd") for mode in ("reflect", "symmetric")),
-    *(S(np.pad, A(3, 2), 2, mode, stat_length=((1, 2), (2, 2))) for mode in ("mean", "maximum", "minimum", "median")),
+    *(
+        S(np.pad, A(3, 2), 2, mode, stat_length=((1, 2), (2, 2)))
+        for mode in ("mean", "maximum", "minimum", "median")
+    ),
     S(np.pad, A(2, 3), 1, constant_values=((1.0, 2.0), (3.0, 4.0))),
     S(np.pad, A(3), (1, 2), mode="constant", constant_values=A(2)).but(wrt=(0, "constant_values")),
     S(np.pad, A(3), (3, 2), mode="linear_ramp", end_values=A(2)).but(wrt=(0, "end_values")),

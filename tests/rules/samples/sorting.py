@@ -34,14 +34,21 @@ SAMPLES = [
     S(hole(np.nanmedian, axis=(1, 0), keepdims=True), A(2, 3)).but(covers=np.nanmedian, label="keepdims"),
     *(S(np.quantile, A(6), 0.3, method=m).but(wrt=(0,)) for m in METHODS),
     *(S(np.quantile, A(2, 7), [0.23, 0.71], axis=1, method=m).but(wrt=(0,)) for m in METHODS),
-    *(S(np.quantile, A(3, 6), A(2, low=0.22, high=0.68), axis=-1, method=m).but(vmap=False) for m in CONTINUOUS),
+    *(
+        S(np.quantile, A(3, 6), A(2, low=0.22, high=0.68), axis=-1, method=m).but(vmap=False)
+        for m in CONTINUOUS
+    ),
     S(np.quantile, A(3, 4), np.array([[0.1, 0.5], [0.6, 0.9]]), axis=(0, 1), keepdims=True).but(wrt=(0,)),
     S(np.quantile, A(2, 6), 0.4, axis=1, method="inverted_cdf", weights=np.arange(1.0, 7.0)).but(wrt=(0,)),
     S(np.percentile, A(5), 30).but(wrt=(0,)),
     S(np.percentile, A(2, 5), [25, 75], axis=-1, keepdims=True, method="hazen").but(wrt=(0,)),
     S(np.percentile, A(5), A(2, low=30, high=70), method="weibull").but(tol=1e-5, vmap=False),
     S(hole(np.nanquantile, q=0.3), A(2, 3)).but(covers=np.nanquantile, label="flattened"),
-    S(hole(np.nanquantile, q=[0.3, 0.6], axis=1, method="hazen"), A(2, 3)).but(covers=np.nanquantile, label="axis"),
+    S(hole(np.nanquantile, q=[0.3, 0.6], axis=1, method="hazen"), A(2, 3)).but(
+        covers=np.nanquantile, label="axis"
+    ),
     S(hole(np.nanpercentile, q=30), A(2, 3)).but(covers=np.nanpercentile, label="flattened"),
-    S(hole(np.nanpercentile, q=[30, 60], axis=0, keepdims=True), A(2, 3)).but(covers=np.nanpercentile, label="axis"),
+    S(hole(np.nanpercentile, q=[30, 60], axis=0, keepdims=True), A(2, 3)).but(
+        covers=np.nanpercentile, label="axis"
+    ),
 ]

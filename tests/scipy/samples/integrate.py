@@ -18,7 +18,9 @@ def of(label, function, *args, order=2, tol=3e-6, vmap=False):
 
 
 def ivp(method, f=wave, order=1, tol=1e-5, **options):
-    run = lambda y, k: integrate.solve_ivp(f, (0.0, 1.5), y, method, t_eval=T, args=(k[0], k[1]), **TIGHT, **options).y
+    run = lambda y, k: (
+        integrate.solve_ivp(f, (0.0, 1.5), y, method, t_eval=T, args=(k[0], k[1]), **TIGHT, **options).y
+    )
     return of(f"solve_ivp by {method}", run, Y0, K, order=order, tol=tol)
 
 

@@ -1,4 +1,6 @@
-"""Samples of scipy.interpolate: in the points of evaluation, the values, and in the nodes where these are smooth."""
+"""Samples of scipy.interpolate: in the points of evaluation, the values, and in the nodes where these are
+smooth.
+"""
 
 import numpy as np
 

@@ -10,7 +10,8 @@ SQUARE, OTHER = spd(3) + 0.3 * A(3, 3), spd(3) + 0.3 * A(3, 3)
 COMPLEX = SQUARE + 0.5j * A(3, 3)
 TALL, WIDE = A(4, 3) + np.eye(4, 3), A(3, 4) + np.eye(3, 4)
 APART = np.diag([1.0, 2.5, 4.0]) + 0.2 * A(3, 3)
-TURNING = np.array([[1.0, 2.0, 0.3], [-1.5, 0.7, 0.2], [0.1, 0.4, 3.0]]) + 0.1 * A(3, 3)  # has a complex pair of eigenvalues
+# has a complex pair of eigenvalues
+TURNING = np.array([[1.0, 2.0, 0.3], [-1.5, 0.7, 0.2], [0.1, 0.4, 3.0]]) + 0.1 * A(3, 3)
 LOWER = np.tril(A(3, 3)) + 2 * I3
 BAND = A(3, 5) + np.array([[0.0], [4.0], [0.0]])
 HALF = np.stack([A(5), 4 + A(5)])

@@ -1,4 +1,6 @@
-"""Samples of scipy.optimize. Second order is checked where SciPy's own solution has the digits for finite differences."""
+"""Samples of scipy.optimize. Second order is checked where SciPy's own solution has the digits for finite
+differences.
+"""
 
 import numpy as np
 
@@ -21,7 +23,9 @@ def of(label, function, *args, order=1, tol=1e-6):
 
 
 def minimum(label, method, a=P, order=1, tol=3e-6, **options):
-    run = lambda a: (lambda r: (r.x, r.fun))(optimize.minimize(bowl, ONES, args=(a,), method=method, **options))
+    run = lambda a: (lambda r: (r.x, r.fun))(
+        optimize.minimize(bowl, ONES, args=(a,), method=method, **options)
+    )
     return of(label, run, a, order=order, tol=tol)
 
 

@@ -1,4 +1,6 @@
-"""Samples of scipy.sparse: constant matrices beside tracers, and entries that are tracers. Nothing is made dense but to compare."""
+"""Samples of scipy.sparse: constant matrices beside tracers, and entries that are tracers. Nothing is made
+dense but to compare.
+"""
 
 import numpy as np
 import scipy.sparse as ss
@@ -8,7 +10,9 @@ from tests.rules.samples import A, C, S, spd
 
 linalg, graph = sparse.linalg, sparse.csgraph
 WIDE = np.where(np.arange(20).reshape(4, 5) % 3 == 1, 0.0, A(4, 5))
-SQUARE = np.diag([4.0, 5, 4.5, 5.5]) + np.where((np.arange(16) * 5 % 7 < 4).reshape(4, 4), A(4, 4), 0.0) * (1 - np.eye(4))
+SQUARE = np.diag([4.0, 5, 4.5, 5.5]) + np.where((np.arange(16) * 5 % 7 < 4).reshape(4, 4), A(4, 4), 0.0) * (
+    1 - np.eye(4)
+)
 PLACES = ss.csc_array(SQUARE)
 ENTRIES = PLACES.data.copy()
 X, B = A(5), A(4)

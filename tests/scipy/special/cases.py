@@ -1,7 +1,8 @@
-"""Calls of the ufuncs of scipy.special: the function, in mpmath too where it has it, and points to differentiate it at.
+"""Calls of the ufuncs of scipy.special: the function, in mpmath too where it has it, and points to
+differentiate it at.
 
-A point holds all operands. `wrt` are the positions of those with a derivative; `part` chooses one of several results. Among
-the points are tails, tiny and huge operands and removable singularities.
+A point holds all operands. `wrt` are the positions of those with a derivative; `part` chooses one of several
+results. Among the points are tails, tiny and huge operands and removable singularities.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def case(names: str, truth: Truth | None, *points: Any, wrt: Any = None, **optio
     tuples = tuple(p if isinstance(p, tuple) else (p,) for p in points)
     for name in names.split():
         if hasattr(special, name):
-            CASES.append(Case(name, truth, tuples, tuple(range(len(tuples[0]))) if wrt is None else wrt, **options))
+            CASES.append(
+                Case(name, truth, tuples, tuple(range(len(tuples[0]))) if wrt is None else wrt, **options)
+            )
 
 
 def parts(names: str, truths: Any, *points: Any, **options: Any) -> None:
@@ -104,7 +107,16 @@ case("rgamma", mp.rgamma, 0.0, -1.0, -3.0, -2.999, -2.5, 0.1, 0.9, 30.0, orders=
 BETA = [(1.0, 2.0), (0.3, 0.2), (100.0, 1.5), (30.0, 40.0), (1e-8, 1.0), (1e-3, 1e-3), (50.0, 1e-8)]
 case("beta", mp.beta, *BETA, orders=3)
 case("betaln", lambda x, y: mp.log(mp.beta(x, y)), (1.0, 2.0), (0.3, 0.2), (1e6, 0.5), (1e10, 3.0))
-POCH = [(1.0, 2.0), (0.3, 0.2), (0.0, 1.5), (-2.0, 3.0), (-1.5, 2.0), (1e-8, 1.0), (1e-8, 2e-8), (1e-3, -1e-2)]
+POCH = [
+    (1.0, 2.0),
+    (0.3, 0.2),
+    (0.0, 1.5),
+    (-2.0, 3.0),
+    (-1.5, 2.0),
+    (1e-8, 1.0),
+    (1e-8, 2e-8),
+    (1e-3, -1e-2),
+]
 case("poch", lambda x, y: mp.gamma(x + y) * mp.rgamma(x), *POCH, orders=3)
 case("binom", mp.binomial, (5.0, 2.0), (5.5, 2.3), (10.0, 0.0), (3.0, 5.0), (3.5, -2.0), (1000.0, 2.0))
 case("zetac", lambda x: mp.zeta(x) - 1, 1.1, 3.5, 10.0, 0.7, 0.3, -2.0, -5.5)
@@ -133,7 +145,19 @@ case("erf", mp.erf, 0.3, 3.0, -5.0, 26.0)
 case("erfc", mp.erfc, 0.3, -3.0, 5.0, 26.0)
 case("erfi", mp.erfi, 0.3, -3.0, 5.0)
 case("erfcx", lambda x: mp.exp(x * x) * mp.erfc(x), 1e-8, 0.3, 1.9, 2.1, 7.0, 1e3, -0.3, -3.0, orders=3)
-case("dawsn", lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x), 1e-8, 0.3, 1.9, 2.1, 5.0, 8.0, -0.3, -5.0, orders=3)
+case(
+    "dawsn",
+    lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x),
+    1e-8,
+    0.3,
+    1.9,
+    2.1,
+    5.0,
+    8.0,
+    -0.3,
+    -5.0,
+    orders=3,
+)
 case("erfinv", mp.erfinv, 0.3, 0.9, -0.5)
 case("erfcinv", lambda x: mp.erfinv(1 - x), 0.3, 1.5, 1e-3)
 case("ndtr", mp.ncdf, 0.3, 5.0, -5.0, -37.0)
@@ -163,10 +187,30 @@ def chi2_tail(x: Any, y: Any, z: Any) -> Any:
     return mp.nsum(lambda k: term(int(k)), [0, mp.inf], method="d")
 
 
-case("gammainc", incomplete_gamma, (2.5, 0.3), (2.5, 10.0), (200.0, 200.0), (200.0, 100.0), (0.5, 1e-8), (12.0, 1e-8), wrt=(1,))
-case("gammaincc", lambda x, y: 1 - incomplete_gamma(x, y), (2.5, 0.3), (200.0, 200.0), (200.0, 300.0), wrt=(1,))
+case(
+    "gammainc",
+    incomplete_gamma,
+    (2.5, 0.3),
+    (2.5, 10.0),
+    (200.0, 200.0),
+    (200.0, 100.0),
+    (0.5, 1e-8),
+    (12.0, 1e-8),
+    wrt=(1,),
+)
+case(
+    "gammaincc", lambda x, y: 1 - incomplete_gamma(x, y), (2.5, 0.3), (200.0, 200.0), (200.0, 300.0), wrt=(1,)
+)
 case("gammaincinv gammainccinv", None, (2.5, 0.3), (30.0, 0.9), wrt=(1,))
-case("betainc btdtr", incomplete_beta, (2.5, 1.5, 0.3), (0.5, 0.5, 0.9), (30.0, 20.0, 0.5), (12.0, 70.0, 1e-8), wrt=(2,))
+case(
+    "betainc btdtr",
+    incomplete_beta,
+    (2.5, 1.5, 0.3),
+    (0.5, 0.5, 0.9),
+    (30.0, 20.0, 0.5),
+    (12.0, 70.0, 1e-8),
+    wrt=(2,),
+)
 case("betaincc", lambda x, y, z: 1 - incomplete_beta(x, y, z), (2.5, 1.5, 0.3), (5.0, 1e4, 1e-4), wrt=(2,))
 case("betaincinv betainccinv btdtri", None, (2.5, 1.5, 0.3), (20.0, 30.0, 0.9), wrt=(2,))
 case("chdtr", lambda x, y: incomplete_gamma(x / 2, y / 2), (3.0, 1.3), (100.0, 90.0), (3.0, 5e-324), wrt=(1,))
@@ -181,7 +225,13 @@ case(
     (30.0, 50.0, 1.1),
     wrt=(2,),
 )
-case("fdtrc", lambda x, y, z: incomplete_beta(y / 2, x / 2, y / (x * z + y)), (3.0, 4.0, 0.7), (3.0, 4.0, 1e3), wrt=(2,))
+case(
+    "fdtrc",
+    lambda x, y, z: incomplete_beta(y / 2, x / 2, y / (x * z + y)),
+    (3.0, 4.0, 0.7),
+    (3.0, 4.0, 1e3),
+    wrt=(2,),
+)
 case("fdtri", None, (3.0, 4.0, 0.3), wrt=(2,))
 case("stdtr", student, (3.0, 0.7), (30.0, -8.0), (0.5, 1e3), wrt=(1,))
 case("stdtrit", None, (3.0, 0.7), wrt=(1,))
@@ -195,7 +245,14 @@ case("nrdtrimn", lambda x, y, z: z - y * mp.sqrt(2) * mp.erfinv(2 * x - 1), (0.3
 case("nrdtrisd", lambda x, y, z: (z - x) / mp.sqrt(2) / mp.erfinv(2 * y - 1), (1.0, 0.7, 2.0))
 case("tklmbda", None, (0.3, 0.4), (0.3, -0.4), (1.0, 0.1))
 # (In single precision SciPy takes the count of bdtr for a real number, and warns.)
-case("bdtr", lambda x, y, z: incomplete_beta(y - x, x + 1, 1 - z), (2.0, 5, 0.3), (20.0, 50, 0.3), wrt=(2,), single=False)
+case(
+    "bdtr",
+    lambda x, y, z: incomplete_beta(y - x, x + 1, 1 - z),
+    (2.0, 5, 0.3),
+    (20.0, 50, 0.3),
+    wrt=(2,),
+    single=False,
+)
 case("bdtrc", lambda x, y, z: incomplete_beta(x + 1, y - x, z), (2.0, 5, 0.3), wrt=(2,), single=False)
 case("bdtri nbdtri", None, (2, 5, 0.3), wrt=(2,), single=False)
 case("nbdtr", lambda x, y, z: incomplete_beta(y, x + 1, z), (2.0, 5.0, 0.3), wrt=(2,))
@@ -203,7 +260,14 @@ case("nbdtrc", lambda x, y, z: 1 - incomplete_beta(y, x + 1, z), (2.0, 5.0, 0.3)
 case("pdtr", lambda x, y: 1 - incomplete_gamma(x + 1, y), (2.0, 1.3), wrt=(1,))
 case("pdtrc", lambda x, y: incomplete_gamma(x + 1, y), (2.0, 1.3), wrt=(1,))
 case("pdtri", None, (2.0, 0.3), wrt=(1,))
-case("kolmogorov", lambda x: -2 * mp.nsum(lambda k: (-1) ** k * mp.exp(-2 * k * k * x * x), [1, mp.inf]), 0.6, 0.99, 1.01, 5.0)
+case(
+    "kolmogorov",
+    lambda x: -2 * mp.nsum(lambda k: (-1) ** k * mp.exp(-2 * k * k * x * x), [1, mp.inf]),
+    0.6,
+    0.99,
+    1.01,
+    5.0,
+)
 case("kolmogi", None, 0.3, 0.9)
 
 
@@ -230,7 +294,9 @@ for n in (0, 1):
 case("jv jn jve", mp.besselj, (0.0, 0.3), (2.5, 3.5), (5.0, 30.0), wrt=(1,))
 case("yv yve", mp.bessely, (0.0, 0.3), (2.5, 3.5), (5.0, 30.0), wrt=(1,))
 case("yn", mp.bessely, (0, 0.3), (2, 3.5), (5, 30.0), wrt=(1,))
-case("iv", mp.besseli, (0.0, 0.3), (2.5, 3.5), (5.0, 30.0), (0.0, -1e-300), (1.5, 1e-9), (2.0, 1e-9), wrt=(1,))
+case(
+    "iv", mp.besseli, (0.0, 0.3), (2.5, 3.5), (5.0, 30.0), (0.0, -1e-300), (1.5, 1e-9), (2.0, 1e-9), wrt=(1,)
+)
 case("kv", mp.besselk, (0.0, 0.3), (2.5, 3.5), (5.0, 30.0), wrt=(1,))
 case("kn", mp.besselk, (0, 0.3), (2, 3.5), (5, 30.0), wrt=(1,))
 case("ive", small_i, (0.0, 0.3), (2.5, 3.5), (3.0, -2.0), (4.0, -5.0), (5.0, 1e4), wrt=(1,))
@@ -262,7 +328,12 @@ case("elliprg", mp.elliprg, *SYMMETRIC, (1e-150, 1.0, 2.0))
 case("elliprc", mp.elliprc, (1.0, 2.0), (1.0, 1.0), (3.0, 0.2))
 case("elliprj", mp.elliprj, (1.0, 2.0, 3.0, 4.0), (1.0, 1.0, 1.0, 1.0), orders=1)
 case("agm", mp.agm, (1.0, 2.0), (1.0, 1.0), (1e-3, 1e3), (1e200, 3e200))
-parts("ellipj", [lambda x, y, kind=kind: mp.ellipfun(kind, x, m=y) for kind in ("sn", "cn", "dn")], (0.5, 0.3), (-2.0, 0.9))
+parts(
+    "ellipj",
+    [lambda x, y, kind=kind: mp.ellipfun(kind, x, m=y) for kind in ("sn", "cn", "dn")],
+    (0.5, 0.3),
+    (-2.0, 0.9),
+)
 case("ellipj", None, (0.5, 0.3), (3.0, 0.9), part=3)
 
 
@@ -332,8 +403,12 @@ parts("pbvv", [lambda x, y: mp.pcfv(-x - mp.mpf(1) / 2, y), None], (1.5, 0.7), w
 parts("pbwa", [None, None], (1.5, 0.7), (-1.5, 0.7), wrt=(1,))
 # (In single precision SciPy's Mathieu functions are NaN, and its spheroidal functions never return.)
 parts("mathieu_cem mathieu_sem", [None, None], (2.0, 1.5, 30.0), (1.0, 0.5, 100.0), wrt=(2,), single=False)
-parts("mathieu_modcem1 mathieu_modcem2", [None, None], (2.0, 1.5, 0.3), (1.0, 0.5, 1.3), wrt=(2,), single=False)
-parts("mathieu_modsem1 mathieu_modsem2", [None, None], (2.0, 1.5, 0.3), (1.0, 0.5, 1.3), wrt=(2,), single=False)
+parts(
+    "mathieu_modcem1 mathieu_modcem2", [None, None], (2.0, 1.5, 0.3), (1.0, 0.5, 1.3), wrt=(2,), single=False
+)
+parts(
+    "mathieu_modsem1 mathieu_modsem2", [None, None], (2.0, 1.5, 0.3), (1.0, 0.5, 1.3), wrt=(2,), single=False
+)
 parts("pro_ang1 obl_ang1", [None, None], (1.0, 2.0, 1.5, 0.3), (0.0, 1.0, 3.0, -0.7), wrt=(3,), single=False)
 parts("pro_rad1 obl_rad1", [None, None], (1.0, 2.0, 1.5, 1.3), (0.0, 1.0, 3.0, 3.0), wrt=(3,), single=False)
 PROLATE, OBLATE = float(special.pro_cv(1, 2, 1.5)), float(special.obl_cv(1, 2, 1.5))
@@ -344,16 +419,44 @@ parts("obl_rad1_cv", [None, None], (1.0, 2.0, 1.5, OBLATE, 1.3), wrt=(4,), singl
 # ---- shape parameters ------------------------------------------------------------------------------------------------
 SHAPES: dict[str, Any] = {"tol": 3e-12}
 case("gammainc", incomplete_gamma, (2.5, 0.3), (2.5, 10.0), (200.0, 200.0), (0.5, 1e-8), wrt=(0,), **SHAPES)
-case("gammaincc", lambda x, y: 1 - incomplete_gamma(x, y), (2.5, 0.3), (2.5, 30.0), (200.0, 230.0), wrt=(0,), **SHAPES)
+case(
+    "gammaincc",
+    lambda x, y: 1 - incomplete_gamma(x, y),
+    (2.5, 0.3),
+    (2.5, 30.0),
+    (200.0, 230.0),
+    wrt=(0,),
+    **SHAPES,
+)
 case("gammaincinv gammainccinv", None, (2.5, 0.3), (30.0, 0.9), wrt=(0,))
-case("betainc btdtr", incomplete_beta, (2.5, 1.5, 0.3), (0.5, 0.5, 0.9), (30.0, 20.0, 0.5), wrt=(0, 1), **SHAPES)
+case(
+    "betainc btdtr",
+    incomplete_beta,
+    (2.5, 1.5, 0.3),
+    (0.5, 0.5, 0.9),
+    (30.0, 20.0, 0.5),
+    wrt=(0, 1),
+    **SHAPES,
+)
 case("betaincc", lambda x, y, z: 1 - incomplete_beta(x, y, z), (2.5, 1.5, 0.3), wrt=(0, 1), **SHAPES)
 case("betaincinv betainccinv btdtri", None, (2.5, 1.5, 0.3), (20.0, 30.0, 0.9), wrt=(0, 1))
 case("chdtr", lambda x, y: incomplete_gamma(x / 2, y / 2), (3.0, 1.3), (100.0, 90.0), wrt=(0,), **SHAPES)
 case("chdtrc", lambda x, y: 1 - incomplete_gamma(x / 2, y / 2), (3.0, 1.3), wrt=(0,), **SHAPES)
 case("chdtri", None, (3.0, 0.3), wrt=(0,))
-case("fdtr", lambda x, y, z: incomplete_beta(x / 2, y / 2, x * z / (x * z + y)), (3.0, 4.0, 0.7), wrt=(0, 1), **SHAPES)
-case("fdtrc", lambda x, y, z: incomplete_beta(y / 2, x / 2, y / (x * z + y)), (3.0, 4.0, 0.7), wrt=(0, 1), **SHAPES)
+case(
+    "fdtr",
+    lambda x, y, z: incomplete_beta(x / 2, y / 2, x * z / (x * z + y)),
+    (3.0, 4.0, 0.7),
+    wrt=(0, 1),
+    **SHAPES,
+)
+case(
+    "fdtrc",
+    lambda x, y, z: incomplete_beta(y / 2, x / 2, y / (x * z + y)),
+    (3.0, 4.0, 0.7),
+    wrt=(0, 1),
+    **SHAPES,
+)
 case("fdtri", None, (3.0, 4.0, 0.3), wrt=(0, 1))
 case("stdtr", student, (3.0, 0.7), (30.0, -2.0), wrt=(0,), **SHAPES)
 case("stdtrit", None, (3.0, 0.7), wrt=(0,))

@@ -1,4 +1,6 @@
-"""Every ufunc of scipy.special that has a derivative: against mpmath, finite differences, and itself in other modes."""
+"""Every ufunc of scipy.special that has a derivative: against mpmath, finite differences, and itself in other
+modes.
+"""
 
 from __future__ import annotations
 
@@ -91,12 +93,19 @@ def test_derivatives_keep_their_digits(case: Case) -> None:
                 slope: Any = case
                 for i in argnums:
                     slope = grad(slope, argnums=i)
-                exact = derivative(case.truth, point, [argnums.count(i) for i in range(len(point))], digits(point, order))
+                exact = derivative(
+                    case.truth, point, [argnums.count(i) for i in range(len(point))], digits(point, order)
+                )
                 came = slope(*point)
                 if abs(exact) < mp.mpf(10) ** -20:  # of a derivative that is 0 only the rounding is left
                     assert abs(came) < 1e-13
                 elif abs(exact) < 1e290:
-                    assert relative_error(came, exact) < case.tol * 10 ** (order - 1), (point, argnums, came, exact)
+                    assert relative_error(came, exact) < case.tol * 10 ** (order - 1), (
+                        point,
+                        argnums,
+                        came,
+                        exact,
+                    )
 
 
 @each
@@ -120,7 +129,9 @@ def test_vmap_is_a_loop(case: Case) -> None:
     check_vmap(run, xs)
     gradient = grad(run, argnums=tuple(range(len(xs))))
     np.testing.assert_allclose(
-        np.array(vmap(gradient)(*xs)), np.transpose([gradient(*(x[k] for x in xs)) for k in range(3)]), rtol=1e-10
+        np.array(vmap(gradient)(*xs)),
+        np.transpose([gradient(*(x[k] for x in xs)) for k in range(3)]),
+        rtol=1e-10,
     )
 
 
@@ -133,7 +144,9 @@ def test_broadcasting_is_summed_back(case: Case) -> None:
     for x, ct in zip(columns, cts, strict=True):
         assert ct.shape == x.shape
     each_alone = grad(run, argnums=tuple(range(len(xs))))
-    rows = np.array([[each_alone(*(x[i if k else j] for k, x in enumerate(xs))) for j in range(3)] for i in range(3)])
+    rows = np.array(
+        [[each_alone(*(x[i if k else j] for k, x in enumerate(xs))) for j in range(3)] for i in range(3)]
+    )
     for k, ct in enumerate(cts):
         expected = (rows[0] if len(xs) == 1 else rows.sum(axis=1 if k else 0))[:, k]
         np.testing.assert_allclose(ct.reshape(-1), expected, rtol=1e-10)

@@ -21,11 +21,16 @@ from funcgrad.testing import check_grads
 
 
 def run(program: str) -> str:
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 def test_scipy_is_not_loaded_by_funcgrad() -> None:
-    assert run("import sys, funcgrad; print('scipy' in sys.modules, 'funcgrad.scipy' in sys.modules)") == "False False"
+    assert (
+        run("import sys, funcgrad; print('scipy' in sys.modules, 'funcgrad.scipy' in sys.modules)")
+        == "False False"
+    )
 
 
 def test_the_rules_are_loaded_when_a_tracer_meets_the_first_function() -> None:
@@ -81,7 +86,9 @@ def test_logistic_tails() -> None:
         warnings.simplefilter("error")
         assert [float(grad(special.expit)(x)) for x in (800.0, -800.0, np.inf)] == [0, 0, 0]
         assert [float(grad(special.log_expit)(x)) for x in (-800.0, 800.0, -np.inf)] == [1, 0, 1]
-        np.testing.assert_array_equal(hessian(lambda x: np.sum(special.expit(x)))(np.array([800.0, -800.0])), np.zeros((2, 2)))
+        np.testing.assert_array_equal(
+            hessian(lambda x: np.sum(special.expit(x)))(np.array([800.0, -800.0])), np.zeros((2, 2))
+        )
         assert grad(grad(special.log_expit))(800.0) == 0
 
 
@@ -116,13 +123,20 @@ def test_box_cox_at_zero() -> None:
 
 
 def test_losses_at_their_corners() -> None:
-    assert [slopes(special.huber, 1.0, r) for r in (0.5, -0.5, 3.0, -3.0)] == [[0, 0.5], [0, -0.5], [2, 1], [2, -1]]
+    assert [slopes(special.huber, 1.0, r) for r in (0.5, -0.5, 3.0, -3.0)] == [
+        [0, 0.5],
+        [0, -0.5],
+        [2, 1],
+        [2, -1],
+    ]
     assert slopes(special.pseudo_huber, 0.0, 0.0) == [0, 0]
     assert slopes(special.pseudo_huber, 0.0, 3.0) == [3, 0]
 
 
 def test_poles_of_gamma() -> None:
-    assert [float(grad(special.rgamma)(-float(k))) for k in range(4)] == pytest.approx([1, -1, 2, -6], rel=1e-15)
+    assert [float(grad(special.rgamma)(-float(k))) for k in range(4)] == pytest.approx(
+        [1, -1, 2, -6], rel=1e-15
+    )
     assert slopes(special.poch, 0.0, 1.0)[0] == pytest.approx(1)
     assert grad(lambda x: special.poch(x, 2.0))(-3.0) == pytest.approx(-5)
     assert grad(special.binom, argnums=1)(3.0, 5.0) == pytest.approx(6 * 1 / 120 * 1, rel=1e-14)
@@ -144,7 +158,9 @@ def test_densities_at_the_ends() -> None:
 def test_normal_tails() -> None:
     assert grad(special.log_ndtr)(-1e5) == pytest.approx(1e5 + 1e-5, rel=1e-15)
     assert grad(grad(special.log_ndtr))(-1e5) == pytest.approx(-1 + 1e-10, rel=1e-15)
-    assert grad(special.ndtri_exp)(-1000.0) == pytest.approx(1 / float(grad(special.log_ndtr)(special.ndtri_exp(-1000.0))))
+    assert grad(special.ndtri_exp)(-1000.0) == pytest.approx(
+        1 / float(grad(special.log_ndtr)(special.ndtri_exp(-1000.0)))
+    )
 
 
 def test_removable_singularities() -> None:
@@ -182,14 +198,18 @@ def test_complex_derivatives(name: str) -> None:
             assert abs(slope(z) - exact) < 1e-11 * abs(exact)
 
 
-@pytest.mark.parametrize("name", ["jv", "yv", "iv", "kv", "hankel1", "hankel2", "hankel1e", "hankel2e", "kve"])
+@pytest.mark.parametrize(
+    "name", ["jv", "yv", "iv", "kv", "hankel1", "hankel2", "hankel1e", "hankel2e", "kve"]
+)
 def test_complex_bessel_functions(name: str) -> None:
     check_grads(lambda z: getattr(special, name)(1.5, z), (0.8 + 0.6j,), order=2)
 
 
 def test_what_is_scaled_by_a_real_factor_has_no_complex_derivative() -> None:
     for name in ("ive", "jve", "yve"):
-        with pytest.raises(NonDifferentiableError, match=rf"scipy\.special\.{name} is scaled by a real factor"):
+        with pytest.raises(
+            NonDifferentiableError, match=rf"scipy\.special\.{name} is scaled by a real factor"
+        ):
             grad(lambda z, name=name: getattr(special, name)(1.0, z), holomorphic=True)(1 + 1j)
     with pytest.raises(NonDifferentiableError, match="airye is scaled"):
         grad(lambda z: special.airye(z)[2], holomorphic=True)(1 + 1j)
@@ -208,7 +228,9 @@ def test_several_results_at_once() -> None:
     assert isinstance(value, tuple)
     np.testing.assert_allclose(vmap(jacrev(lambda x: special.airy(x)[1]))(x), x * ai)
     sn, cn, dn, _ = special.ellipj(0.5, 0.3)
-    np.testing.assert_allclose(jvp(special.ellipj, (0.5, 0.3), (1.0, 0.0))[1][:3], [cn * dn, -sn * dn, -0.3 * sn * cn])
+    np.testing.assert_allclose(
+        jvp(special.ellipj, (0.5, 0.3), (1.0, 0.0))[1][:3], [cn * dn, -sn * dn, -0.3 * sn * cn]
+    )
 
 
 # ---- functions of scipy.special that dispatch because they are made of ufuncs ------------------------------------------
@@ -227,7 +249,8 @@ def test_keywords_and_methods_of_ufuncs() -> None:
     x = np.array([0.3, 1.2])
     mask = np.array([True, False])
     np.testing.assert_allclose(
-        grad(lambda x: np.sum(special.gamma(x, where=mask, out=np.zeros_like(x))))(x), [grad(special.gamma)(0.3), 0]
+        grad(lambda x: np.sum(special.gamma(x, where=mask, out=np.zeros_like(x))))(x),
+        [grad(special.gamma)(0.3), 0],
     )
     np.testing.assert_allclose(
         grad(lambda x: np.sum(special.xlogy.outer(x, x)))(x),

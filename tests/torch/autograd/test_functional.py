@@ -1,4 +1,6 @@
-"""Jacobians and Hessians, row by row, all rows at once, and by forward mode: values and refusals are the original's."""
+"""Jacobians and Hessians, row by row, all rows at once, and by forward mode: values and refusals are the
+original's.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,12 @@ def outcome(run: Any, lib: Any, *arguments: Any) -> Any:
         return type(error).__name__, str(error)
 
 
-CASES = {f"{f}-{o}": (jacobian, FUNCTIONS[f], OPTIONS[o]) for f in FUNCTIONS for o in OPTIONS if f == "one" or "strict" not in o}
+CASES = {
+    f"{f}-{o}": (jacobian, FUNCTIONS[f], OPTIONS[o])
+    for f in FUNCTIONS
+    for o in OPTIONS
+    if f == "one" or "strict" not in o
+}
 CASES |= {f"hessian-{o}": (hessian, total, OPTIONS[o]) for o in OPTIONS}
 
 

@@ -1,4 +1,6 @@
-"""torch.distributions: values, streams, shapes and texts of the original; densities of SciPy; samples and their gradients."""
+"""torch.distributions: values, streams, shapes and texts of the original; densities of SciPy; samples and
+their gradients.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,10 @@ def table(M):
         "precision": (D.MultivariateNormal(t(0.5, -1.0), precision_matrix=matrix), t(0.3, 4.0)),
         "scale_tril": (D.MultivariateNormal(M.zeros(3, 2, dtype=M.float64), scale_tril=factor), t(0.3, 4.0)),
         "independent": (D.Independent(D.Normal(M.zeros(3, 2, dtype=M.float64), 2.0), 1), t(0.3, 4.0)),
-        "tanh": (D.TransformedDistribution(flat, [D.AffineTransform(t(0.1), -2.0), D.TanhTransform()]), t(0.3, -0.4)),
+        "tanh": (
+            D.TransformedDistribution(flat, [D.AffineTransform(t(0.1), -2.0), D.TanhTransform()]),
+            t(0.3, -0.4),
+        ),
         "sigmoid": (D.TransformedDistribution(flat, D.SigmoidTransform()), t(0.3, 0.4)),
         "composed": (D.TransformedDistribution(D.Independent(flat, 1), [powers]), t(0.3, 0.4)),
         "softplus": (D.TransformedDistribution(flat, [D.SoftplusTransform()]), t(0.3, 0.4)),
@@ -55,11 +60,20 @@ def table(M):
 NAMES = list(table(ft))
 QUESTIONS = {
     **{name: lambda d, v, M, name=name: getattr(d, name)(v) for name in ("log_prob", "cdf")},
-    **{name: lambda d, v, M, name=name: getattr(d, name)() for name in ("entropy", "perplexity", "enumerate_support")},
+    **{
+        name: lambda d, v, M, name=name: getattr(d, name)()
+        for name in ("entropy", "perplexity", "enumerate_support")
+    },
     **{name: lambda d, v, M, name=name: getattr(d, name) for name in ("mean", "mode", "variance", "stddev")},
     "icdf": lambda d, v, M: d.icdf(M.tensor([0.2, 0.7], dtype=M.float64)),
     "expand": lambda d, v, M: d.expand((4, *d.batch_shape)).log_prob(v),
-    "shapes": lambda d, v, M: (tuple(d.batch_shape), tuple(d.event_shape), d.has_rsample, repr(d), repr(d.support)),
+    "shapes": lambda d, v, M: (
+        tuple(d.batch_shape),
+        tuple(d.event_shape),
+        d.has_rsample,
+        repr(d),
+        repr(d.support),
+    ),
 }
 
 
@@ -90,7 +104,9 @@ def assert_same(found, expected):
 def test_answers_are_those_of_the_original(original, name):
     (mine, value), (theirs, other) = table(ft)[name], table(original)[name]
     for question in QUESTIONS.values():
-        assert_same(answer(lambda: question(mine, value, ft)), answer(lambda: question(theirs, other, original)))
+        assert_same(
+            answer(lambda: question(mine, value, ft)), answer(lambda: question(theirs, other, original))
+        )
 
 
 # Where PyTorch draws in ways of its own, only shapes are the same.
@@ -194,7 +210,9 @@ def test_densities_of_scipy():
         (D.LogNormal(0.5, 2.0), stats.lognorm(2.0, scale=np.exp(0.5))),
         (D.Laplace(0.5, 2.0), stats.laplace(0.5, 2.0)),
     ):
-        np.testing.assert_allclose(mine.log_prob(ft.tensor(x)).numpy(), theirs.logpdf(x), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(
+            mine.log_prob(ft.tensor(x)).numpy(), theirs.logpdf(x), rtol=1e-5, atol=1e-6
+        )
         np.testing.assert_allclose(mine.entropy().item(), theirs.entropy(), rtol=1e-5)
 
 
@@ -230,7 +248,10 @@ def test_samples_have_their_distribution(make, expected):
 
 @pytest.mark.parametrize(
     ("make", "expected"),
-    [(lambda D: D.Binomial(9, ft.tensor(0.3)), stats.binom(9, 0.3)), (lambda D: D.Poisson(12.0), stats.poisson(12.0))],
+    [
+        (lambda D: D.Binomial(9, ft.tensor(0.3)), stats.binom(9, 0.3)),
+        (lambda D: D.Poisson(12.0), stats.poisson(12.0)),
+    ],
 )
 def test_counts_have_their_distribution(make, expected):
     ft.manual_seed(0)
@@ -238,7 +259,9 @@ def test_counts_have_their_distribution(make, expected):
     values = np.arange(40)
     chances, seen = expected.pmf(values), np.bincount(drawn.astype(int), minlength=40)
     often = chances > 0.005
-    assert stats.chisquare(seen[often], chances[often] * seen[often].sum() / chances[often].sum()).pvalue > 0.01
+    assert (
+        stats.chisquare(seen[often], chances[often] * seen[often].sum() / chances[often].sum()).pvalue > 0.01
+    )
 
 
 def test_dirichlet_and_multivariate_normal_moments():
@@ -248,7 +271,11 @@ def test_dirichlet_and_multivariate_normal_moments():
     np.testing.assert_allclose(drawn.sum(-1), 1)
     np.testing.assert_allclose(drawn.mean(0), a / a.sum(), atol=0.01)
     matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
-    drawn = ft.distributions.MultivariateNormal(ft.zeros(2, dtype=ft.float64), ft.tensor(matrix)).sample((20000,)).numpy()
+    drawn = (
+        ft.distributions.MultivariateNormal(ft.zeros(2, dtype=ft.float64), ft.tensor(matrix))
+        .sample((20000,))
+        .numpy()
+    )
     np.testing.assert_allclose(np.cov(drawn.T), matrix, atol=0.05)
 
 

@@ -385,7 +385,14 @@ def test_copying_a_tensor_warns() -> None:
 def test_default_dtype() -> None:
     ft.set_default_dtype(ft.float64)
     try:
-        made = [ft.tensor(1.0), ft.zeros(1), ft.arange(2.0), ft.ones(1, dtype=ft.int64) / 2, ft.rand(1), ft.Tensor([1])]
+        made = [
+            ft.tensor(1.0),
+            ft.zeros(1),
+            ft.arange(2.0),
+            ft.ones(1, dtype=ft.int64) / 2,
+            ft.rand(1),
+            ft.Tensor([1]),
+        ]
         assert {t.dtype for t in made} == {ft.float64}
         assert ft.tensor(1j).dtype is ft.complex128
     finally:

@@ -1,4 +1,6 @@
-"""Functions with a fast way for what is common, against the plain way: orders, sums of rows, distances, exchanges, batches."""
+"""Functions with a fast way for what is common, against the plain way: orders, sums of rows, distances,
+exchanges, batches.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ def test_sums_of_rows(with_scipy: bool, dtype: Any, monkeypatch: pytest.MonkeyPa
     if not with_scipy:
         monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
     drawn = np.random.default_rng(0)
-    index, v, x = drawn.integers(-5, 5, 40), drawn.integers(-9, 9, (40, 20)).astype(dtype), np.ones((5, 20), dtype)
+    index, v, x = (
+        drawn.integers(-5, 5, 40),
+        drawn.integers(-9, 9, (40, 20)).astype(dtype),
+        np.ones((5, 20), dtype),
+    )
     expected = x.copy()
     np.add.at(expected, index, v)
     t = [torch.from_numpy(a) for a in (x, index % 5, v)]
@@ -51,7 +57,9 @@ def test_sums_of_rows(with_scipy: bool, dtype: Any, monkeypatch: pytest.MonkeyPa
 def test_distances_of_points_that_are_near_each_other(dtype: Any, shift: float) -> None:
     drawn = np.random.default_rng(0)
     x = drawn.standard_normal((2, 30, 4)).astype(dtype) + dtype(shift)
-    y = np.concatenate([x[:, :10], x[:, 10:20] + dtype(1e-2), drawn.standard_normal((2, 5, 4)).astype(dtype)], 1)
+    y = np.concatenate(
+        [x[:, :10], x[:, 10:20] + dtype(1e-2), drawn.standard_normal((2, 5, 4)).astype(dtype)], 1
+    )
     leaves = [torch.from_numpy(a).requires_grad_() for a in (x, y)]
     found = torch.cdist(*leaves)
     gap = x[:, :, None].astype(float) - y[:, None].astype(float)
@@ -65,7 +73,9 @@ def test_distances_of_points_that_are_near_each_other(dtype: Any, shift: float) 
 
 
 def test_second_derivatives_of_distances() -> None:
-    x, y = (torch.tensor(np.random.default_rng(k).standard_normal((3, 2)), requires_grad=True) for k in (0, 1))
+    x, y = (
+        torch.tensor(np.random.default_rng(k).standard_normal((3, 2)), requires_grad=True) for k in (0, 1)
+    )
     assert torch.autograd.gradcheck(torch.cdist, (x, y), check_forward_ad=True)
     assert torch.autograd.gradgradcheck(torch.cdist, (x, y))
 

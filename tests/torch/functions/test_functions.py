@@ -1,4 +1,6 @@
-"""Functions on the facade and on the original: dtype, shape, value, name of the node, first and second derivatives."""
+"""Functions on the facade and on the original: dtype, shape, value, name of the node, first and second
+derivatives.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ OPERANDS = {
     "A": _A, "B": _RNG.normal(size=(3, 4)), "P": np.abs(_A) + 0.5, "S": _M @ _M.T + 3 * np.eye(3), "V": _RNG.normal(size=4),
     "U": _RNG.uniform(-0.9, 0.9, size=(3, 4)), "C": _RNG.normal(size=(2, 3, 4)), "M": _M,
 }  # fmt: skip
-# operands (- for none) | expression | "other node" where the original shows the node of an operation that it is made of
+# operands (- for none) | expression | "other node" where the original shows the node of an operation that it
+# is made of
 TABLE = r"""
 A,B | x+y
 A | x.add(2,alpha=3)
@@ -279,7 +282,9 @@ A | x.ravel()
 
 def rows(table: str) -> list[tuple[str, ...]]:
     """The rows of a table as (operands, expression, note)."""
-    return [tuple(part.strip() for part in f"{line} | ".split(" | ")[:3]) for line in table.strip().splitlines()]
+    return [
+        tuple(part.strip() for part in f"{line} | ".split(" | ")[:3]) for line in table.strip().splitlines()
+    ]
 
 
 ROWS = rows(TABLE)
@@ -294,7 +299,11 @@ def _results(torch: Any, operands: str, expression: str) -> tuple[Any, str | Non
     weights = torch.tensor(np.cos(np.arange(out.numel())).reshape(tuple(out.shape))).to(out.dtype)
     first = torch.autograd.grad((out * weights).sum(), xs, create_graph=True, allow_unused=True)
     total = sum((g * g).sum() for g in first if g is not None)
-    second = torch.autograd.grad(total, xs, allow_unused=True) if getattr(total, "requires_grad", False) else [None] * len(xs)
+    second = (
+        torch.autograd.grad(total, xs, allow_unused=True)
+        if getattr(total, "requires_grad", False)
+        else [None] * len(xs)
+    )
     return out, out.grad_fn.name(), [*first, *second]
 
 

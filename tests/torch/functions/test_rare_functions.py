@@ -1,5 +1,7 @@
 # ruff: noqa: E501 (a row is a line)
-"""Functions that are used seldom, on the facade and on the original, as in test_functions.py; and what has no original to compare with."""
+"""Functions that are used seldom, on the facade and on the original, as in test_functions.py; and what has no
+original to compare with.
+"""
 
 from __future__ import annotations
 

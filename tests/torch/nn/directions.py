@@ -1,4 +1,6 @@
-"""The derivatives of a function of one tensor, along a direction, against differences: forward, backward, and second ones."""
+"""The derivatives of a function of one tensor, along a direction, against differences: forward, backward, and
+second ones.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,18 @@ def check_directions(f: Callable[[Any], Any], x: np.ndarray, text: str = "") -> 
     expected = difference(f)
     close = {"rtol": 1e-4, "atol": 1e-6, "err_msg": text}
     np.testing.assert_allclose(tangent.numpy(), expected, **close)
-    np.testing.assert_allclose((gradient(at) * along).sum().item(), (expected * weight.numpy()).sum(), **close)
+    np.testing.assert_allclose(
+        (gradient(at) * along).sum().item(), (expected * weight.numpy()).sum(), **close
+    )
     second = difference(gradient)
     pushed = ft.func.jvp(ft.func.grad(weighted), (at,), (along,))[1]
     np.testing.assert_allclose(pushed.detach().numpy(), second, **close)
     leaf = ft.tensor(x, requires_grad=True)
     (first,) = ft.autograd.grad(weighted(leaf), leaf, create_graph=True)
-    np.testing.assert_allclose(first.detach().numpy(), gradient(at).numpy(), rtol=1e-10, atol=1e-12, err_msg=text)
-    again = ft.autograd.grad((first * along).sum(), leaf, allow_unused=True)[0] if first.requires_grad else None
+    np.testing.assert_allclose(
+        first.detach().numpy(), gradient(at).numpy(), rtol=1e-10, atol=1e-12, err_msg=text
+    )
+    again = (
+        ft.autograd.grad((first * along).sum(), leaf, allow_unused=True)[0] if first.requires_grad else None
+    )
     np.testing.assert_allclose(0 * x if again is None else again.numpy(), second, **close)

@@ -1,4 +1,6 @@
-"""Layers on the facade and on the original: the same weights, inputs and cotangents, and all that comes of them compared."""
+"""Layers on the facade and on the original: the same weights, inputs and cotangents, and all that comes of
+them compared.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def check_layer(
     call: Any = lambda layer, *inputs: layer(*inputs),
     tolerance: float = 1e-9,
 ) -> None:
-    """A layer made by `make(nn)` has the text, the initial parameters, the outputs, nodes and gradients of the original's."""
+    """A layer made by `make(nn)` has the text, the initial parameters, the outputs, nodes and gradients of
+    the original's.
+    """
     found, text = [], ""
     weights: list[np.ndarray] = []
     for library in (ft, torch):
@@ -87,7 +91,9 @@ def check_layer(
         names = [None if t.grad_fn is None else t.grad_fn.name() for t in flat(out)]
         wanted = [*parameters, *(t for t in tensors if t.requires_grad)]
         found.append((text, initial, names, flat(out), gradients(library, out, wanted, second)))
-    (text, initial, names, outs, grads), (other_text, other_initial, other_names, other_outs, other_grads) = found
+    (text, initial, names, outs, grads), (other_text, other_initial, other_names, other_outs, other_grads) = (
+        found
+    )
     assert text == other_text
     assert list(initial) == list(other_initial), text
     for key, value in initial.items():

@@ -73,7 +73,8 @@ def call(layer: Any, x: Any) -> Any:
 @pytest.mark.parametrize(("name", "settings"), MODULES, ids=IDS)
 def test_as_the_original(torch: Any, name: str, settings: dict[str, Any]) -> None:
     for inputs in ([KINKS], arrays((3, 6, 4)), arrays((4, 6), dtype=np.float32)):
-        double = inputs[0].dtype == np.float64 and name != "Hardsigmoid"  # whose slope is 1/6 in single precision there
+        # whose slope is 1/6 in single precision there
+        double = inputs[0].dtype == np.float64 and name != "Hardsigmoid"
         tolerance = 1e-9 if double else 1e-5
         check_layer(
             torch,
@@ -90,7 +91,11 @@ def test_derivatives(name: str, settings: dict[str, Any]) -> None:
     layer = getattr(ft.nn, name)(**settings).double().eval()
     x = ft.tensor(arrays((2, 6))[0] * 1.7)
     check_directions(lambda x: call(layer, x), x.numpy())
-    rows = ft.func.vmap(lambda row: call(layer, row[None])[0])(x) if name not in ("GLU", "LogSoftmax") else call(layer, x)
+    rows = (
+        ft.func.vmap(lambda row: call(layer, row[None])[0])(x)
+        if name not in ("GLU", "LogSoftmax")
+        else call(layer, x)
+    )
     np.testing.assert_allclose(rows.detach().numpy(), call(layer, x).detach().numpy())
 
 
@@ -99,7 +104,8 @@ def test_infinities_and_nan(torch: Any) -> None:
     for name, settings in MODULES:
         if name not in ("GLU", "RReLU") and settings.get("num_parameters", 1) == 1:
             found, expected = [
-                call(getattr(lib.nn, name)(**settings).double(), lib.tensor(x)).detach().numpy() for lib in (ft, torch)
+                call(getattr(lib.nn, name)(**settings).double(), lib.tensor(x)).detach().numpy()
+                for lib in (ft, torch)
             ]
             np.testing.assert_allclose(found, expected, err_msg=name)
 

@@ -41,7 +41,8 @@ def test_products(torch, shapes, settings, mask):
         out = library.nn.functional.scaled_dot_product_attention(*tensors, **settings)
         wanted = [t for t in tensors if t.requires_grad]
         fused = "enable_gqa" in settings or (mask is not None and mask.dtype == bool)
-        found.append((flat(out), gradients(library, out, wanted, not fused)))  # the original's fused product has no second one
+        # the original's fused product has no second one
+        found.append((flat(out), gradients(library, out, wanted, not fused)))
     for mine, other in zip(*found, strict=True):
         check_same(mine, other, 1e-8, "attention")
 
@@ -89,7 +90,10 @@ MASKS = [
     {"attn_mask": np.triu(np.full((3, 3), -INF), 1), "is_causal": True},
     {"attn_mask": arrays((4, 3, 3), seed=5)[0]},
     {"key_padding_mask": np.array([[False, False, True], [False, True, True]])},
-    {"key_padding_mask": np.array([[0.0, 0.5, -INF], [0, -1, -2]]), "attn_mask": np.triu(np.full((3, 3), -INF), 1)},
+    {
+        "key_padding_mask": np.array([[0.0, 0.5, -INF], [0, -1, -2]]),
+        "attn_mask": np.triu(np.full((3, 3), -INF), 1),
+    },
 ]
 
 
@@ -145,7 +149,9 @@ def test_dropout_drops_weights():
 
 
 def test_against_differences():
-    q, k, v, mask = (ft.tensor(a, requires_grad=True) for a in arrays((1, 2, 1), (1, 2, 1), (1, 2, 1), (2, 2)))
+    q, k, v, mask = (
+        ft.tensor(a, requires_grad=True) for a in arrays((1, 2, 1), (1, 2, 1), (1, 2, 1), (2, 2))
+    )
     run = F.scaled_dot_product_attention
     assert ft.autograd.gradcheck(run, (q, k, v, mask), check_forward_ad=True)
     assert ft.autograd.gradgradcheck(run, (q, k, v, mask))
@@ -169,7 +175,9 @@ def test_vmap():
     for run, operand in ((total, x), (ft.func.grad(total), x), (product, q), (ft.func.grad(product), q)):
         found: Any = ft.func.vmap(run)(operand)
         for k, each in enumerate(operand.unbind()):
-            np.testing.assert_allclose(found[k].detach().numpy(), run(each).detach().numpy(), rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(
+                found[k].detach().numpy(), run(each).detach().numpy(), rtol=1e-9, atol=1e-12
+            )
 
 
 ERRORS = [
@@ -182,7 +190,9 @@ ERRORS = [
     lambda t: t.nn.MultiheadAttention(4, 2)(*[t.zeros(3, 2, 5)] * 3),
     lambda t: t.nn.MultiheadAttention(4, 2)(t.zeros(3, 4), t.zeros(3, 1, 4), t.zeros(3, 1, 4)),
     lambda t: t.nn.functional.scaled_dot_product_attention(t.zeros(4), t.zeros(3, 4), t.zeros(3, 4)),
-    lambda t: t.nn.functional.scaled_dot_product_attention(t.zeros(2, 4), t.zeros(3, 4).double(), t.zeros(3, 4)),
+    lambda t: t.nn.functional.scaled_dot_product_attention(
+        t.zeros(2, 4), t.zeros(3, 4).double(), t.zeros(3, 4)
+    ),
     lambda t: t.nn.functional.scaled_dot_product_attention(
         t.zeros(2, 4), t.zeros(3, 4), t.zeros(3, 4), t.zeros(2, 3), is_causal=True
     ),

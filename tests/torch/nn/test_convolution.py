@@ -1,4 +1,6 @@
-"""Convolutions: against the original over a table of settings; their derivatives against differences; forward mode and vmap."""
+"""Convolutions: against the original over a table of settings; their derivatives against differences; forward
+mode and vmap.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ import funcgrad.torch as ft
 from tests.torch.nn.layers import arrays, check_errors, check_layer
 
 F = ft.nn.functional
-pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same'")  # what the original says of its own speed
+# what the original says of its own speed
+pytestmark = pytest.mark.filterwarnings("ignore:Using padding='same'")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +28,12 @@ CONVOLUTIONS = [
     ("Conv1d", (3, 9), (3, 4, 4), {"padding": "same"}),
     ("Conv1d", (2, 3, 9), (3, 4, 3), {"padding": "same", "padding_mode": "circular"}),
     ("Conv2d", (2, 3, 6, 7), (3, 4, 3), {}),
-    ("Conv2d", (2, 3, 6, 7), (3, 4, (3, 2)), {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2), "bias": False}),
+    (
+        "Conv2d",
+        (2, 3, 6, 7),
+        (3, 4, (3, 2)),
+        {"stride": (2, 1), "padding": (1, 2), "dilation": (1, 2), "bias": False},
+    ),
     ("Conv2d", (2, 4, 6, 7), (4, 6, 3), {"groups": 2, "padding": 1}),
     ("Conv2d", (2, 4, 6, 7), (4, 4, 3), {"groups": 4, "padding": 1}),
     ("Conv2d", (2, 4, 6, 7), (4, 4, 3), {"groups": 4, "stride": 2}),
@@ -42,8 +50,18 @@ CONVOLUTIONS = [
     ("Conv3d", (1, 2, 4, 5, 3), (2, 3, 2), {"stride": (1, 2, 1), "padding": 1}),
     ("ConvTranspose1d", (2, 3, 5), (3, 4, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
     ("ConvTranspose2d", (2, 3, 4, 5), (3, 4, 3), {}),
-    ("ConvTranspose2d", (2, 4, 4, 5), (4, 6, 3), {"stride": 2, "padding": 1, "output_padding": 1, "groups": 2}),
-    ("ConvTranspose2d", (2, 4, 4, 5), (4, 4, (3, 2)), {"stride": (3, 1), "dilation": 2, "groups": 4, "bias": False}),
+    (
+        "ConvTranspose2d",
+        (2, 4, 4, 5),
+        (4, 6, 3),
+        {"stride": 2, "padding": 1, "output_padding": 1, "groups": 2},
+    ),
+    (
+        "ConvTranspose2d",
+        (2, 4, 4, 5),
+        (4, 4, (3, 2)),
+        {"stride": (3, 1), "dilation": 2, "groups": 4, "bias": False},
+    ),
     ("ConvTranspose2d", (3, 4, 5), (3, 4, 3), {"padding": 2}),
     ("ConvTranspose3d", (1, 2, 3, 3, 2), (2, 3, 2), {"stride": 2}),
 ]
@@ -75,7 +93,11 @@ def test_output_size_chooses_the_padding(torch):
         ("Unfold", (2, 3, 5, 6), {"kernel_size": (2, 3), "padding": 1, "stride": (1, 2), "dilation": (2, 1)}),
         ("Unfold", (3, 5, 6), {"kernel_size": 2}),
         ("Fold", (2, 12, 12), {"output_size": (4, 5), "kernel_size": 2}),
-        ("Fold", (2, 12, 9), {"output_size": (4, 5), "kernel_size": (2, 3), "padding": (1, 0), "stride": (2, 1)}),
+        (
+            "Fold",
+            (2, 12, 9),
+            {"output_size": (4, 5), "kernel_size": (2, 3), "padding": (1, 0), "stride": (2, 1)},
+        ),
         ("Fold", (12, 12), {"output_size": (4, 5), "kernel_size": 2}),
     ],
 )
@@ -96,7 +118,9 @@ def test_against_differences(shape, kernel, settings, transposed):
     function = getattr(F, f"conv{'_transpose' * transposed}{len(shape) - 2}d")
     made = kernel[1] * settings.get("groups", 1) if transposed else kernel[0]
     channels = kernel[0] if transposed else shape[1]
-    x, w, b = (ft.tensor(a, requires_grad=True) for a in arrays((shape[0], channels, *shape[2:]), kernel, (made,)))
+    x, w, b = (
+        ft.tensor(a, requires_grad=True) for a in arrays((shape[0], channels, *shape[2:]), kernel, (made,))
+    )
     run = lambda *operands: function(*operands, **settings)
     assert ft.autograd.gradcheck(run, (x, w, b), check_forward_ad=True)
     assert ft.autograd.gradgradcheck(run, (x, w, b))
@@ -109,7 +133,10 @@ def test_vmap(shape, kernel, settings, batched, transposed):
     function = getattr(F, f"conv{'_transpose' * transposed}{len(shape) - 2}d")
     made = kernel[1] * settings.get("groups", 1) if transposed else kernel[0]
     shapes = (shape[0], kernel[0] if transposed else shape[1], *shape[2:]), kernel, (made,)
-    operands = [ft.tensor(a) for a in arrays(*[s if d is None else (3, *s) for s, d in zip(shapes, batched, strict=True)])]
+    operands = [
+        ft.tensor(a)
+        for a in arrays(*[s if d is None else (3, *s) for s, d in zip(shapes, batched, strict=True)])
+    ]
 
     def total(*operands: Any) -> Any:
         return (function(*operands, **settings) ** 2).sum()
@@ -119,7 +146,9 @@ def test_vmap(shape, kernel, settings, batched, transposed):
         for k in range(3):
             one = run(*[x if d is None else x.unbind()[k] for x, d in zip(operands, batched, strict=True)])
             for f, o in zip(
-                found if isinstance(found, tuple) else (found,), one if isinstance(one, tuple) else (one,), strict=True
+                found if isinstance(found, tuple) else (found,),
+                one if isinstance(one, tuple) else (one,),
+                strict=True,
             ):
                 np.testing.assert_allclose(f[k].numpy(), o.numpy(), rtol=1e-9, atol=1e-9)
 
@@ -177,5 +206,7 @@ def test_errors(torch, run):
 
 
 def test_dtypes_that_differ_are_named():
-    with pytest.raises(RuntimeError, match=r"Input type .*float64.* weight type .*float32.* should be the same.*to\(weight"):
+    with pytest.raises(
+        RuntimeError, match=r"Input type .*float64.* weight type .*float32.* should be the same.*to\(weight"
+    ):
         ft.nn.Conv2d(1, 1, 1)(ft.zeros(1, 1, 2, 2, dtype=ft.float64))

@@ -67,7 +67,9 @@ def test_weighted_bags(torch):
 
 def test_from_pretrained():
     table = ft.tensor(arrays((4, 2))[0])
-    frozen, trained = (ft.nn.Embedding.from_pretrained(table, freeze=freeze, padding_idx=2) for freeze in (True, False))
+    frozen, trained = (
+        ft.nn.Embedding.from_pretrained(table, freeze=freeze, padding_idx=2) for freeze in (True, False)
+    )
     assert (frozen.weight.requires_grad, trained.weight.requires_grad, frozen.padding_idx) == (False, True, 2)
     assert frozen(ft.tensor([3])).tolist() == table.tolist()[3:]
     assert not ft.nn.EmbeddingBag.from_pretrained(table).weight.requires_grad
@@ -83,7 +85,9 @@ def test_against_differences():
     ):
         assert ft.autograd.gradcheck(run, weight, check_forward_ad=True)
         assert ft.autograd.gradgradcheck(run, weight)
-    assert ft.autograd.gradcheck(lambda w, s: F.embedding_bag(indices, w, mode="sum", per_sample_weights=s), (weight, scale))
+    assert ft.autograd.gradcheck(
+        lambda w, s: F.embedding_bag(indices, w, mode="sum", per_sample_weights=s), (weight, scale)
+    )
 
 
 @pytest.mark.parametrize("batched", [(0, None), (None, 0), (0, 0)])
@@ -113,7 +117,9 @@ ERRORS = [
     lambda t: t.nn.functional.embedding_bag(t.tensor([1, 2]), t.zeros(5, 3), t.tensor([0, 3])),
     lambda t: t.nn.functional.embedding_bag(t.tensor([[1, 2]]), t.zeros(5, 3), t.tensor([0])),
     lambda t: t.nn.functional.embedding_bag(t.tensor([[1, 2]]), t.zeros(5, 3), mode="some"),
-    lambda t: t.nn.functional.embedding_bag(t.tensor([[1, 2]]), t.zeros(5, 3), per_sample_weights=t.ones(1, 2)),
+    lambda t: t.nn.functional.embedding_bag(
+        t.tensor([[1, 2]]), t.zeros(5, 3), per_sample_weights=t.ones(1, 2)
+    ),
 ]
 
 

@@ -1,4 +1,6 @@
-"""Losses: against the original, with all reductions and options; their derivatives against differences, in all modes."""
+"""Losses: against the original, with all reductions and options; their derivatives against differences, in
+all modes.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,11 @@ def test_as_the_original(torch: Any, name: str, settings: dict[str, Any], inputs
         libraries = {id(ft.nn): ft, id(torch.nn): torch}
         make = lambda nn: made(libraries[id(nn)], name, settings, reduction)
         check_layer(
-            torch, make, inputs, call=call(name), second=name not in ONCE and settings.get("beta") != 0 and settings.get("p") != 1
+            torch,
+            make,
+            inputs,
+            call=call(name),
+            second=name not in ONCE and settings.get("beta") != 0 and settings.get("p") != 1,
         )
 
 
@@ -116,7 +122,9 @@ def test_derivatives(name: str, settings: dict[str, Any], inputs: list[np.ndarra
     check_directions(lambda x: call(name)(loss, x, *rest), x.numpy())
 
 
-@pytest.mark.parametrize("name", ["MSELoss", "CrossEntropyLoss", "NLLLoss", "BCEWithLogitsLoss", "SmoothL1Loss", "KLDivLoss"])
+@pytest.mark.parametrize(
+    "name", ["MSELoss", "CrossEntropyLoss", "NLLLoss", "BCEWithLogitsLoss", "SmoothL1Loss", "KLDivLoss"]
+)
 def test_gradients_of_each_example(name: str) -> None:
     loss = getattr(ft.nn, name)(reduction="sum")
     target = ft.tensor(CLASSES if name in ("CrossEntropyLoss", "NLLLoss") else Q)
@@ -130,7 +138,9 @@ def test_examples_that_differ_in_one_operand_alone() -> None:
     F, x = ft.nn.functional, ft.tensor(X)
     targets = ft.tensor(np.stack([CLASSES, CLASSES[::-1].copy()]))
     each = ft.func.vmap(lambda t: ft.func.grad(lambda x: F.cross_entropy(x, t))(x))(targets)
-    np.testing.assert_allclose(each[1].numpy(), ft.func.grad(lambda x: F.cross_entropy(x, targets[1]))(x).numpy())
+    np.testing.assert_allclose(
+        each[1].numpy(), ft.func.grad(lambda x: F.cross_entropy(x, targets[1]))(x).numpy()
+    )
     each = ft.func.vmap(lambda y: ft.func.grad(lambda x: F.mse_loss(x, y))(x))(ft.tensor(np.stack([Y, Z])))
     np.testing.assert_allclose(each[1].numpy(), 2 * (X - Z) / X.size)
 
@@ -144,7 +154,9 @@ def test_single_precision_and_extremes(torch: Any) -> None:
         loss = F.cross_entropy(t, target, reduction="none")
         logits = F.binary_cross_entropy_with_logits(t[0], library.tensor([0.0, 1.0, 0.5]), reduction="none")
         empty = F.cross_entropy(t, library.full((3,), -100))
-        certain = F.binary_cross_entropy(library.tensor([0.0, 1.0]), library.tensor([1.0, 0.0]), reduction="none")
+        certain = F.binary_cross_entropy(
+            library.tensor([0.0, 1.0]), library.tensor([1.0, 0.0]), reduction="none"
+        )
         none = F.mse_loss(library.zeros(0), library.zeros(0))
         (loss.sum() + logits.sum()).backward()
         into += [v.detach().numpy() for v in (loss, logits, empty, certain, none, t.grad)]
@@ -163,7 +175,13 @@ def test_distances(torch: Any) -> None:
         lambda t, x, y: t.nn.functional.normalize(x * 1e-14),
         lambda t, x, y: t.nn.functional.pdist(x),
     ):
-        check_layer(torch, lambda nn: nn.Identity(), [X, Y], call=lambda layer, x, y: run(_library(x), x, y), second=False)
+        check_layer(
+            torch,
+            lambda nn: nn.Identity(),
+            [X, Y],
+            call=lambda layer, x, y: run(_library(x), x, y),
+            second=False,
+        )
 
 
 def _library(x: Any) -> Any:
@@ -183,7 +201,8 @@ def test_ctc(torch: Any, reduction: str, row: bool) -> None:
         lambda nn: nn.CTCLoss(reduction=reduction),
         [scores, targets, np.array([7, 5, 6]), lengths],
         second=False,
-        call=lambda loss, x, *rest: loss(x.log_softmax(2), *rest),  # without it the original's gradient is another
+        # without it the original's gradient is another
+        call=lambda loss, x, *rest: loss(x.log_softmax(2), *rest),
     )
 
 
@@ -196,7 +215,9 @@ def test_ctc_of_impossible_targets(torch: Any) -> None:
     log_probs = np.log(np.full((2, 1, 3), 1 / 3))
     for zero in (False, True):
         inputs = [log_probs, np.array([[1, 1]]), np.array([2]), np.array([2])]
-        found, expected = [lib.nn.CTCLoss(zero_infinity=zero)(*[lib.tensor(x) for x in inputs]).item() for lib in (ft, torch)]
+        found, expected = [
+            lib.nn.CTCLoss(zero_infinity=zero)(*[lib.tensor(x) for x in inputs]).item() for lib in (ft, torch)
+        ]
         assert found == expected
 
 

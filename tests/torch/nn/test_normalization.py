@@ -1,4 +1,6 @@
-"""Normalization and dropout: against the original; derivatives against differences; statistics; the same random stream."""
+"""Normalization and dropout: against the original; derivatives against differences; statistics; the same
+random stream.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[int, ...]]] = [
     ("LocalResponseNorm", (2,), {"alpha": 0.5}, (2, 3, 2, 2)),
 ]
 IDS = [f"{name}-{k}" for k, (name, *_) in enumerate(LAYERS)]
-COMPOSED = ("InstanceNorm1d",)  # of several nodes in the original: for one example the last of them is another
+# of several nodes in the original: for one example the last of them is another
+COMPOSED = ("InstanceNorm1d",)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,9 @@ def test_as_the_original(torch: Any, name: str, args: Any, settings: Any, shape:
 
 @pytest.mark.parametrize(("name", "args", "settings", "shape"), LAYERS, ids=IDS)
 def test_derivatives(name: str, args: Any, settings: Any, shape: Any) -> None:
-    layer = made(ft, name, args, {**settings, **({"track_running_stats": False} if "Norm" in name[-6:-2] else {})}).double()
+    layer = made(
+        ft, name, args, {**settings, **({"track_running_stats": False} if "Norm" in name[-6:-2] else {})}
+    ).double()
     (x,) = arrays(shape)
     check_directions(layer, x)
     rows = ft.tensor(np.stack([x, 2 * x + 1]))
@@ -76,7 +81,9 @@ def test_derivatives(name: str, args: Any, settings: Any, shape: Any) -> None:
     np.testing.assert_allclose(each[1].detach().numpy(), layer(rows[1]).detach().numpy())
 
 
-@pytest.mark.parametrize(("name", "args", "settings", "shape"), LAYERS[:4] + LAYERS[13:14], ids=IDS[:4] + IDS[13:14])
+@pytest.mark.parametrize(
+    ("name", "args", "settings", "shape"), LAYERS[:4] + LAYERS[13:14], ids=IDS[:4] + IDS[13:14]
+)
 def test_running_statistics(torch: Any, name: str, args: Any, settings: Any, shape: Any) -> None:
     states = []
     for library in (ft, torch):
@@ -92,14 +99,20 @@ def test_running_statistics(torch: Any, name: str, args: Any, settings: Any, sha
         np.testing.assert_allclose(value, states[1][key], rtol=1e-5, atol=1e-6, err_msg=key)
 
 
-@pytest.mark.parametrize(("name", "shape"), [("BatchNorm1d", (5, 3)), ("LayerNorm", (5, 3)), ("RMSNorm", (5, 3))])
+@pytest.mark.parametrize(
+    ("name", "shape"), [("BatchNorm1d", (5, 3)), ("LayerNorm", (5, 3)), ("RMSNorm", (5, 3))]
+)
 def test_ensembles(name: str, shape: Any) -> None:
     settings = {"track_running_stats": False} if name == "BatchNorm1d" else {}
     layers = [made(ft, name, (3,), settings) for _ in range(2)]
     parameters, _ = ft.func.stack_module_state(layers)
     x = ft.tensor(arrays(shape, dtype=np.float32)[0])
-    each = ft.func.vmap(lambda p: ft.func.functional_call(layers[0], p, (x,)))({k: 2 * p for k, p in parameters.items()})
-    np.testing.assert_allclose(each[1].detach().numpy(), 2 * layers[1](x).detach().numpy(), rtol=1e-5, atol=1e-6)
+    each = ft.func.vmap(lambda p: ft.func.functional_call(layers[0], p, (x,)))(
+        {k: 2 * p for k, p in parameters.items()}
+    )
+    np.testing.assert_allclose(
+        each[1].detach().numpy(), 2 * layers[1](x).detach().numpy(), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_statistics_of_many_examples_at_once_are_refused() -> None:
@@ -122,7 +135,9 @@ except RuntimeError as error: print(error)
 def test_statistics_of_a_functional_call_are_its_own() -> None:
     layer = ft.nn.BatchNorm1d(2)
     buffers = {k: v.clone() for k, v in layer.named_buffers()}
-    ft.func.functional_call(layer, {**dict(layer.named_parameters()), **buffers}, ft.tensor([[1.0, 2.0], [3.0, 5.0]]))
+    ft.func.functional_call(
+        layer, {**dict(layer.named_parameters()), **buffers}, ft.tensor([[1.0, 2.0], [3.0, 5.0]])
+    )
     assert layer.running_mean.tolist() == [0.0, 0.0]
     assert buffers["running_mean"].tolist() != [0.0, 0.0]
 
@@ -143,7 +158,9 @@ DROPOUTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "settings", "shape"), DROPOUTS, ids=[f"{d[0]}-{k}" for k, d in enumerate(DROPOUTS)])
+@pytest.mark.parametrize(
+    ("name", "settings", "shape"), DROPOUTS, ids=[f"{d[0]}-{k}" for k, d in enumerate(DROPOUTS)]
+)
 def test_dropout(torch: Any, name: str, settings: Any, shape: Any) -> None:
     def call(layer: Any, x: Any) -> Any:
         (ft if isinstance(x, ft.Tensor) else torch).manual_seed(3)

@@ -56,7 +56,9 @@ CALLS = [
 def test_functions(torch, margins, mode, value):
     found = []
     for library in (ft, torch):
-        x = library.tensor(arrays((2, 3, 4) if len(margins) > 2 or mode == "constant" else (3, 4))[0], requires_grad=True)
+        x = library.tensor(
+            arrays((2, 3, 4) if len(margins) > 2 or mode == "constant" else (3, 4))[0], requires_grad=True
+        )
         out = library.nn.functional.pad(x, margins, mode, value)
         found.append(([out], gradients(library, out, [x], True)))
     for mine, other in zip(*found, strict=True):
@@ -102,7 +104,9 @@ def test_errors(torch, run):
     check_errors(torch, run)
 
 
-@pytest.mark.parametrize(("mode", "words"), [("reflect", "less than the corresponding"), ("circular", "more than once")])
+@pytest.mark.parametrize(
+    ("mode", "words"), [("reflect", "less than the corresponding"), ("circular", "more than once")]
+)
 def test_padding_that_is_too_wide(mode, words):
     with pytest.raises(RuntimeError, match=words):
         F.pad(ft.zeros(2, 3), (4, 0), mode)

@@ -58,7 +58,12 @@ def test_layers(torch, kind, shape, sizes, settings):
 def test_unpooling(torch):
     places = np.array([[[[0, 3], [9, 14]]]])
     check_layer(torch, lambda nn: nn.MaxUnpool2d(2), arrays((1, 1, 2, 2), places))
-    check_layer(torch, lambda nn: nn.MaxUnpool2d(2), arrays((1, 1, 2, 2), places), call=lambda m, x, i: m(x, i, (1, 1, 5, 4)))
+    check_layer(
+        torch,
+        lambda nn: nn.MaxUnpool2d(2),
+        arrays((1, 1, 2, 2), places),
+        call=lambda m, x, i: m(x, i, (1, 1, 5, 4)),
+    )
 
 
 @pytest.mark.parametrize("settings", [{}, {"stride": 1, "padding": 1}, {"dilation": 2, "stride": 1}])
@@ -79,7 +84,10 @@ def test_ties_and_what_is_no_number(torch, settings):
 
 def test_integers_and_single_precision_stay(torch):
     x = np.arange(32).reshape(2, 1, 4, 4)
-    assert F.max_pool2d(ft.tensor(x), 3, 1, 1).tolist() == torch.nn.functional.max_pool2d(torch.tensor(x), 3, 1, 1).tolist()
+    assert (
+        F.max_pool2d(ft.tensor(x), 3, 1, 1).tolist()
+        == torch.nn.functional.max_pool2d(torch.tensor(x), 3, 1, 1).tolist()
+    )
     for pool in (F.avg_pool2d, F.max_pool2d):
         t = ft.tensor(x, dtype=ft.float32, requires_grad=True)
         out = pool(t, 3, 1, 1)
@@ -111,7 +119,9 @@ def test_vmap(run):
     for function in (run, ft.func.grad(lambda x: (run(x) ** 2).sum())):
         found = ft.func.vmap(function)(x)
         for k in range(3):
-            np.testing.assert_allclose(found[k].numpy(), function(x.unbind()[k]).numpy(), rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(
+                found[k].numpy(), function(x.unbind()[k]).numpy(), rtol=1e-12, atol=1e-12
+            )
 
 
 @pytest.mark.parametrize("run", CALLS[:-1])

@@ -1,4 +1,6 @@
-"""Recurrent layers: against the original over a table of settings; derivatives against differences; vmap; packed sequences."""
+"""Recurrent layers: against the original over a table of settings; derivatives against differences; vmap;
+packed sequences.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +45,14 @@ def test_states_and_single_sequences(torch, kind, settings):
     def call(layer: Any, x: Any, *hx: Any) -> Any:
         return layer(x, hx if kind == "LSTM" else hx[0])
 
-    check_layer(torch, lambda nn: getattr(nn, kind)(2, 3, **settings), arrays((4, 2), *states), call=call, nodes=False)
+    check_layer(
+        torch, lambda nn: getattr(nn, kind)(2, 3, **settings), arrays((4, 2), *states), call=call, nodes=False
+    )
 
 
-@pytest.mark.parametrize(("kind", "settings"), [("RNN", {"nonlinearity": "relu"}), ("LSTM", {"proj_size": 2}), ("GRU", {})])
+@pytest.mark.parametrize(
+    ("kind", "settings"), [("RNN", {"nonlinearity": "relu"}), ("LSTM", {"proj_size": 2}), ("GRU", {})]
+)
 @pytest.mark.parametrize("in_order", [True, False])
 def test_packed_sequences(torch, kind, settings, in_order):
     lengths = np.array([4, 2, 2, 1] if in_order else [2, 4, 1, 2])
@@ -80,12 +86,24 @@ def test_cells(torch, kind, settings, given, lead):
     def call(cell: Any, x: Any, *hx: Any) -> Any:
         return cell(x, (hx if kind == "LSTMCell" else hx[0]) if given else None)
 
-    check_layer(torch, lambda nn: getattr(nn, kind)(2, 4, **settings), arrays((*lead, 2), *states), call=call, nodes=False)
+    check_layer(
+        torch,
+        lambda nn: getattr(nn, kind)(2, 4, **settings),
+        arrays((*lead, 2), *states),
+        call=call,
+        nodes=False,
+    )
 
 
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
 def test_single_precision_stays(torch, kind):
-    check_layer(torch, lambda nn: getattr(nn, kind)(2, 3), arrays((4, 3, 2), dtype=np.float32), second=False, tolerance=1e-5)
+    check_layer(
+        torch,
+        lambda nn: getattr(nn, kind)(2, 3),
+        arrays((4, 3, 2), dtype=np.float32),
+        second=False,
+        tolerance=1e-5,
+    )
 
 
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])

@@ -47,7 +47,9 @@ def torch() -> Any:
     return pytest.importorskip("torch", reason="the original is not installed")
 
 
-@pytest.mark.parametrize(("name", "args", "settings", "shape"), LAYERS, ids=[f"{x[0]}-{k}" for k, x in enumerate(LAYERS)])
+@pytest.mark.parametrize(
+    ("name", "args", "settings", "shape"), LAYERS, ids=[f"{x[0]}-{k}" for k, x in enumerate(LAYERS)]
+)
 def test_as_the_original(torch: Any, name: str, args: Any, settings: Any, shape: Any) -> None:
     make = lambda nn: getattr(nn, name)(*args, **settings)
     check_layer(torch, make, arrays(shape), tolerance=2e-6 if "mode" in settings else 1e-9)

@@ -11,7 +11,8 @@ import funcgrad.torch as ft
 from tests.torch.nn.layers import arrays, check_errors, check_layer
 
 SIZES = {"d_model": 4, "nhead": 2, "dim_feedforward": 6, "dropout": 0.0}
-pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")  # what the original says of its own speed
+# what the original says of its own speed
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 CAUSAL = np.triu(np.full((3, 3), -np.inf), 1)
 PADDING = np.array([[False, False, True], [False, True, True]])
 
@@ -42,13 +43,24 @@ def test_encoder_layers(torch, settings):
 def test_decoder_layers(torch, settings):
     make = lambda nn: nn.TransformerDecoderLayer(**SIZES, **settings)
     second = (2, 3, 4) if "batch_first" in settings else (5, 2, 4)
-    check_layer(torch, make, arrays((2, 2, 4) if "batch_first" in settings else (3, 2, 4), second), second=False, nodes=False)
+    check_layer(
+        torch,
+        make,
+        arrays((2, 2, 4) if "batch_first" in settings else (3, 2, 4), second),
+        second=False,
+        nodes=False,
+    )
 
 
 def test_masked_stacks(torch):
     def encoded(m: Any, x: Any) -> Any:
         t = library_of(x, torch)
-        return m(x, mask=t.tensor(CAUSAL), src_key_padding_mask=t.tensor(np.where(PADDING, -np.inf, 0)), is_causal=True)
+        return m(
+            x,
+            mask=t.tensor(CAUSAL),
+            src_key_padding_mask=t.tensor(np.where(PADDING, -np.inf, 0)),
+            is_causal=True,
+        )
 
     def decoded(m: Any, x: Any, memory: Any) -> Any:
         t = library_of(x, torch)
@@ -61,7 +73,9 @@ def test_masked_stacks(torch):
         return nn.TransformerDecoder(nn.TransformerDecoderLayer(**SIZES), 2)
 
     check_layer(torch, encoder, arrays((3, 2, 4)), call=encoded, second=False, nodes=False, tolerance=1e-8)
-    check_layer(torch, decoder, arrays((3, 2, 4), (3, 2, 4)), call=decoded, second=False, nodes=False, tolerance=1e-8)
+    check_layer(
+        torch, decoder, arrays((3, 2, 4), (3, 2, 4)), call=decoded, second=False, nodes=False, tolerance=1e-8
+    )
 
 
 @pytest.mark.parametrize("settings", [{}, {"batch_first": True, "norm_first": True, "bias": False}])

@@ -120,7 +120,9 @@ def test_programs(name: str, same: Any) -> None:
 
 def test_gradients_of_a_functional_call() -> None:
     layer, x = ft.nn.Linear(2, 1), ft.tensor([2.0, 3.0])
-    found = ft.func.grad(lambda p: ft.func.functional_call(layer, p, (x,)).sum())(dict(layer.named_parameters()))
+    found = ft.func.grad(lambda p: ft.func.functional_call(layer, p, (x,)).sum())(
+        dict(layer.named_parameters())
+    )
     assert {k: v.tolist() for k, v in found.items()} == {"weight": [[2.0, 3.0]], "bias": [1.0]}
     stacked, buffers = ft.func.stack_module_state([ft.nn.Linear(2, 1) for _ in range(3)])
     out = ft.func.vmap(lambda p, b: ft.func.functional_call(layer, (p, b), (x,)))(stacked, buffers)
@@ -183,10 +185,14 @@ def test_fused_layers_do_the_same() -> None:
     norm(conv(ft.randn(4, 2, 5, 5)))
     x = ft.randn(1, 2, 4, 4)
     fused = ft.nn.utils.fuse_conv_bn_eval(conv.eval(), norm.eval())
-    np.testing.assert_allclose(fused(x).detach().numpy(), norm(conv(x)).detach().numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        fused(x).detach().numpy(), norm(conv(x)).detach().numpy(), rtol=1e-4, atol=1e-5
+    )
     linear, norm = ft.nn.Linear(3, 2).eval(), ft.nn.BatchNorm1d(2, affine=False).eval()
     fused = ft.nn.utils.fuse_linear_bn_eval(linear, norm)
-    np.testing.assert_allclose(fused(ft.ones(1, 3)).detach().numpy(), norm(linear(ft.ones(1, 3))).detach().numpy(), rtol=1e-5)
+    np.testing.assert_allclose(
+        fused(ft.ones(1, 3)).detach().numpy(), norm(linear(ft.ones(1, 3))).detach().numpy(), rtol=1e-5
+    )
     with pytest.raises(AssertionError, match="only for eval"):
         ft.nn.utils.fuse_linear_bn_eval(linear.train(), norm)
 

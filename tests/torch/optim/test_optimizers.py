@@ -76,7 +76,9 @@ def test_twenty_steps_are_those_of_the_original(original, name, options, dtype):
         assert list(entry) == list(wanted)
         for key, value in wanted.items():
             assert str(entry[key].dtype) == str(value.dtype)
-            np.testing.assert_allclose(array(entry[key]), array(value), rtol=max(tolerance, 3e-7), atol=tolerance)
+            np.testing.assert_allclose(
+                array(entry[key]), array(value), rtol=max(tolerance, 3e-7), atol=tolerance
+            )
 
 
 @pytest.mark.parametrize(("name", "options"), CASES[1::3])
@@ -140,7 +142,9 @@ def test_a_step_is_a_write():
         loss.backward()
 
 
-@pytest.mark.parametrize("look", [lambda w: w.detach(), lambda w: w.detach().numpy(), lambda w: w.detach()[0]])
+@pytest.mark.parametrize(
+    "look", [lambda w: w.detach(), lambda w: w.detach().numpy(), lambda w: w.detach()[0]]
+)
 def test_memory_that_is_looked_at_is_written_to_and_not_copied(look):
     w = ft.ones(200, 200, requires_grad=True)
     other = look(w)
@@ -337,7 +341,10 @@ def lbfgs_trace(torch, options):
 @pytest.mark.parametrize(
     "options",
     [{"lr": 0.001}, {"lr": 0.002, "max_eval": 5}, {"line_search_fn": "strong_wolfe"}]
-    + [{"line_search_fn": "strong_wolfe", "lr": lr, "history_size": 3, "max_iter": n} for lr, n in ((0.1, 20), (30.0, 7))],
+    + [
+        {"line_search_fn": "strong_wolfe", "lr": lr, "history_size": 3, "max_iter": n}
+        for lr, n in ((0.1, 20), (30.0, 7))
+    ],
 )
 def test_lbfgs_tries_the_same_points(original, options):
     seen, returned, x, state = lbfgs_trace(ft, options)

@@ -28,12 +28,16 @@ SCHEDULES = {
         o, [0.5, 0.4], epochs=5, steps_per_epoch=6, three_phase=True, anneal_strategy="linear"
     ),
     "sequential": lambda L, o: L.SequentialLR(
-        o, [L.LinearLR(o, 0.1, total_iters=4), L.ExponentialLR(o, 0.9), L.CosineAnnealingWarmRestarts(o, 3)], [4, 9]
+        o,
+        [L.LinearLR(o, 0.1, total_iters=4), L.ExponentialLR(o, 0.9), L.CosineAnnealingWarmRestarts(o, 3)],
+        [4, 9],
     ),
     "nested": lambda L, o: L.SequentialLR(
         o, [L.SequentialLR(o, [L.ConstantLR(o, 0.1, 2), L.StepLR(o, 2)], [3]), L.CosineAnnealingLR(o, 5)], [7]
     ),
-    "chained": lambda L, o: L.ChainedScheduler([L.ConstantLR(o, 0.5, 4), L.ExponentialLR(o, 0.9), L.CosineAnnealingLR(o, 9)]),
+    "chained": lambda L, o: L.ChainedScheduler(
+        [L.ConstantLR(o, 0.5, 4), L.ExponentialLR(o, 0.9), L.CosineAnnealingLR(o, 9)]
+    ),
 }
 MEASURES = [1, 0.9, 0.9, 0.9, 0.9, 0.95, 0.5, 0.5, 0.5, 0.5, 0.5, 0.7, 0.2, 0.1, 0.1, 0.1, 0.1] * 2
 
@@ -45,7 +49,9 @@ def original():
 
 def optimizer_of(torch, name):
     first, second = (torch.ones(2, requires_grad=True) for _ in range(2))
-    return getattr(torch.optim, name)([{"params": [first]}, {"params": [second], "lr": 0.3}], lr=0.1, **MOMENTUM.get(name, {}))
+    return getattr(torch.optim, name)(
+        [{"params": [first]}, {"params": [second], "lr": 0.3}], lr=0.1, **MOMENTUM.get(name, {})
+    )
 
 
 MOMENTUM = {"SGD": {"momentum": 0.9}}
@@ -143,7 +149,9 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_original_says_the_same(same, program):
-    same(f"w = torch.ones(2, requires_grad=True)\no = torch.optim.SGD([w], lr=0.1)\nL = torch.optim.lr_scheduler\n{program}")
+    same(
+        f"w = torch.ones(2, requires_grad=True)\no = torch.optim.SGD([w], lr=0.1)\nL = torch.optim.lr_scheduler\n{program}"
+    )
 
 
 def test_the_right_order_does_not_warn():

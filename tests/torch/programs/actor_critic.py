@@ -1,4 +1,5 @@
 """Actor and critic in a corridor of five places."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

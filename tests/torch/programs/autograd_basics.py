@@ -1,4 +1,5 @@
 """Gradients: a graph, leaves, vector-Jacobian products, accumulation."""
+
 import torch
 
 x, y = torch.ones(5), torch.zeros(3)

@@ -1,4 +1,5 @@
 """Tags of words by a bidirectional LSTM and a conditional random field."""
+
 import torch
 import torch.nn as nn
 
@@ -19,7 +20,10 @@ class BiLSTM_CRF(nn.Module):
     def __init__(self, vocab, tags, hidden):
         super().__init__()
         self.hidden, self.tags, self.size = hidden, tags, len(tags)
-        self.embeds, self.lstm = nn.Embedding(vocab, 5), nn.LSTM(5, hidden // 2, num_layers=1, bidirectional=True)
+        self.embeds, self.lstm = (
+            nn.Embedding(vocab, 5),
+            nn.LSTM(5, hidden // 2, num_layers=1, bidirectional=True),
+        )
         self.hidden2tag = nn.Linear(hidden, self.size)
         self.transitions = nn.Parameter(torch.randn(self.size, self.size))
         self.transitions.data[tags[START], :] = -10000
@@ -77,7 +81,10 @@ torch.manual_seed(1)
 tags = {"B": 0, "I": 1, "O": 2, START: 3, STOP: 4}
 model = BiLSTM_CRF(7, tags, 4)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05, weight_decay=1e-4)
-data = [(torch.tensor([0, 1, 2, 3]), torch.tensor([0, 1, 2, 2])), (torch.tensor([4, 5, 6]), torch.tensor([0, 2, 0]))]
+data = [
+    (torch.tensor([0, 1, 2, 3]), torch.tensor([0, 1, 2, 2])),
+    (torch.tensor([4, 5, 6]), torch.tensor([0, 2, 0])),
+]
 for epoch in range(6):
     for sentence, target in data:
         model.zero_grad()

@@ -1,4 +1,5 @@
 """A small convolutional classifier of images, trained by SGD with momentum."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -19,7 +20,9 @@ class Net(nn.Module):
 
 torch.manual_seed(0)
 images, labels = torch.rand(32, 3, 16, 16), torch.randint(0, 5, (32,))
-loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(images, labels), batch_size=8, shuffle=True)
+loader = torch.utils.data.DataLoader(
+    torch.utils.data.TensorDataset(images, labels), batch_size=8, shuffle=True
+)
 net, criterion = Net(), nn.CrossEntropyLoss()
 optimizer = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
 for epoch in range(3):

@@ -1,4 +1,5 @@
 """Names classified by their letters with a recurrent network written by hand."""
+
 import torch
 import torch.nn as nn
 
@@ -17,7 +18,11 @@ class RNN(nn.Module):
     def __init__(self, size, hidden, out):
         super().__init__()
         self.hidden = hidden
-        self.i2h, self.h2h, self.h2o = nn.Linear(size, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, out)
+        self.i2h, self.h2h, self.h2o = (
+            nn.Linear(size, hidden),
+            nn.Linear(hidden, hidden),
+            nn.Linear(hidden, out),
+        )
 
     def forward(self, x, hidden):
         hidden = torch.tanh(self.i2h(x) + self.h2h(hidden))

@@ -1,4 +1,5 @@
 """A generator and a discriminator with transposed convolutions and batch normalization."""
+
 import torch
 import torch.nn as nn
 
@@ -14,12 +15,17 @@ def weights_init(m):
 
 torch.manual_seed(999)
 G = nn.Sequential(
-    nn.ConvTranspose2d(8, 8, 4, 1, 0, bias=False), nn.BatchNorm2d(8), nn.ReLU(True),
-    nn.ConvTranspose2d(8, 1, 4, 2, 1, bias=False), nn.Tanh(),
+    nn.ConvTranspose2d(8, 8, 4, 1, 0, bias=False),
+    nn.BatchNorm2d(8),
+    nn.ReLU(True),
+    nn.ConvTranspose2d(8, 1, 4, 2, 1, bias=False),
+    nn.Tanh(),
 )
 D = nn.Sequential(
-    nn.Conv2d(1, 8, 4, 2, 1, bias=False), nn.LeakyReLU(0.2, inplace=True),
-    nn.Conv2d(8, 1, 4, 1, 0, bias=False), nn.Sigmoid(),
+    nn.Conv2d(1, 8, 4, 2, 1, bias=False),
+    nn.LeakyReLU(0.2, inplace=True),
+    nn.Conv2d(8, 1, 4, 1, 0, bias=False),
+    nn.Sigmoid(),
 )
 G.apply(weights_init)
 D.apply(weights_init)

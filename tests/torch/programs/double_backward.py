@@ -1,4 +1,5 @@
 """Functions with derivatives of their own, differentiated twice."""
+
 import torch
 
 
@@ -45,4 +46,6 @@ for f in (Square.apply, sinh):
     print(torch.autograd.gradcheck(f, x), torch.autograd.gradgradcheck(f, x))
     (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     print(first.detach(), torch.autograd.grad(first.sum(), x))
-print(torch.autograd.gradcheck(SquareBackward.apply, (torch.ones(2, dtype=torch.double, requires_grad=True), x)))
+print(
+    torch.autograd.gradcheck(SquareBackward.apply, (torch.ones(2, dtype=torch.double, requires_grad=True), x))
+)

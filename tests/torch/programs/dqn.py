@@ -1,4 +1,5 @@
 """Deep Q-learning from a memory of transitions, with a target network that follows slowly."""
+
 import random
 from collections import deque, namedtuple
 
@@ -27,9 +28,15 @@ memory = deque(maxlen=200)
 state = torch.rand(1, 3)
 for step in range(60):
     with torch.no_grad():
-        action = policy(state).max(1).indices.view(1, 1) if random.random() > 0.3 else torch.tensor([[random.randrange(2)]])
+        action = (
+            policy(state).max(1).indices.view(1, 1)
+            if random.random() > 0.3
+            else torch.tensor([[random.randrange(2)]])
+        )
     following = (state * 0.9 + 0.1 * action).clamp(0, 1) if step % 10 else None
-    memory.append(Transition(state, action, following, torch.tensor([state.sum().item() * (1 - 2 * action.item())])))
+    memory.append(
+        Transition(state, action, following, torch.tensor([state.sum().item() * (1 - 2 * action.item())]))
+    )
     state = following if following is not None else torch.rand(1, 3)
     if len(memory) < 16:
         continue

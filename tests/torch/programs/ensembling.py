@@ -1,4 +1,5 @@
 """Several models of one kind run at once, on one batch or on a batch each."""
+
 import copy
 
 import torch

@@ -1,10 +1,13 @@
 """Images changed along the sign of the gradient, to be misread."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
 torch.manual_seed(42)
-model = nn.Sequential(nn.Flatten(), nn.Linear(25, 20), nn.ReLU(), nn.Dropout(0.25), nn.Linear(20, 4), nn.LogSoftmax(dim=1))
+model = nn.Sequential(
+    nn.Flatten(), nn.Linear(25, 20), nn.ReLU(), nn.Dropout(0.25), nn.Linear(20, 4), nn.LogSoftmax(dim=1)
+)
 model.eval()
 images = torch.rand(30, 1, 5, 5)
 labels = model(images).argmax(1)
@@ -17,5 +20,5 @@ for epsilon in (0.0, 0.05, 0.1, 0.3):
         model.zero_grad()
         loss.backward()
         perturbed = torch.clamp(data + epsilon * data.grad.data.sign(), 0, 1)
-        correct += (model(perturbed).max(1, keepdim=True)[1].item() == target.item())
+        correct += model(perturbed).max(1, keepdim=True)[1].item() == target.item()
     print(epsilon, correct / 30)

@@ -1,4 +1,5 @@
 """Layers trained one by one: high goodness for right pairs, low for wrong ones."""
+
 import torch
 import torch.nn as nn
 
@@ -15,7 +16,9 @@ class Layer(nn.Linear):
     def learn(self, positive, negative):
         for _ in range(10):
             g_pos, g_neg = self(positive).pow(2).mean(1), self(negative).pow(2).mean(1)
-            loss = torch.log(1 + torch.exp(torch.cat([-g_pos + self.threshold, g_neg - self.threshold]))).mean()
+            loss = torch.log(
+                1 + torch.exp(torch.cat([-g_pos + self.threshold, g_neg - self.threshold]))
+            ).mean()
             self.opt.zero_grad()
             loss.backward()
             self.opt.step()

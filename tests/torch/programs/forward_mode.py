@@ -1,4 +1,5 @@
 """Forward mode: dual numbers, modules with tangents, custom functions, jvp."""
+
 import torch
 import torch.autograd.forward_ad as fwAD
 

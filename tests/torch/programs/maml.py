@@ -1,4 +1,5 @@
 """Learning to learn: a gradient through steps of gradient descent."""
+
 import torch
 from torch.func import grad, vmap
 

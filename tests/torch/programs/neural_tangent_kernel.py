@@ -1,4 +1,5 @@
 """The neural tangent kernel by Jacobians, and by products with them."""
+
 import torch
 import torch.nn as nn
 from torch.func import functional_call, jacrev, jvp, vjp, vmap

@@ -1,4 +1,5 @@
 """A classifier refactored step by step: tensors, a module, a dataset, a loader, validation."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn, optim

@@ -1,4 +1,5 @@
 """Weights that are made from others: symmetric, skew, orthogonal by the matrix exponential."""
+
 import torch
 import torch.nn as nn
 import torch.nn.utils.parametrize as parametrize

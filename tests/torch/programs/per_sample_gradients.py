@@ -1,4 +1,5 @@
 """The gradient of each example, by a loop and by vmap of grad."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -26,6 +27,9 @@ def compute_loss(params, buffers, sample, target):
 
 
 each = vmap(grad(compute_loss), in_dims=(None, None, 0, 0))(params, buffers, data, targets)
-loop = [torch.autograd.grad(F.nll_loss(model(x[None]), t[None]), list(model.parameters())) for x, t in zip(data, targets)]
+loop = [
+    torch.autograd.grad(F.nll_loss(model(x[None]), t[None]), list(model.parameters()))
+    for x, t in zip(data, targets)
+]
 for (name, found), expected in zip(each.items(), zip(*loop)):
     print(name, found.shape, torch.allclose(found, torch.stack(expected), atol=1e-6), found.norm().item())

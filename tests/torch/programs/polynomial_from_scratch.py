@@ -1,4 +1,5 @@
 """A cubic fitted to a sine: by hand, by autograd, by a Function, by modules and an optimizer."""
+
 import math
 
 import torch

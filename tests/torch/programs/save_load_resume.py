@@ -1,4 +1,7 @@
-"""States saved and loaded: of a model, of an optimizer, of a schedule; and a run that goes on as if nothing had happened."""
+"""States saved and loaded: of a model, of an optimizer, of a schedule; and a run that goes on as if nothing
+had happened.
+"""
+
 import io
 
 import torch

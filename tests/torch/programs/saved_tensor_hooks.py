@@ -1,4 +1,5 @@
 """What a graph saves: seen, packed into files, and put away."""
+
 import os
 import tempfile
 import uuid
@@ -23,7 +24,9 @@ class Disk:
 x = torch.linspace(0.5, 2, 4, requires_grad=True)
 y = x.exp()
 print(y.equal(y.grad_fn._saved_result), (x * x).grad_fn._saved_self is x)
-with torch.autograd.graph.saved_tensors_hooks(lambda t: Disk(t) if t.numel() > 2 else t, lambda v: v.load() if isinstance(v, Disk) else v):
+with torch.autograd.graph.saved_tensors_hooks(
+    lambda t: Disk(t) if t.numel() > 2 else t, lambda v: v.load() if isinstance(v, Disk) else v
+):
     z = (x * x).sin() * x
 print(len(os.listdir(directory)) > 0)
 z.sum().backward()

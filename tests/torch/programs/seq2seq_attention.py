@@ -1,4 +1,5 @@
 """Sequences reversed by an encoder and a decoder with additive attention."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,4 +1,5 @@
 """Pairs told alike or not by one network for both."""
+
 import torch
 import torch.nn as nn
 

@@ -1,4 +1,5 @@
 """Images that a network turns before it reads them."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

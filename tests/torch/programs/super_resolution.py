@@ -1,4 +1,5 @@
 """Sub-pixel convolution that doubles the size of images."""
+
 import torch
 import torch.nn as nn
 import torch.nn.init as init
@@ -8,7 +9,10 @@ class Net(nn.Module):
     def __init__(self, factor):
         super().__init__()
         self.relu = nn.ReLU()
-        self.conv1, self.conv2 = nn.Conv2d(1, 8, (5, 5), (1, 1), (2, 2)), nn.Conv2d(8, 4, (3, 3), (1, 1), (1, 1))
+        self.conv1, self.conv2 = (
+            nn.Conv2d(1, 8, (5, 5), (1, 1), (2, 2)),
+            nn.Conv2d(8, 4, (3, 3), (1, 1), (1, 1)),
+        )
         self.conv3, self.pixel_shuffle = nn.Conv2d(4, factor**2, 3, padding=1), nn.PixelShuffle(factor)
         init.orthogonal_(self.conv1.weight, init.calculate_gain("relu"))
         init.orthogonal_(self.conv2.weight, init.calculate_gain("relu"))

@@ -1,4 +1,5 @@
 """What a first tutorial shows of tensors: making, joining, products, writing in place, NumPy."""
+
 import numpy as np
 import torch
 

@@ -1,4 +1,5 @@
 """Sine waves continued by LSTM cells, trained by L-BFGS."""
+
 import torch
 import torch.nn as nn
 
@@ -31,6 +32,7 @@ x, y = data[:, :-1], data[:, 1:]
 model, criterion = Sequence().double(), nn.MSELoss()
 optimizer = torch.optim.LBFGS(model.parameters(), lr=0.8, max_iter=4)
 for step in range(2):
+
     def closure():
         optimizer.zero_grad()
         loss = criterion(model(x), y)

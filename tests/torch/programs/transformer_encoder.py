@@ -1,4 +1,5 @@
 """A transformer encoder with positions and a causal mask."""
+
 import math
 
 import torch
@@ -16,7 +17,7 @@ class PositionalEncoding(nn.Module):
         self.register_buffer("pe", pe)
 
     def forward(self, x):
-        return x + self.pe[:x.size(0)]
+        return x + self.pe[: x.size(0)]
 
 
 torch.manual_seed(0)

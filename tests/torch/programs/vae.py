@@ -1,4 +1,5 @@
 """A variational autoencoder."""
+
 import torch
 from torch import nn
 from torch.nn import functional as F

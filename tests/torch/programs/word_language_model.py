@@ -1,4 +1,5 @@
 """A language model of words: LSTM with tied weights, truncated backpropagation, clipped gradients."""
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -20,7 +21,9 @@ class RNNModel(nn.Module):
 
     def init_hidden(self, batch):
         weight = next(self.parameters())
-        return weight.new_zeros(self.layers, batch, self.size), weight.new_zeros(self.layers, batch, self.size)
+        return weight.new_zeros(self.layers, batch, self.size), weight.new_zeros(
+            self.layers, batch, self.size
+        )
 
 
 def batchify(data, batch):
@@ -39,7 +42,7 @@ for epoch in range(3):
     hidden = model.init_hidden(4)
     for i in range(0, train.size(0) - 1, 7):
         length = min(7, len(train) - 1 - i)
-        x, target = train[i:i + length], train[i + 1:i + 1 + length].view(-1)
+        x, target = train[i : i + length], train[i + 1 : i + 1 + length].view(-1)
         model.zero_grad()
         hidden = repackage(hidden)
         out, hidden = model(x, hidden)

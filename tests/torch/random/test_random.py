@@ -1,4 +1,6 @@
-"""Random numbers: the same as the original's for the same seed, distribution by distribution, and the stream's state."""
+"""Random numbers: the same as the original's for the same seed, distribution by distribution, and the
+stream's state.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,12 @@ REAL_DRAWS: dict[str, Callable[[Any, int, Any], Any]] = {
 }
 INDEX_DRAWS: dict[str, Callable[[Any, int, Any], Any]] = {
     "multinomial (exact)": lambda m, n, d: m.multinomial(m.linspace(0.1, 1, n, dtype=d), max(1, n // 2)),
-    "multinomial, with replacement (exact)": lambda m, n, d: m.multinomial(m.linspace(0.1, 1, n, dtype=d), n + 3, True),
-    "multinomial, rows (exact)": lambda m, n, d: m.multinomial(m.linspace(0.1, 1, 3 * n, dtype=d).reshape(3, n), 1),
+    "multinomial, with replacement (exact)": lambda m, n, d: m.multinomial(
+        m.linspace(0.1, 1, n, dtype=d), n + 3, True
+    ),
+    "multinomial, rows (exact)": lambda m, n, d: m.multinomial(
+        m.linspace(0.1, 1, 3 * n, dtype=d).reshape(3, n), 1
+    ),
     "poisson (exact)": lambda m, n, d: m.poisson(m.linspace(0.0, 30, n, dtype=d)),
     "randperm (exact)": lambda m, n, d: m.randperm(n),
     "normal of a size": lambda m, n, d: m.normal(3.0, 2.0, (n,), dtype=d),
@@ -45,7 +51,11 @@ INDEX_DRAWS: dict[str, Callable[[Any, int, Any], Any]] = {
 }
 CASES = [
     *[(name, draw, dtype) for name, draw in DRAWS.items() for dtype in TOLERANCE],
-    *[(name, draw, dtype) for name, draw in REAL_DRAWS.items() for dtype in ("float16", "float32", "float64")],
+    *[
+        (name, draw, dtype)
+        for name, draw in REAL_DRAWS.items()
+        for dtype in ("float16", "float32", "float64")
+    ],
     *[(name, draw, dtype) for name, draw in INDEX_DRAWS.items() for dtype in ("float32", "float64")],
 ]
 
@@ -65,7 +75,9 @@ def outcome(torch: Any, draw: Callable[..., Any], n: int, dtype: str) -> Any:
     return drawn.numpy(), torch.rand(1).item()
 
 
-@pytest.mark.parametrize(("name", "draw", "dtype"), CASES, ids=[f"{name}, {dtype}" for name, _, dtype in CASES])
+@pytest.mark.parametrize(
+    ("name", "draw", "dtype"), CASES, ids=[f"{name}, {dtype}" for name, _, dtype in CASES]
+)
 def test_same_numbers_as_the_original(original: Any, name: str, draw: Callable[..., Any], dtype: str) -> None:
     for n in SIZES:
         found, expected = outcome(ft, draw, n, dtype), outcome(original, draw, n, dtype)
@@ -95,7 +107,16 @@ def test_seeds(original: Any, seed: int) -> None:
     assert ft.rand(5).tolist() == original.rand(5).tolist()
 
 
-PROGRAMS = ["", "m.rand(3)", "m.randn(3)", "m.randn(4)", "m.rand(623)", "m.rand(624)", "m.rand(625)", "m.randn(5); m.rand(2)"]
+PROGRAMS = [
+    "",
+    "m.rand(3)",
+    "m.randn(3)",
+    "m.randn(4)",
+    "m.rand(623)",
+    "m.rand(624)",
+    "m.rand(625)",
+    "m.randn(5); m.rand(2)",
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -18,7 +18,19 @@ import pytest
 import funcgrad.torch as ft
 from funcgrad.torch.serialization.archive import STRUCTURE
 
-DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool"]
+DTYPES = [
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+]
 
 
 def saved(obj: Any, torch: Any = ft) -> io.BytesIO:
@@ -70,7 +82,9 @@ def test_arrays_come_back() -> None:
 
 
 def test_flags_come_back() -> None:
-    leaf, parameter = through_a_file([ft.ones(2, requires_grad=True), ft.nn.Parameter(ft.ones(2), requires_grad=False)])
+    leaf, parameter = through_a_file(
+        [ft.ones(2, requires_grad=True), ft.nn.Parameter(ft.ones(2), requires_grad=False)]
+    )
     assert leaf.requires_grad
     assert leaf.is_leaf
     assert isinstance(parameter, ft.nn.Parameter)
@@ -154,13 +168,17 @@ def test_a_module_comes_back_from_a_file_that_is_trusted() -> None:
     net[0].register_buffer("seen", net[0].weight.detach()[:1])  # shares the memory of a parameter
     file = io.BytesIO()
     ft.save({"net": net, "epoch": 3}, file)
-    with pytest.raises(pickle.UnpicklingError, match=r"weights_only=False.*add_safe_globals\(\[Sequential\]\)"):
+    with pytest.raises(
+        pickle.UnpicklingError, match=r"weights_only=False.*add_safe_globals\(\[Sequential\]\)"
+    ):
         ft.load(io.BytesIO(file.getvalue()))
     found = ft.load(io.BytesIO(file.getvalue()), weights_only=False)
     made = found["net"]
     assert (found["epoch"], repr(made)) == (3, repr(net))
     assert all(isinstance(p, ft.nn.Parameter) and p.requires_grad for p in made.parameters())
-    for (name, before), (again, after) in zip(net.state_dict().items(), made.state_dict().items(), strict=True):
+    for (name, before), (again, after) in zip(
+        net.state_dict().items(), made.state_dict().items(), strict=True
+    ):
         assert (name, before.tolist()) == (again, after.tolist())
     with ft.no_grad():
         made[0].weight.fill_(7.0)
@@ -217,7 +235,9 @@ def test_code_in_an_array_does_not_run(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("place", ["[4, [2], [1]]", "[0, [2], [5]]", "[-1, [2], [1]]", "[3, [2], [-1]]", "[0, [-2], [1]]"])
+@pytest.mark.parametrize(
+    "place", ["[4, [2], [1]]", "[0, [2], [5]]", "[-1, [2], [1]]", "[3, [2], [-1]]", "[0, [-2], [1]]"]
+)
 def test_a_tensor_outside_its_storage_is_refused(place: str) -> None:
     content = io.BytesIO()
     np.save(content, np.arange(5.0))
@@ -324,7 +344,9 @@ def test_copies_of_results() -> None:
         assert found.requires_grad
 
 
-@pytest.mark.parametrize("x", [ft.float32, ft.Size([2, 3]), ft.device("cpu"), ft.strided, ft.preserve_format], ids=str)
+@pytest.mark.parametrize(
+    "x", [ft.float32, ft.Size([2, 3]), ft.device("cpu"), ft.strided, ft.preserve_format], ids=str
+)
 def test_copies_of_what_tensors_have(x: Any) -> None:
     for copied in COPIES:
         assert copied(x) == x
@@ -351,7 +373,11 @@ def test_questions_about_memory() -> None:
     row, turned, other = x[1], x.T, x.clone()
     assert x.data_ptr() == turned.data_ptr() == x.detach().data_ptr() == x.data.data_ptr()
     assert row.data_ptr() == x.data_ptr() + 3 * x.element_size()
-    assert x.untyped_storage().data_ptr() == row.untyped_storage().data_ptr() != other.untyped_storage().data_ptr()
+    assert (
+        x.untyped_storage().data_ptr()
+        == row.untyped_storage().data_ptr()
+        != other.untyped_storage().data_ptr()
+    )
     assert (x.untyped_storage().nbytes(), x.nbytes, x.itemsize) == (24, 24, 4)
     assert (row.storage_offset(), x[:, 1].storage_offset(), x.storage_offset()) == (3, 1, 0)
     assert (x.stride(), turned.stride(), x.stride(0)) == ((3, 1), (1, 3), 3)

@@ -12,7 +12,19 @@ import funcgrad.torch as ft
 from funcgrad.torch.tensors.printing import printoptions
 from tests.torch.conftest import run_program
 
-DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool"]
+DTYPES = [
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+]
 DTYPES += ["uint16", "uint32", "uint64"]
 SPECIAL_VALUES = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, 2.5]
 
@@ -94,7 +106,10 @@ TEXTS = [
     ("ft.tensor(1+2j)", "tensor(1.+2.j)"),
     ("ft.tensor([True, False])", "tensor([ True, False])"),
     ("ft.tensor(16.5599, requires_grad=True) * 1", "tensor(16.5599, grad_fn=<MulBackward0>)"),
-    ("ft.tensor([1.], dtype=ft.float64, requires_grad=True)", "tensor([1.], dtype=torch.float64, requires_grad=True)"),
+    (
+        "ft.tensor([1.], dtype=ft.float64, requires_grad=True)",
+        "tensor([1.], dtype=torch.float64, requires_grad=True)",
+    ),
     ("ft.zeros(1, 1, 2)", "tensor([[[0., 0.]]])"),
     ("ft.ones(2, 1, 2)", "tensor([[[1., 1.]],\n\n        [[1., 1.]]])"),
     ("ft.arange(2000)", "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),

@@ -1,4 +1,6 @@
-"""The dtype of results: three classes of operands (Python's numbers, tensors of no axes, tensors), as in the original."""
+"""The dtype of results: three classes of operands (Python's numbers, tensors of no axes, tensors), as in the
+original.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,19 @@ import pytest
 
 import funcgrad.torch as ft
 
-NAMES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+NAMES = [
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 ALL_NAMES = [*NAMES, "uint16", "uint32", "uint64"]
 NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 1j}
 OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -30,7 +44,9 @@ OPERATIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "addcmul": lambda m, x, y: m.addcmul(x, x, y),
 }
 OPERANDS = [("number", n) for n in NUMBERS] + [(kind, n) for kind in ("0-d", "1-d") for n in NAMES]
-PAIRS = [(a, b) for a, b in itertools.product(OPERANDS, OPERANDS) if "number" not in (a[0], b[0]) or a[0] != b[0]]
+PAIRS = [
+    (a, b) for a, b in itertools.product(OPERANDS, OPERANDS) if "number" not in (a[0], b[0]) or a[0] != b[0]
+]
 
 
 def operand(torch: Any, kind: str, name: str) -> Any:
@@ -56,7 +72,11 @@ def test_dtypes_of_results(operation: str) -> None:
 
         def dtype(m: Any, x: Any = x, y: Any = y) -> Any:
             operands = operand(m, *x), operand(m, *y)
-            return m.result_type(*operands) if operation == "result_type" else OPERATIONS[operation](m, *operands).dtype
+            return (
+                m.result_type(*operands)
+                if operation == "result_type"
+                else OPERATIONS[operation](m, *operands).dtype
+            )
 
         expected = outcome(lambda dtype=dtype: dtype(original))
         if expected != "error" and "complex32" not in expected:  # the facade refuses less than the original
@@ -67,7 +87,9 @@ def test_dtypes_of_results(operation: str) -> None:
 def test_functions_of_dtypes(function: str) -> None:
     original = pytest.importorskip("torch", reason="the original is not installed")
     for a, b in itertools.product(ALL_NAMES, ALL_NAMES):
-        expected, found = (outcome(lambda m=m: getattr(m, function)(getattr(m, a), getattr(m, b))) for m in (original, ft))
+        expected, found = (
+            outcome(lambda m=m: getattr(m, function)(getattr(m, a), getattr(m, b))) for m in (original, ft)
+        )
         assert found == expected or "complex32" in expected, (a, b)
 
 

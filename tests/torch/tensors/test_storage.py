@@ -18,7 +18,9 @@ def test_a_saved_value_that_was_overwritten_is_an_error_that_names_the_line() ->
     y = leaf(1.0, 2.0) * 1
     z = y * y
     y.add_(1)  # here
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: .* is at version 1; expected version 0") as caught:
+    with pytest.raises(
+        RuntimeError, match=r"modified by an inplace operation: .* is at version 1; expected version 0"
+    ) as caught:
         z.sum().backward()
     assert "test_storage.py" in str(caught.value)
 
@@ -135,7 +137,9 @@ def test_two_losses_through_one_model() -> None:
         second.backward()
 
 
-@pytest.mark.parametrize("make", [lambda x: x.view(1), lambda x: x.unsqueeze(0), lambda x: x.flatten(), lambda x: x[None]])
+@pytest.mark.parametrize(
+    "make", [lambda x: x.view(1), lambda x: x.unsqueeze(0), lambda x: x.flatten(), lambda x: x[None]]
+)
 def test_views_of_a_number_see_writes_both_ways(make: Any) -> None:
     x = torch.tensor(3.0) * 1
     y = make(x)

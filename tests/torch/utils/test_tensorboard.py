@@ -26,7 +26,9 @@ from funcgrad.torch.utils.tensorboard.images import as_pixels, grid
 
 def read(directory):
     """All that the event files of a directory say."""
-    found = EventAccumulator(str(directory), size_guidance={"images": 0, "scalars": 0, "histograms": 0, "tensors": 0})
+    found = EventAccumulator(
+        str(directory), size_guidance={"images": 0, "scalars": 0, "histograms": 0, "tensors": 0}
+    )
     return found.Reload()
 
 
@@ -44,10 +46,17 @@ class Net(nn.Module):
 # ---- values ----------------------------------------------------------------------------------------------------------
 def test_scalars(tmp_path):
     with SummaryWriter(tmp_path) as writer:
-        for step, x in enumerate([torch.tensor([1.5], requires_grad=True), np.float64(2.5), 3, torch.tensor(4)]):
+        for step, x in enumerate(
+            [torch.tensor([1.5], requires_grad=True), np.float64(2.5), 3, torch.tensor(4)]
+        ):
             writer.add_scalar("some/loss", x, step, walltime=10.0 + step)
     events = read(tmp_path).Scalars("some/loss")
-    assert [(e.step, e.value, e.wall_time) for e in events] == [(0, 1.5, 10), (1, 2.5, 11), (2, 3, 12), (3, 4, 13)]
+    assert [(e.step, e.value, e.wall_time) for e in events] == [
+        (0, 1.5, 10),
+        (1, 2.5, 11),
+        (2, 3, 12),
+        (3, 4, 13),
+    ]
 
 
 def test_scalars_keep_double_precision_on_request(tmp_path):
@@ -76,7 +85,9 @@ def test_what_is_no_scalar_is_refused(tmp_path, x):
         writer.add_scalar("x", x)
 
 
-@pytest.mark.parametrize(("bins", "most"), [("tensorflow", None), ("tensorflow", 20), (10, None), ("auto", None)])
+@pytest.mark.parametrize(
+    ("bins", "most"), [("tensorflow", None), ("tensorflow", 20), (10, None), ("auto", None)]
+)
 def test_histograms_count_all_values(tmp_path, bins, most):
     x = np.random.default_rng(0).normal(size=(50, 4))
     with SummaryWriter(tmp_path) as writer:
@@ -101,7 +112,9 @@ def test_zero_has_a_bucket_of_its_own(tmp_path):
     assert (raw.bucket_limit, raw.bucket, raw.num) == ([0.5, 1.0], [1, 2], 3)
 
 
-@pytest.mark.parametrize(("x", "what"), [([], "no values"), ([1.0, np.nan, np.inf], "2 of the 3 values of 'h'")])
+@pytest.mark.parametrize(
+    ("x", "what"), [([], "no values"), ([1.0, np.nan, np.inf], "2 of the 3 values of 'h'")]
+)
 def test_histograms_of_nothing_are_refused(tmp_path, x, what):
     with SummaryWriter(tmp_path) as writer, pytest.raises(ValueError, match=what):
         writer.add_histogram("h", np.array(x))
@@ -118,7 +131,9 @@ def test_precision_and_recall_at_each_threshold(tmp_path):
     label, p = np.array([0, 1, 1, 0]), np.array([0.1, 0.9, 0.4, 0.6])
     with SummaryWriter(tmp_path) as writer:
         writer.add_pr_curve("pr", torch.tensor(label), torch.tensor(p), num_thresholds=5)
-    found = import_module("tensorboard.util.tensor_util").make_ndarray(read(tmp_path).Tensors("pr")[0].tensor_proto)
+    found = import_module("tensorboard.util.tensor_util").make_ndarray(
+        read(tmp_path).Tensors("pr")[0].tensor_proto
+    )
     for k, threshold in enumerate([0, 0.25, 0.5, 0.75, 1]):
         positive = p >= threshold
         tp, fp = np.sum(positive & (label == 1)), np.sum(positive & (label == 0))
@@ -128,13 +143,20 @@ def test_precision_and_recall_at_each_threshold(tmp_path):
 
 def test_hyperparameters(tmp_path):
     with SummaryWriter(tmp_path) as writer:
-        writer.add_hparams({"lr": 0.1, "name": "sgd", "nesterov": True}, {"accuracy": 0.9}, {"lr": [0.1, 0.2]}, run_name="first")
+        writer.add_hparams(
+            {"lr": 0.1, "name": "sgd", "nesterov": True},
+            {"accuracy": 0.9},
+            {"lr": [0.1, 0.2]},
+            run_name="first",
+        )
         with pytest.raises(ValueError, match="'shape' must be a number"):
             writer.add_hparams({"shape": (2, 3)}, {})
     found = read(tmp_path / "first")
     assert found.Scalars("accuracy")[0].value == pytest.approx(0.9)
     data = found.summary_metadata["_hparams_/session_start_info"].plugin_data
-    parsed = import_module("tensorboard.plugins.hparams.metadata").parse_session_start_info_plugin_data(data.content)
+    parsed = import_module("tensorboard.plugins.hparams.metadata").parse_session_start_info_plugin_data(
+        data.content
+    )
     assert parsed.hparams["lr"].number_value == 0.1
     assert parsed.hparams["name"].string_value == "sgd"
     assert parsed.hparams["nesterov"].bool_value is True
@@ -149,7 +171,9 @@ def pixels_of(event):
 @pytest.mark.parametrize("layout", ["CHW", "HWC", "NCHW", "NHWC", "HCNW"])
 def test_an_image_of_any_layout_is_the_same(tmp_path, layout):
     image = np.random.default_rng(0).integers(256, size=(1, 4, 5, 3), dtype=np.uint8)
-    given = image.transpose(["NHWC".index(letter) for letter in layout if letter in "NHWC"] + ([] if "N" in layout else [0]))
+    given = image.transpose(
+        ["NHWC".index(letter) for letter in layout if letter in "NHWC"] + ([] if "N" in layout else [0])
+    )
     given = given if "N" in layout else given[..., 0]
     with SummaryWriter(tmp_path) as writer:
         writer.add_image("im", torch.tensor(given), 1, dataformats=layout)
@@ -214,7 +238,9 @@ def test_embeddings(tmp_path):
     points = np.arange(6.0).reshape(3, 2)
     with SummaryWriter(tmp_path) as writer:
         writer.add_embedding(torch.tensor(points), ["a", "b b", "c\td"], torch.ones(3, 1, 2, 2), 5, "first")
-        writer.add_embedding(points, [["x", 1], ["y", 2], ["z", 3]], tag="second", metadata_header=["name", "size"])
+        writer.add_embedding(
+            points, [["x", 1], ["y", 2], ["z", 3]], tag="second", metadata_header=["name", "size"]
+        )
         writer.add_embedding(points, tag="second", metadata=["x", "y", "z"])
         with pytest.raises(ValueError, match="one row of metadata"):
             writer.add_embedding(points, ["a"])
@@ -356,8 +382,14 @@ def test_a_module_that_runs_twice_has_one_scope(tmp_path):
 def test_a_node_names_what_it_calls(tmp_path):
     attention = nn.MultiheadAttention(4, 2)
     with SummaryWriter(tmp_path) as writer:
-        writer.add_graph(lambda x: torch.tanh(x) * attention(x, x, x, need_weights=False)[0], torch.rand(3, 1, 4))
-    calls = {name: node.attr["calls"].s.decode() for name, node in graph_of(tmp_path).items() if "calls" in node.attr}
+        writer.add_graph(
+            lambda x: torch.tanh(x) * attention(x, x, x, need_weights=False)[0], torch.rand(3, 1, 4)
+        )
+    calls = {
+        name: node.attr["calls"].s.decode()
+        for name, node in graph_of(tmp_path).items()
+        if "calls" in node.attr
+    }
     assert calls.pop("lambda/Tanh") == "tanh"
     assert calls.pop("lambda/Mul") == "multiply"
     assert "affine" in ", ".join(calls.values()).split(", ")
@@ -390,8 +422,21 @@ def test_a_server_of_tensorboard_shows_the_graph(tmp_path):
     with SummaryWriter(tmp_path / "logs") as writer:
         writer.add_graph(Net(), torch.rand(4, 2))
     log = tmp_path / "log"
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(tmp_path / "logs"), "--host", "127.0.0.1", "--port", "0"]
-    with log.open("w") as out, subprocess.Popen([*command, "--load_fast", "false"], stdout=out, stderr=out) as server:
+    command = [
+        sys.executable,
+        "-m",
+        "tensorboard.main",
+        "--logdir",
+        str(tmp_path / "logs"),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+    ]
+    with (
+        log.open("w") as out,
+        subprocess.Popen([*command, "--load_fast", "false"], stdout=out, stderr=out) as server,
+    ):
         try:
             graph = served_graph(log, deadline=time.monotonic() + 60)
         finally:

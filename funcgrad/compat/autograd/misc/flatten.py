@@ -31,7 +31,9 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
     return vector, unflatten
 
 
-def flatten_func(func: Callable[..., Any], example: Any) -> tuple[Callable[..., Any], Callable[[Any], Any], Any]:
+def flatten_func(
+    func: Callable[..., Any], example: Any
+) -> tuple[Callable[..., Any], Callable[[Any], Any], Any]:
     """`func`, from vectors to vectors; the way back; and the example as a vector."""
     vector, unflatten = flatten(example)
     return lambda x, *args: flatten(func(unflatten(x), *args))[0], unflatten, vector

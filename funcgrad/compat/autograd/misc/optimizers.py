@@ -37,7 +37,14 @@ def unflatten_optimizer(optimize: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @unflatten_optimizer
-def sgd(grad: Gradient, x: Any, callback: Any = None, num_iters: int = 200, step_size: float = 0.1, mass: float = 0.9) -> Any:
+def sgd(
+    grad: Gradient,
+    x: Any,
+    callback: Any = None,
+    num_iters: int = 200,
+    step_size: float = 0.1,
+    mass: float = 0.9,
+) -> Any:
     """Descent with momentum."""
     velocity = np.zeros(len(x))
     for i in range(num_iters):

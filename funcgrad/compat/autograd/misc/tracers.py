@@ -16,7 +16,9 @@ class ConstGraphNode(Node):
 
     __slots__ = ("parents", "partial_fun")
 
-    def __init__(self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any) -> None:
+    def __init__(
+        self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any
+    ) -> None:
         self.parents = parents
         self.partial_fun = lambda values: fun(*subvals(args, zip(parent_argnums, values)), **kwargs)
 
@@ -25,7 +27,8 @@ class ConstGraphNode(Node):
 
 
 def const_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """`fun` of further arguments, run once: later calls replay what it did on them, whatever it depends on otherwise.
+    """`fun` of further arguments, run once: later calls replay what it did on them, whatever it depends on
+    otherwise.
 
     >>> from funcgrad.compat.autograd import numpy as np
     >>> f = const_graph(lambda x: np.sin(x) ** 2)
@@ -55,7 +58,9 @@ class FullGraphNode(Node):
 
     __slots__ = ("recipe", "value")
 
-    def __init__(self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any) -> None:
+    def __init__(
+        self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any
+    ) -> None:
         self.value, self.recipe = value, (fun, args, kwargs, list(zip(parent_argnums, parents)))
 
     def initialize_root(self) -> None:

@@ -8,18 +8,38 @@ import numpy as np
 
 import funcgrad.numpy as _numpy
 from funcgrad import tree
-from funcgrad.compat.autograd.numpy import fft, linalg, numpy_boxes, numpy_vjps, numpy_vspaces, numpy_wrapper, random
+from funcgrad.compat.autograd.numpy import (
+    fft,
+    linalg,
+    numpy_boxes,
+    numpy_vjps,
+    numpy_vspaces,
+    numpy_wrapper,
+    random,
+)
 from funcgrad.core.engine.trace import Tracer
 
 _ARRAYS = (np.ndarray, np.generic, Tracer)
 
-__all__ = ["fft", "linalg", "make_diagonal", "numpy_boxes", "numpy_vjps", "numpy_vspaces", "numpy_wrapper", "random", "where"]
+__all__ = [
+    "fft",
+    "linalg",
+    "make_diagonal",
+    "numpy_boxes",
+    "numpy_vjps",
+    "numpy_vspaces",
+    "numpy_wrapper",
+    "random",
+    "where",
+]
 
 
 def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Matrices (along the last two axes) with these diagonals: of shape (..., n) one of shape (..., n, n)."""
     if offset != 0 or {axis1, axis2} != {-1, -2}:
-        raise NotImplementedError("make_diagonal takes offset=0, axis1=-1 and axis2=-2 alone; see np.diagflat, np.eye")
+        raise NotImplementedError(
+            "make_diagonal takes offset=0, axis1=-1 and axis2=-2 alone; see np.diagflat, np.eye"
+        )
     return np.expand_dims(D, -1) * np.eye(np.shape(D)[-1])
 
 

@@ -1,4 +1,6 @@
-"""scipy.signal, with autograd's convolve: along some axes, with a sum over others, and an outer product over the rest."""
+"""scipy.signal, with autograd's convolve: along some axes, with a sum over others, and an outer product over
+the rest.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,11 @@ Axes = Sequence[Sequence[int]]
 def convolve(A: Any, B: Any, axes: Axes | None = None, dot_axes: Axes = ((), ()), mode: str = "full") -> Any:
     """Convolve A and B along `axes` (a list of each, in pairs; by default all).
 
-    The products are summed over `dot_axes` (in pairs). The axes of the result are those of A that are left, those of B
-    that are left, and those of the convolution.
+    The products are summed over `dot_axes` (in pairs). The axes of the result are those of A that are left,
+    those of B that are left, and those of the convolution.
 
-    Raises ValueError for another mode than "full", "valid" and "same", or where neither is the larger for "valid".
+    Raises ValueError for another mode than "full", "valid" and "same", or where neither is the larger for
+    "valid".
 
     >>> convolve(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     array([1., 3., 2.])
@@ -33,11 +36,15 @@ def convolve(A: Any, B: Any, axes: Axes | None = None, dot_axes: Axes = ((), ())
     sizes_a, sizes_b = np.shape(a)[left_a + n_dot :], np.shape(b)[left_b + n_dot :]
     if mode == "valid" and any(p < q for p, q in zip(sizes_a, sizes_b, strict=True)):
         if any(p > q for p, q in zip(sizes_a, sizes_b, strict=True)):
-            raise ValueError(f"convolve: for mode 'valid' one must be the larger along all axes, found {sizes_a}, {sizes_b}")
+            raise ValueError(
+                f"convolve: for mode 'valid' one must be the larger along all axes, found {sizes_a}, {sizes_b}"
+            )
         return _swapped(convolve(B, A, axes[::-1], dot_axes[::-1], mode), left_b, left_a)
     full = mode != "valid"
     pads = [(0, 0)] * (left_a + n_dot) + [(q - 1, q - 1) if full else (0, 0) for q in sizes_b]
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(a, pads), sizes_b, axis=tuple(range(left_a + n_dot, np.ndim(a))))
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(a, pads), sizes_b, axis=tuple(range(left_a + n_dot, np.ndim(a)))
+    )
     flipped = np.flip(b, axis=tuple(range(left_b + n_dot, np.ndim(b))))
     out = _contracted(windows, flipped, left_a, left_b, n_dot, n)
     if mode == "same":

@@ -1,4 +1,6 @@
-"""Hierarchical clustering: which clusters are merged is constant, at which distance is not (Lance and Williams, 1967)."""
+"""Hierarchical clustering: which clusters are merged is constant, at which distance is not (Lance and
+Williams, 1967).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from funcgrad.scipy.spatial.distance.metrics import pdist, squareform
 
 hierarchy = Chapter("cluster.hierarchy")
 
-# The distance of others to the union of a and b, with na, nb, n members: from their distances to a and to b, and that of a and b.
+# The distance of others to the union of a and b, with na, nb, n members: from their distances to a and to b,
+# and that of a and b.
 Update = Callable[..., Any]
 
 
@@ -81,4 +84,6 @@ def cophenet(Z, Y=None):
     return np.sum(u * v) / np.sqrt(np.sum(u**2) * np.sum(v**2)), distances
 
 
-hierarchy.piecewise_constant("fcluster fclusterdata leaves_list cut_tree leaders is_valid_linkage is_monotonic num_obs_linkage")
+hierarchy.piecewise_constant(
+    "fcluster fclusterdata leaves_list cut_tree leaders is_valid_linkage is_monotonic num_obs_linkage"
+)

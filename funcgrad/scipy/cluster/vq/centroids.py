@@ -53,7 +53,9 @@ def kmeans2(data, k, minit="random", **options):
 @vq_chapter.composite("kmeans")
 def kmeans(obs, k_or_guess, **options):
     plain_obs = _values(obs)
-    book, _ = sv.kmeans(plain_obs, _values(k_or_guess) if not np.isscalar(k_or_guess) else k_or_guess, **options)
+    book, _ = sv.kmeans(
+        plain_obs, _values(k_or_guess) if not np.isscalar(k_or_guess) else k_or_guess, **options
+    )
     label, _ = sv.vq(plain_obs, book)
     obs = as_operand(obs)
     centroids = _means(obs, label, book)

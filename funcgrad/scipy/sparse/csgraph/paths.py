@@ -24,7 +24,11 @@ def _lookup(a: TracedSparse) -> tuple[Any, dict[tuple[int, int], int], Any]:
     """The weights in their places, and SciPy's graph of plain weights."""
     s, member = a.structure.unique()
     weights = gathered(a.data, member, len(s.rows)).astype(np.float64)
-    return weights, {(int(i), int(j)): k for k, (i, j) in enumerate(zip(s.rows, s.cols))}, s.matrix(np.asarray(plain(weights)))
+    return (
+        weights,
+        {(int(i), int(j)): k for k, (i, j) in enumerate(zip(s.rows, s.cols))},
+        s.matrix(np.asarray(plain(weights))),
+    )
 
 
 def _lengths(name: str) -> None:
@@ -53,13 +57,17 @@ def _along(weights: Any, places: Any, length: Any, before: Any, sources: Any, di
                 i = int(flat_before[row, j])
                 k = places.get((i, j))
                 if not directed and (
-                    k is None or (j, i) in places and flat_weight(weights, places[j, i]) < flat_weight(weights, k)
+                    k is None
+                    or (j, i) in places
+                    and flat_weight(weights, places[j, i]) < flat_weight(weights, k)
                 ):
                     k = places[j, i]
                 edges.append(k)
                 member.append(row * flat_length.shape[1] + target)
                 j = i
-    total = gathered(weights[np.array(edges, int)], np.array(member, int), flat_length.size).reshape(flat_length.shape)
+    total = gathered(weights[np.array(edges, int)], np.array(member, int), flat_length.size).reshape(
+        flat_length.shape
+    )
     total = np.where(np.isinf(flat_length), np.inf, total)
     return total.reshape(np.shape(length))
 
@@ -83,9 +91,19 @@ def minimum_spanning_tree(csgraph, overwrite=False):
 
 
 @graph.composite("laplacian")
-def laplacian(csgraph, normed=False, return_diag=False, use_out_degree=False, symmetrized=False, form="array", dtype=None):
+def laplacian(
+    csgraph,
+    normed=False,
+    return_diag=False,
+    use_out_degree=False,
+    symmetrized=False,
+    form="array",
+    dtype=None,
+):
     if form != "array" or is_sparse(csgraph):
-        raise NotImplementedError("scipy.sparse.csgraph.laplacian has a derivative rule for a dense graph and form='array' only")
+        raise NotImplementedError(
+            "scipy.sparse.csgraph.laplacian has a derivative rule for a dense graph and form='array' only"
+        )
     a = as_operand(csgraph)
     a = a + a.T.conj() if symmetrized else a
     n = a.shape[0]

@@ -1,4 +1,6 @@
-"""Direct solvers: one factorisation serves the solves forwards and backwards, for a matrix of constant or of traced entries."""
+"""Direct solvers: one factorisation serves the solves forwards and backwards, for a matrix of constant or of
+traced entries.
+"""
 
 from __future__ import annotations
 
@@ -76,8 +78,12 @@ def _lu_factors(a: TracedSparse, lu: Any = None) -> Factors:
     def solve(b: Any, transposed: bool) -> Any:
         how = "T" if transposed else "N"
         if b.dtype.kind == "c" and lu.U.dtype.kind != "c":
-            return lu.solve(np.ascontiguousarray(b.real), how) + 1j * lu.solve(np.ascontiguousarray(b.imag), how)
-        return lu.solve(np.ascontiguousarray(b, dtype=np.result_type(b.dtype, lu.U.dtype)), how).astype(b.dtype)
+            return lu.solve(np.ascontiguousarray(b.real), how) + 1j * lu.solve(
+                np.ascontiguousarray(b.imag), how
+            )
+        return lu.solve(np.ascontiguousarray(b, dtype=np.result_type(b.dtype, lu.U.dtype)), how).astype(
+            b.dtype
+        )
 
     return Factors(a.structure, solve)
 
@@ -140,7 +146,9 @@ def splu(A, *args, **options):
 
 
 def spilu(A, *args, **options):
-    """scipy.sparse.linalg.spilu; `solve` takes tracers. An incomplete factorisation has no derivative in the matrix."""
+    """scipy.sparse.linalg.spilu; `solve` takes tracers. An incomplete factorisation has no derivative in the
+    matrix.
+    """
     if carries_tracer(A):
         raise NotImplementedError(
             "scipy.sparse.linalg.spilu of tracers has no derivative rule: call it on funcgrad.stop_gradient"
@@ -216,14 +224,19 @@ def norm(x, ord=None, axis=None):
         return np.where(total == 0, 0, np.sqrt(np.where(total == 0, 1, total)))
     if axis is not None and ord == 1:
         return TracedSparse(abs(data), structure, "csr", True).sum(axis=axis)
-    raise NotImplementedError(f"scipy.sparse.linalg.norm with ord={ord!r} has no derivative rule: write svds, or np.linalg.norm")
+    raise NotImplementedError(
+        f"scipy.sparse.linalg.norm with ord={ord!r} has no derivative rule: write svds, or np.linalg.norm"
+    )
 
 
 @linalg.composite("matrix_power")
 def matrix_power(A, power):
     a = _as_matrix(A)
     out = TracedSparse(
-        np.ones(a.shape[0], a.dtype), Structure(np.arange(a.shape[0]), np.arange(a.shape[0]), a.shape), "csr", True
+        np.ones(a.shape[0], a.dtype),
+        Structure(np.arange(a.shape[0]), np.arange(a.shape[0]), a.shape),
+        "csr",
+        True,
     )
     for _ in range(power):
         out = out @ a

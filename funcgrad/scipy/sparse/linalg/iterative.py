@@ -1,8 +1,9 @@
-"""Iterative solvers: a x = b, differentiated as an equation. The systems of the derivative are solved by the same method.
+"""Iterative solvers: a x = b, differentiated as an equation. The systems of the derivative are solved by the
+same method.
 
-Kept are the solution and what the matrix is made of, not the iteration. `a` may be an array, a sparse matrix, or a
-LinearOperator whose functions close over tracers; where the transposed operator is not given, the function itself is
-transposed.
+Kept are the solution and what the matrix is made of, not the iteration. `a` may be an array, a sparse matrix,
+or a LinearOperator whose functions close over tracers; where the transposed operator is not given, the
+function itself is transposed.
 """
 
 from __future__ import annotations
@@ -107,7 +108,9 @@ def times(a: Any) -> Any:
     if isinstance(a, sl.LinearOperator):
         functions = getattr(a, "functions", None)
         apply = functions["matvec"] if functions else a.matvec
-        return lambda v: as_operand(apply(v)) if v.ndim == 1 else np.stack([as_operand(apply(c)) for c in v.T], axis=1)
+        return lambda v: (
+            as_operand(apply(v)) if v.ndim == 1 else np.stack([as_operand(apply(c)) for c in v.T], axis=1)
+        )
     if isinstance(a, TracedSparse):
         return lambda v: a @ v
     if ss.issparse(a):
@@ -134,7 +137,12 @@ class Method:
     """A solver of SciPy's, with the user's options."""
 
     def __init__(self, name: str, options: dict[str, Any], preconditioner: Any) -> None:
-        self.solver, self.name, self.options, self.preconditioner = getattr(sl, name), name, options, preconditioner
+        self.solver, self.name, self.options, self.preconditioner = (
+            getattr(sl, name),
+            name,
+            options,
+            preconditioner,
+        )
         self.is_symmetric = name in ("cg", "minres")
 
     def solve(self, f: Any, b: Any, *, transposed: bool = False) -> Any:
@@ -152,8 +160,12 @@ class Method:
             x,
             [b, *given],
             lambda x, b, *given: call([x], given) - b,
-            lambda x, operands, rhs: self.solve(lambda v: call([v], operands[1:]), rhs, transposed=transposed),
-            lambda x, operands, rhs: self.solve(lambda v: back(v, operands[1:]), rhs, transposed=not transposed),
+            lambda x, operands, rhs: self.solve(
+                lambda v: call([v], operands[1:]), rhs, transposed=transposed
+            ),
+            lambda x, operands, rhs: self.solve(
+                lambda v: back(v, operands[1:]), rhs, transposed=not transposed
+            ),
         )
 
     def found(self, f: Any, b: Any, *, transposed: bool) -> Any:
@@ -162,7 +174,11 @@ class Method:
         n, dtype = b.shape[0], np.result_type(b.dtype, float)
         back = plainly(lambda v: vjp(f, np.zeros(n, dtype))[1](v)[0])
         operator = sl.LinearOperator((n, n), matvec=plain, rmatvec=back, dtype=dtype)
-        options = {key: v for key, v in self.options.items() if key not in ("x0", "callback", "callback_type", "show", "check")}
+        options = {
+            key: v
+            for key, v in self.options.items()
+            if key not in ("x0", "callback", "callback_type", "show", "check")
+        }
         m = self.preconditioner
         if m is not None and (self.is_symmetric or not transposed):
             options["M"] = m
@@ -246,12 +262,16 @@ def _least(name: str) -> None:
         def inverse(x: Any, operands: Any, rhs: Any) -> Any:
             return Normal(lambda v: normal(v, 0.0, operands[1:]), operator, damp, theirs, tight).solve(rhs)
 
-        out = solved(f"scipy.sparse.linalg.{name}", x, [b, *given], lambda x, b, *g: normal(x, b, g), inverse, inverse)
+        out = solved(
+            f"scipy.sparse.linalg.{name}", x, [b, *given], lambda x, b, *g: normal(x, b, g), inverse, inverse
+        )
         return (out, *found[1:])
 
 
 class Normal:
-    """inv(a.T a + damp**2), by the method on a.T and then on a; a differentiable function of what `f` closes over."""
+    """inv(a.T a + damp**2), by the method on a.T and then on a; a differentiable function of what `f` closes
+    over.
+    """
 
     def __init__(self, f: Any, operator: Any, damp: float, solver: Any, tight: dict[str, float]) -> None:
         self.f, self.operator, self.damp, self.solver, self.tight = f, operator, damp, solver, tight
@@ -266,9 +286,13 @@ class Normal:
         given, call = written(lambda v: as_operand(self.f(v)), [x])
 
         def again(x: Any, operands: Any, rhs: Any) -> Any:
-            return Normal(lambda v: call([v], operands[1:]), self.operator, self.damp, self.solver, self.tight).solve(rhs)
+            return Normal(
+                lambda v: call([v], operands[1:]), self.operator, self.damp, self.solver, self.tight
+            ).solve(rhs)
 
-        return solved("scipy.sparse.linalg", x, [rhs, *given], lambda x, rhs, *g: call([x], g) - rhs, again, again)
+        return solved(
+            "scipy.sparse.linalg", x, [rhs, *given], lambda x, rhs, *g: call([x], g) - rhs, again, again
+        )
 
 
 def _conjugate_gradients(f: Any, rhs: Any) -> Any:

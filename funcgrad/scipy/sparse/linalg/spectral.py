@@ -1,8 +1,8 @@
 """Some eigenvalues and singular values, and the action of the exponential.
 
-An eigenpair solves a v - w v = 0, c.H v = 1 (Nelson, AIAA Journal 14, 1976): a bordered system, which is sparse where
-the matrix is. The derivative of exp(a) b along e is the integral of exp((1 - s) a) e exp(s a) b (Wilcox, J. Math.
-Phys. 8, 1967), which Gauss's rule resolves to rounding.
+An eigenpair solves a v - w v = 0, c.H v = 1 (Nelson, AIAA Journal 14, 1976): a bordered system, which is
+sparse where the matrix is. The derivative of exp(a) b along e is the integral of exp((1 - s) a) e exp(s a) b
+(Wilcox, J. Math. Phys. 8, 1967), which Gauss's rule resolves to rounding.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class _Pairs:
 
 
 def eigenpairs(a: Any, w: Any, v: Any, name: str) -> tuple[Any, Any]:
-    """The eigenvalues w and the vectors v (as columns), with their derivatives; a column keeps its length and phase."""
+    """The eigenvalues w and the vectors v (as columns), with their derivatives; a column keeps its length and
+    phase.
+    """
     values_out, vectors = [], []
     dtype = np.result_type(w.dtype, v.dtype)
     data = (a.data if isinstance(a, TracedSparse) else a).astype(dtype)
@@ -100,7 +102,9 @@ def _eigen(name: str) -> None:
     @linalg.composite(name)
     def body(A, k=6, M=None, return_eigenvectors=True, **options):
         if M is not None:
-            raise NotImplementedError(f"scipy.sparse.linalg.{name} with M has no derivative rule: use scipy.linalg.eigh(a, b)")
+            raise NotImplementedError(
+                f"scipy.sparse.linalg.{name} with M has no derivative rule: use scipy.linalg.eigh(a, b)"
+            )
         a = _matrix(A)
         w, v = theirs(plain_operator(a), k, None, return_eigenvectors=True, **values(options))
         if not return_eigenvectors:
@@ -132,7 +136,12 @@ def svds(A, k=6, return_singular_vectors=True, **options):
     m, n = a.shape
     u, s, vh = sl.svds(plain_operator(a), k, return_singular_vectors=True, **values(options))
     if isinstance(a, TracedSparse):
-        whole = _blocks([[TracedSparse(np.zeros(0, a.dtype), Structure([], [], (m, m)), "coo", True), a], [a.conj().T, None]])
+        whole = _blocks(
+            [
+                [TracedSparse(np.zeros(0, a.dtype), Structure([], [], (m, m)), "coo", True), a],
+                [a.conj().T, None],
+            ]
+        )
         whole = _padded(whole, m + n)
     else:
         top = np.concatenate([np.zeros((m, m), a.dtype), a], axis=1)
@@ -207,7 +216,9 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
         return act(1.0)
     if start is None or stop is None:
         raise ValueError("start and stop must be given together")
-    times = np.linspace(start, stop, **{k: v for k, v in (("num", num), ("endpoint", endpoint)) if v is not None})
+    times = np.linspace(
+        start, stop, **{k: v for k, v in (("num", num), ("endpoint", endpoint)) if v is not None}
+    )
     return np.stack([act(t) for t in times])
 
 

@@ -1,6 +1,8 @@
-"""Distances. One function for each metric, of vectors along the last axis, serves its own name, `cdist` and `pdist`.
+"""Distances. One function for each metric, of vectors along the last axis, serves its own name, `cdist` and
+`pdist`.
 
-At distance 0 a metric that has a kink there has the slope 0, as a norm has: no NaN reaches the other distances.
+At distance 0 a metric that has a kink there has the slope 0, as a norm has: no NaN reaches the other
+distances.
 """
 
 from __future__ import annotations
@@ -95,7 +97,11 @@ def _braycurtis(u: Any, v: Any, w: Any = None) -> Any:
 
 def _correlation(u: Any, v: Any, w: Any = None, centered: bool = True) -> Any:
     weight = None if w is None else w / np.sum(w)
-    mean = (lambda x: np.mean(x, axis=-1, keepdims=True)) if w is None else lambda x: np.sum(x * weight, axis=-1, keepdims=True)
+    mean = (
+        (lambda x: np.mean(x, axis=-1, keepdims=True))
+        if w is None
+        else lambda x: np.sum(x * weight, axis=-1, keepdims=True)
+    )
     if centered:
         u, v = u - mean(u), v - mean(v)
     uv, uu, vv = _sum(u * v, weight), _sum(u * u, weight), _sum(v * v, weight)
@@ -216,7 +222,9 @@ def _metric(metric: Any, x: Any, given: dict[str, Any]) -> tuple[Metric, dict[st
         given["V"] = np.var(x, axis=0, ddof=1)
     if name == "mahalanobis" and "VI" not in given:
         given["VI"] = np.linalg.inv(np.cov(x.T)).T
-    return METRICS[name], {key: value if np.isscalar(value) else _double(value) for key, value in given.items()}
+    return METRICS[name], {
+        key: value if np.isscalar(value) else _double(value) for key, value in given.items()
+    }
 
 
 def _by_pairs(metric: Metric) -> Metric:
@@ -239,7 +247,9 @@ def cdist(XA, XB, metric="euclidean", out=None, **kwargs):
     if a.shape[1] != b.shape[1]:
         raise ValueError("XA and XB must have the same number of columns (i.e. feature dimension.)")
     if out is not None:
-        raise TypeError("scipy.spatial.distance.cdist(out=...) would write a tracer into a plain array: leave out away")
+        raise TypeError(
+            "scipy.spatial.distance.cdist(out=...) would write a tracer into a plain array: leave out away"
+        )
     both = np.concatenate([a, b]) if metric in ("seuclidean", "mahalanobis") else a
     found, given = _metric(metric, both, kwargs)
     return found(a[:, None], b, **given)
@@ -251,7 +261,9 @@ def pdist(X, metric="euclidean", out=None, **kwargs):
     if x.ndim != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     if out is not None:
-        raise TypeError("scipy.spatial.distance.pdist(out=...) would write a tracer into a plain array: leave out away")
+        raise TypeError(
+            "scipy.spatial.distance.pdist(out=...) would write a tracer into a plain array: leave out away"
+        )
     i, j = np.triu_indices(x.shape[0], 1)
     found, given = _metric(metric, x, kwargs)
     return found(x[i], x[j], **given)
@@ -268,7 +280,9 @@ def squareform(X, force="no", checks=True):
         return x[np.triu_indices(x.shape[0], 1)]
     n = int(np.ceil(np.sqrt(x.shape[0] * 2)))
     if n * (n - 1) != x.shape[0] * 2:
-        raise ValueError("Incompatible vector size. It must be a binomial coefficient n choose 2 for some integer n >= 2.")
+        raise ValueError(
+            "Incompatible vector size. It must be a binomial coefficient n choose 2 for some integer n >= 2."
+        )
     i, j = np.triu_indices(n, 1)
     places = np.full((n, n), -1)
     places[i, j] = places[j, i] = np.arange(x.shape[0])
@@ -279,5 +293,7 @@ def squareform(X, force="no", checks=True):
 def directed_hausdorff(u, v, rng=None, seed=None):
     """The distance of the two points that SciPy finds."""
     u, v = as_operand(u), as_operand(v)
-    _, i, j = scipy.spatial.distance.directed_hausdorff(np.asarray(plain(u)), np.asarray(plain(v)), 0 if rng is None else rng)
+    _, i, j = scipy.spatial.distance.directed_hausdorff(
+        np.asarray(plain(u)), np.asarray(plain(v)), 0 if rng is None else rng
+    )
     return _euclidean(_double(u[i]), _double(v[j])), i, j

@@ -1,4 +1,6 @@
-"""Rotations of tracers: SciPy's own class, with its code for arrays of any library (from SciPy 1.17 on) run on tracers."""
+"""Rotations of tracers: SciPy's own class, with its code for arrays of any library (from SciPy 1.17 on) run
+on tracers.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def _prepare(cls: Any) -> None:
     for name, value in list(vars(cls).items()):
         if isinstance(value, (staticmethod, classmethod)):
             setattr(cls, name, type(value)(_making(value.__func__)))
-        elif isinstance(value, FunctionType) and (not name.startswith("__") or name in ("__mul__", "__pow__", "__getitem__")):
+        elif isinstance(value, FunctionType) and (
+            not name.startswith("__") or name in ("__mul__", "__pow__", "__getitem__")
+        ):
             setattr(cls, name, _entered(value))
         elif name == "__call__":
             setattr(cls, name, _making(value))

@@ -1,7 +1,7 @@
 """torch.nn.functional: layers and losses as functions, one file for each subject.
 
-A file declares the kernels to the engine (one node each, under PyTorch's name) and the functions on tensors that call them; the
-modules of the same subject are in the file of the same name beside this package.
+A file declares the kernels to the engine (one node each, under PyTorch's name) and the functions on tensors
+that call them; the modules of the same subject are in the file of the same name beside this package.
 """
 
 from funcgrad.torch.nn.functional.activations import (
@@ -55,7 +55,14 @@ from funcgrad.torch.nn.functional.convolution import (
 )
 from funcgrad.torch.nn.functional.ctc import ctc_loss
 from funcgrad.torch.nn.functional.distances import cosine_similarity, normalize, pairwise_distance, pdist
-from funcgrad.torch.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from funcgrad.torch.nn.functional.dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
 from funcgrad.torch.nn.functional.embedding import embedding, embedding_bag
 from funcgrad.torch.nn.functional.grids import affine_grid, grid_sample
 from funcgrad.torch.nn.functional.linear import bilinear, linear
@@ -114,7 +121,13 @@ from funcgrad.torch.nn.functional.pooling import (
     max_unpool2d,
     max_unpool3d,
 )
-from funcgrad.torch.nn.functional.resampling import channel_shuffle, interpolate, pixel_shuffle, pixel_unshuffle, upsample
+from funcgrad.torch.nn.functional.resampling import (
+    channel_shuffle,
+    interpolate,
+    pixel_shuffle,
+    pixel_unshuffle,
+    upsample,
+)
 
 __all__ = [
     "adaptive_avg_pool1d",

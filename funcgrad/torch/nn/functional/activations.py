@@ -27,14 +27,18 @@ def _floating(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
 
     def body(input: Any, *settings: Any) -> Any:
         if input.dtype.kind != "f":
-            raise NotImplementedError(f'"{name}_cpu" not implemented for {input.dtype}: give floating-point numbers')
+            raise NotImplementedError(
+                f'"{name}_cpu" not implemented for {input.dtype}: give floating-point numbers'
+            )
         return run(input, *settings)
 
     return body
 
 
 class _Activation:
-    """An Op and its in-place variant: `run(inplace, tensor, settings)` chooses. `second` is the number of the latter's node."""
+    """An Op and its in-place variant: `run(inplace, tensor, settings)` chooses. `second` is the number of the
+    latter's node.
+    """
 
     def __init__(self, name: str, kernel: Callable[..., Any], node: str, second: int = 0) -> None:
         body = _floating(name, kernel)
@@ -150,7 +154,9 @@ def _prelu(input: Any, weight: Any) -> Any:
             f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.size} and channel size = "
             f"{input.shape[1] if input.ndim > 1 else 1}."
         )
-    return kernels.PRELU(input, weight.reshape((-1,) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(()))
+    return kernels.PRELU(
+        input, weight.reshape((-1,) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
+    )
 
 
 _PRELU = Op("prelu", _prelu, "PreluKernelBackward0")
@@ -161,10 +167,14 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return _PRELU(input, weight)
 
 
-def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+def rrelu(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
     """x where positive, r * x elsewhere: in training r is drawn from [lower, upper], else it is the middle."""
     if lower > upper:
-        raise RuntimeError(f"Lower bound should be less than or equal to the upper bound, but got {lower} and {upper}")
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound, but got {lower} and {upper}"
+        )
     if not training:
         return _RRELU(inplace, input, (lower + upper) / 2)
     value = np.asarray(plain(input))
@@ -210,7 +220,9 @@ def tanhshrink(input: Tensor) -> Tensor:
 def _glu(input: Any, dim: int = -1) -> Any:
     size = input.shape[dim] if input.ndim else 1
     if size % 2 or not input.ndim:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim % max(input.ndim, 1)} is size {size}")
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim % max(input.ndim, 1)} is size {size}"
+        )
     x, gate = np.split(input, 2, dim)
     return x * SIGMOID(gate)
 
@@ -244,15 +256,21 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """log(softmax(x)), without underflow."""
-    return _log_softmax(input, _implicit("log_softmax", input.ndim, _stacklevel) if dim is None else dim, dtype=dtype)
+    return _log_softmax(
+        input, _implicit("log_softmax", input.ndim, _stacklevel) if dim is None else dim, dtype=dtype
+    )
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """softmax(-x)."""
-    return _softmax(input.neg(), _implicit("softmin", input.ndim, _stacklevel) if dim is None else dim, dtype=dtype)
+    return _softmax(
+        input.neg(), _implicit("softmin", input.ndim, _stacklevel) if dim is None else dim, dtype=dtype
+    )
 
 
-def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
     """softmax((logits + Gumbel noise) / tau): a differentiable sample of the categorical distribution.
 
     hard=True gives one-hot vectors, with the gradients of the soft ones (Jang and others, 2016).

@@ -24,7 +24,9 @@ def kept(shape: tuple[int, ...], p: float, dtype: Any) -> Tensor | None:
 # ---- one head at a time, or many as leading axes ---------------------------------------------------------------------
 
 
-def _attention(query: Any, key: Any, value: Any, mask: Any, keep: Any, is_causal: bool, scale: float, groups: int) -> Any:
+def _attention(
+    query: Any, key: Any, value: Any, mask: Any, keep: Any, is_causal: bool, scale: float, groups: int
+) -> Any:
     if groups != 1:
         key, value = np.repeat(key, groups, axis=-3), np.repeat(value, groups, axis=-3)
     if is_causal:
@@ -47,11 +49,12 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """softmax(scale * query key^T + mask) value, for query (..., L, E), key (..., S, E), value (..., S, D): (..., L, D).
+    """softmax(scale * query key^T + mask) value, for query (..., L, E), key (..., S, E), value (..., S, D):
+    (..., L, D).
 
-    `attn_mask` is added (numbers), or says what takes part (booleans); `scale` is 1/sqrt(E) by default. With `enable_gqa` several
-    heads of the query share one of key and value. A row that may look at nothing gives zeros. Raises RuntimeError for shapes and
-    dtypes that do not fit.
+    `attn_mask` is added (numbers), or says what takes part (booleans); `scale` is 1/sqrt(E) by default. With
+    `enable_gqa` several heads of the query share one of key and value. A row that may look at nothing gives
+    zeros. Raises RuntimeError for shapes and dtypes that do not fit.
     """
     dtypes = {t.dtype for t in (query, key, value)}
     if len(dtypes) > 1:
@@ -65,14 +68,18 @@ def scaled_dot_product_attention(
             f"{query.ndim}, key.dim: {key.ndim} and value.dim: {value.ndim} instead."
         )
     if attn_mask is not None and is_causal:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
     if attn_mask is not None and attn_mask.value.dtype not in (bool, query.value.dtype):
         raise RuntimeError(
             f"Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: {attn_mask.dtype} and "
             f"query.dtype: {query.dtype} instead."
         )
     groups = _groups(query, key, value) if enable_gqa else 1
-    lead = np.broadcast_shapes(query.shape[:-2], (*key.shape[:-3], key.shape[-3] * groups) if groups > 1 else key.shape[:-2])
+    lead = np.broadcast_shapes(
+        query.shape[:-2], (*key.shape[:-3], key.shape[-3] * groups) if groups > 1 else key.shape[:-2]
+    )
     keep = kept((*lead, query.shape[-2], key.shape[-2]), dropout_p, query.value.dtype)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     return _ATTENTION(query, key, value, attn_mask, keep, is_causal, scale, groups)
@@ -93,7 +100,9 @@ def _groups(query: Tensor, key: Tensor, value: Tensor) -> int:
 
 
 class Heads(NamedTuple):
-    """The settings of a multi-head attention: the axis of the batch, the number of heads, and what else there is."""
+    """The settings of a multi-head attention: the axis of the batch, the number of heads, and what else there
+    is.
+    """
 
     count: int
     batch_axis: int
@@ -106,12 +115,21 @@ def _projected(x: Any, weight: Any, bias: Any) -> Any:
 
 
 def _multi_head(
-    query: Any, key: Any, value: Any, weights: Any, bias: Any, more: Any, end: Any, mask: Any, keep: Any, heads: Heads
+    query: Any,
+    key: Any,
+    value: Any,
+    weights: Any,
+    bias: Any,
+    more: Any,
+    end: Any,
+    mask: Any,
+    keep: Any,
+    heads: Heads,
 ) -> Any:
     """The projections, attention, and the projection of the result.
 
-    `weights` is one matrix (3E, E) or three, `bias` (3E) or None, `more` what is put behind keys and values (or None twice),
-    `end` the last projection. `key` and `value` are None where all three are the same.
+    `weights` is one matrix (3E, E) or three, `bias` (3E) or None, `more` what is put behind keys and values
+    (or None twice), `end` the last projection. `key` and `value` are None where all three are the same.
     """
     width = end[0].shape[0]
     scale = 1 / math.sqrt(width // heads.count)
@@ -119,7 +137,9 @@ def _multi_head(
     whole = len(weights) == 1 and key is None
     if whole and more[0] is None and not heads.add_zero and not is_nested((query, *weights, bias, mask)):
         packed = _projected(query, weights[0], bias)
-        out, found = ATTEND_PACKED(packed, mask, keep, heads=heads.count, batch_axis=heads.batch_axis, scale=scale, safe=safe)
+        out, found = ATTEND_PACKED(
+            packed, mask, keep, heads=heads.count, batch_axis=heads.batch_axis, scale=scale, safe=safe
+        )
     else:
         q, k, v = _parts(query, key, value, weights, bias, width)
         k, v = (_extended(x, extra, heads) for x, extra in ((k, more[0]), (v, more[1])))

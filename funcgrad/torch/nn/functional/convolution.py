@@ -38,14 +38,18 @@ def _checked_dtypes(input: Any, weight: Any, bias: Any) -> None:
             )
 
 
-def _checked_shapes(who: str, rank: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
+def _checked_shapes(
+    who: str, rank: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool
+) -> None:
     shape, kernel = list(input.shape), list(weight.shape)
     if len(shape) not in (rank + 1, rank + 2):
         raise RuntimeError(
             f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) input to {who}, but got input of size: {shape}"
         )
     if len(kernel) != rank + 2:
-        raise RuntimeError(f"Expected a weight of {rank + 2} axes for {who}, but got weight of size: {kernel}")
+        raise RuntimeError(
+            f"Expected a weight of {rank + 2} axes for {who}, but got weight of size: {kernel}"
+        )
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     if kernel[0] % groups:
@@ -73,11 +77,15 @@ def _checked_shapes(who: str, rank: int, input: Any, weight: Any, bias: Any, gro
 def _positive(**named: tuple[int, ...]) -> None:
     for name, values in named.items():
         if min(values) < (0 if "padding" in name else 1):
-            raise RuntimeError(f"{'negative' if 'padding' in name else 'non-positive'} {name} is not supported")
+            raise RuntimeError(
+                f"{'negative' if 'padding' in name else 'non-positive'} {name} is not supported"
+            )
 
 
 def _margins(padding: Any, geometry: Geometry) -> Geometry:
-    """The geometry with its padding: numbers, "valid" (none), or "same" (as many windows as elements; the odd one behind)."""
+    """The geometry with its padding: numbers, "valid" (none), or "same" (as many windows as elements; the odd
+    one behind).
+    """
     rank = len(geometry.size)
     if padding == "valid":
         return geometry
@@ -114,7 +122,9 @@ def _of_windows(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
 def _of_transpose(
     shape: Any, kernel: Any, stride: Any, padding: Any, output_padding: Any, dilation: Any, groups: int
 ) -> Geometry:
-    """The geometry of a transposed convolution of an input of this shape. Raises RuntimeError for settings without output."""
+    """The geometry of a transposed convolution of an input of this shape. Raises RuntimeError for settings
+    without output.
+    """
     settings = {"stride": stride, "dilation": dilation, "padding": padding, "output_padding": output_padding}
     steps, gaps, margin, more = (spread_out(x, len(shape), name) for name, x in settings.items())
     _positive(stride=steps, dilation=gaps, padding=margin, output_padding=more)
@@ -126,7 +136,9 @@ def _of_transpose(
     each = zip(shape, kernel, steps, gaps, margin, more, strict=True)
     size = tuple((n - 1) * s - 2 * p + d * (k - 1) + m + 1 for n, k, s, d, p, m in each)
     if min(size) < 1:
-        raise RuntimeError(f"Given input size per channel: {shape}. Calculated output size: {size}. Output size is too small")
+        raise RuntimeError(
+            f"Given input size per channel: {shape}. Calculated output size: {size}. Output size is too small"
+        )
     return Geometry(size, kernel, steps, gaps, margin, margin, groups)
 
 
@@ -147,7 +159,9 @@ def _convolution(rank: int) -> Callable[..., Tensor]:
         _checked_shapes(f"conv{rank}d", rank, input, weight, bias, groups, False)
         _checked_dtypes(input, weight, bias)
         size, kernel = tuple(input.value.shape)[-rank:], tuple(weight.value.shape[2:])
-        geometry = _of_windows(size, kernel, _hashable(stride), _hashable(padding), _hashable(dilation), groups)
+        geometry = _of_windows(
+            size, kernel, _hashable(stride), _hashable(padding), _hashable(dilation), groups
+        )
         return _on_batch(_FORWARD, input, weight, bias, geometry)
 
     return _described(
@@ -206,11 +220,17 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = (_conv_transposed(rank) f
 
 # ---- windows as columns ----------------------------------------------------------------------------------------------
 def _windows(input: Any, geometry: Geometry) -> Any:
-    return COLUMNS(input, geometry=geometry) if input.ndim == 4 else COLUMNS(input[None], geometry=geometry)[0]
+    return (
+        COLUMNS(input, geometry=geometry) if input.ndim == 4 else COLUMNS(input[None], geometry=geometry)[0]
+    )
 
 
 def _added(input: Any, geometry: Geometry) -> Any:
-    return ADDED_COLUMNS(input, geometry=geometry) if input.ndim == 3 else ADDED_COLUMNS(input[None], geometry=geometry)[0]
+    return (
+        ADDED_COLUMNS(input, geometry=geometry)
+        if input.ndim == 3
+        else ADDED_COLUMNS(input[None], geometry=geometry)[0]
+    )
 
 
 _UNFOLD = Op("unfold", _windows, "Im2ColBackward0")
@@ -220,7 +240,12 @@ _FOLD = Op("fold", _added, "Col2ImBackward0")
 def _geometry(size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Geometry:
     kernel, gaps, margin, steps = (
         spread_out(x, 2, name)
-        for x, name in ((kernel_size, "kernel_size"), (dilation, "dilation"), (padding, "padding"), (stride, "stride"))
+        for x, name in (
+            (kernel_size, "kernel_size"),
+            (dilation, "dilation"),
+            (padding, "padding"),
+            (stride, "stride"),
+        )
     )
     _positive(kernel_size=kernel, dilation=gaps, padding=margin, stride=steps)
     return Geometry(spread_out(size, 2, "output_size"), kernel, steps, gaps, margin, margin, 1)
@@ -239,7 +264,9 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     return _UNFOLD(input, geometry)
 
 
-def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
     """The sum of columns (N, C*kH*kW, number of windows) in their places: (N, C, *output_size)."""
     if input.ndim not in (2, 3):
         raise RuntimeError(f"Expected 2D or 3D input to fold, but got input of size: {list(input.shape)}")

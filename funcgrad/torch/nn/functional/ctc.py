@@ -1,4 +1,6 @@
-"""ctc_loss: connectionist temporal classification (Graves and others, 2006), in the logarithms of probabilities."""
+"""ctc_loss: connectionist temporal classification (Graves and others, 2006), in the logarithms of
+probabilities.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def _padded_targets(targets: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return found
 
 
-def _body(log_probs: Any, labels: Any, inputs: Any, targets: Any, blank: int, reduction: str, zero: bool) -> Any:
+def _body(
+    log_probs: Any, labels: Any, inputs: Any, targets: Any, blank: int, reduction: str, zero: bool
+) -> Any:
     single = log_probs.ndim == 2
     loss = ctc(log_probs[:, None] if single else log_probs, labels, inputs, targets, blank)
     if zero:
@@ -49,15 +53,18 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """-log of the probability of the targets, with blanks and repetitions between: log_probs (T, N, C) or (T, C).
+    """-log of the probability of the targets, with blanks and repetitions between: log_probs (T, N, C) or (T,
+    C).
 
-    `targets` is (N, S), or all targets in one row; the lengths are (N,). "mean" first divides by the lengths of the targets.
-    zero_infinity=True makes losses of impossible targets 0.
+    `targets` is (N, S), or all targets in one row; the lengths are (N,). "mean" first divides by the lengths
+    of the targets. zero_infinity=True makes losses of impossible targets 0.
     """
     reduction = chosen(reduction)
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
     value = np.asarray(plain(targets))
     labels = _padded_targets(value[None] if log_probs.dim() == 2 and value.ndim == 1 else value, lengths)
     if inputs.max(initial=0) > log_probs.shape[0]:
-        raise RuntimeError(f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {inputs.max()}")
+        raise RuntimeError(
+            f"Expected input_lengths to have value at most {log_probs.shape[0]}, but got value {inputs.max()}"
+        )
     return _CTC(log_probs, labels, inputs, lengths, blank, reduction, zero_infinity)

@@ -24,7 +24,9 @@ def _length(x: Any, dim: int, eps: float) -> Any:
 def _cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
     x, y = dtypes.aligned((x1, x2))
     if x.dtype.kind not in "fc":
-        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind_name(x.dtype)}")
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {kind_name(x.dtype)}"
+        )
     if x.shape != y.shape:
         shape = np.broadcast_shapes(x.shape, y.shape)
         x, y = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
@@ -52,12 +54,16 @@ def _gap(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
 _GAP = Op("pairwise_distance", _gap, "NormBackward1")
 
 
-def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last axis."""
     return _GAP(x1, x2, p, eps, keepdim)
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
     """Vectors along `dim`, divided by their p-norm (by eps, if that is larger)."""
     length = norm(input, p, dim, True).clamp_min(eps).expand_as(input)
     return input.div(length) if out is None else input.div(length, out=out)

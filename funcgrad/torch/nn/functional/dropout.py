@@ -22,7 +22,9 @@ def _check(p: float) -> None:
 def _kept(input: Tensor, shape: Sequence[int], p: float) -> np.ndarray:
     """1 with probability 1 - p, else 0, in the dtype of `input`."""
     if input.value.dtype.kind not in "fc":
-        raise RuntimeError(f"result type Float can't be cast to the desired output type {input.dtype}: dropout is for floats")
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {input.dtype}: dropout is for floats"
+        )
     if p == 1:
         return np.zeros(tuple(shape), input.value.dtype)
     drawn = default_generator.doubles(math.prod(shape)).reshape(tuple(shape))
@@ -41,12 +43,16 @@ def _applied(input: Tensor, shape: Sequence[int], p: float, training: bool, inpl
 
 
 def _applied_alpha(input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool) -> Tensor:
-    """Dropped elements take the value -_ALPHA; a scale and a shift keep mean and variance (Klambauer and others, 2017)."""
+    """Dropped elements take the value -_ALPHA; a scale and a shift keep mean and variance (Klambauer and
+    others, 2017).
+    """
     _check(p)
     if not training or p == 0 or not input.numel():
         return input
     if p == 1:
-        return input.mul_(0.0) if inplace else input.mul(make_tensor(np.zeros(tuple(shape), input.value.dtype)))
+        return (
+            input.mul_(0.0) if inplace else input.mul(make_tensor(np.zeros(tuple(shape), input.value.dtype)))
+        )
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     noise = _kept(input, shape, p)
     shift = make_tensor((noise - 1) * (_ALPHA * scale) + _ALPHA * scale * p)
@@ -77,14 +83,18 @@ def _feature_shape(input: Tensor) -> tuple[int, ...]:
     return (*input.shape[:2], *(1,) * (input.dim() - 2))
 
 
-def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
     """alpha_dropout of whole channels of (N, C, ...)."""
     return _applied_alpha(input, _feature_shape(input), p, training, inplace)
 
 
 def _of_channels(input: Tensor, p: float, training: bool, inplace: bool, batched: bool) -> Tensor:
     if not batched:
-        return _applied(input.unsqueeze(0), _feature_shape(input.unsqueeze(0)), p, training, inplace).squeeze(0)
+        return _applied(input.unsqueeze(0), _feature_shape(input.unsqueeze(0)), p, training, inplace).squeeze(
+            0
+        )
     return _applied(input, _feature_shape(input), p, training, inplace)
 
 

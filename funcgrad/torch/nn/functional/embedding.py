@@ -64,8 +64,9 @@ def embedding(
 ) -> Tensor:
     """The rows of `weight` (V, D) at the integers of `input` (...): (..., D).
 
-    The row `padding_idx` gets no gradient; rows longer than `max_norm` are scaled down in place first. Raises IndexError for
-    an index outside of the table. With sparse=True the gradient is dense, too, with the same numbers.
+    The row `padding_idx` gets no gradient; rows longer than `max_norm` are scaled down in place first. Raises
+    IndexError for an index outside of the table. With sparse=True the gradient is dense, too, with the same
+    numbers.
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.functional.embedding(torch.tensor([2, 0]), torch.tensor([[1.0], [2.0], [3.0]]))
@@ -82,7 +83,14 @@ def embedding(
 
 
 def _bagged(
-    input: Any, weight: Any, weights: Any, bags: Any, count: int, mode: str, skipped: int | None, by_frequency: bool
+    input: Any,
+    weight: Any,
+    weights: Any,
+    bags: Any,
+    count: int,
+    mode: str,
+    skipped: int | None,
+    by_frequency: bool,
 ) -> Any:
     """The rows at `input` (n), reduced over those of the same bag (n numbers below `count`)."""
     if mode == "max":
@@ -126,7 +134,9 @@ def _bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, int
     if input.ndim != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
     if offsets is None or offsets.ndim != 1:
-        raise ValueError(f"offsets has to be a 1D Tensor but got {None if offsets is None else f'{offsets.ndim}D'}")
+        raise ValueError(
+            f"offsets has to be a 1D Tensor but got {None if offsets is None else f'{offsets.ndim}D'}"
+        )
     starts = np.asarray(concrete(offsets.value))
     if starts.size and starts[0] != 0:
         raise RuntimeError(
@@ -156,8 +166,8 @@ def embedding_bag(
 ) -> Tensor:
     """The rows of `weight` (V, D) at `input`, as their sum, mean or largest in each bag: (B, D).
 
-    A bag is a row of `input` (B, n), or what lies between two `offsets` (B) of `input` (n). Indices equal to `padding_idx` do not
-    count. Raises ValueError or RuntimeError for bags that do not fit.
+    A bag is a row of `input` (B, n), or what lies between two `offsets` (B) of `input` (n). Indices equal to
+    `padding_idx` do not count. Raises ValueError or RuntimeError for bags that do not fit.
     """
     skipped = _checked("embedding_bag", input, weight, padding_idx)
     if mode not in ("sum", "mean", "max"):
@@ -170,7 +180,11 @@ def embedding_bag(
     flat, weights = input.reshape(-1), None if per_sample_weights is None else per_sample_weights.reshape(-1)
     if skipped is not None:
         kept = np.flatnonzero(np.asarray(concrete(flat.value)) != skipped)
-        flat, weights, bags = flat[make_tensor(kept)], None if weights is None else weights[make_tensor(kept)], bags[kept]
+        flat, weights, bags = (
+            flat[make_tensor(kept)],
+            None if weights is None else weights[make_tensor(kept)],
+            bags[kept],
+        )
     return _BAG(flat, weight, weights, make_tensor(bags), count, mode, skipped, scale_grad_by_freq)
 
 

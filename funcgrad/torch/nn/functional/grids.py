@@ -28,7 +28,9 @@ def _aligned(align_corners: bool | None, who: str) -> bool:
 
 # ---- grids -------------------------------------------------------------------------------------------------------------
 def _affine_grid(theta: Any, size: tuple[int, ...], aligned: bool) -> Any:
-    axes = [np.linspace(-1, 1, n) * (1 if aligned else (n - 1) / n) if n > 1 else np.zeros(1) for n in size[2:]]
+    axes = [
+        np.linspace(-1, 1, n) * (1 if aligned else (n - 1) / n) if n > 1 else np.zeros(1) for n in size[2:]
+    ]
     mesh = np.meshgrid(*axes, indexing="ij")
     base = np.stack([*mesh[::-1], np.ones(size[2:])], -1).astype(theta.dtype)
     points = np.reshape(base, (1, -1, len(axes) + 1)) @ np.swapaxes(theta, -1, -2)
@@ -39,7 +41,8 @@ _AFFINE_GRID = Op("affine_grid", _affine_grid, "AffineGridGeneratorBackward0")
 
 
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
-    """The points of an image of this size after affine maps theta (N, d, d + 1): (N, *spatial, d), d = 2 or 3, x first.
+    """The points of an image of this size after affine maps theta (N, d, d + 1): (N, *spatial, d), d = 2 or
+    3, x first.
 
     Raises ValueError and RuntimeError for shapes that do not fit.
     """
@@ -53,7 +56,9 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
             f"Got size {size}."
         )
     if theta.ndim != 3 or theta.shape[-2:] != (d, d + 1):
-        raise ValueError(f"Expected a batch of {d}D affine matrices of shape Nx{d}x{d + 1} for size {size}. Got {theta.shape}.")
+        raise ValueError(
+            f"Expected a batch of {d}D affine matrices of shape Nx{d}x{d + 1} for size {size}. Got {theta.shape}."
+        )
     return _AFFINE_GRID(theta, size, _aligned(align_corners, "grid_sample and affine_grid"))
 
 
@@ -94,7 +99,10 @@ def _pixels(input: Any, places: list[Any], padding: str) -> Any:
 def _grid_sample(input: Any, grid: Any, mode: str, padding: str, aligned: bool) -> Any:
     sizes = input.shape[2:]
     points = [grid[..., len(sizes) - 1 - k] for k in range(len(sizes))]  # the last axis comes first in a grid
-    points = [(x + 1) / 2 * (n - 1) if aligned else ((x + 1) * n - 1) / 2 for x, n in zip(points, sizes, strict=True)]
+    points = [
+        (x + 1) / 2 * (n - 1) if aligned else ((x + 1) * n - 1) / 2
+        for x, n in zip(points, sizes, strict=True)
+    ]
     if mode != "bicubic":
         points = [_padded(x, n, padding, aligned) for x, n in zip(points, sizes, strict=True)]
     if mode == "nearest":
@@ -120,9 +128,14 @@ _GRID_SAMPLE = Op("grid_sample", _grid_sample, lambda input, *_: f"GridSampler{i
 
 
 def grid_sample(
-    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
 ) -> Tensor:
-    """The image (N, C, *spatial) at the points of a grid (N, *out, d), whose coordinates go from -1 to 1, x first: (N, C, *out).
+    """The image (N, C, *spatial) at the points of a grid (N, *out, d), whose coordinates go from -1 to 1, x
+    first: (N, C, *out).
 
     Between pixels: bilinear, nearest, or bicubic (of two spatial dims); outside: zeros, border or reflection.
     Raises ValueError and RuntimeError for other modes, and for shapes that do not fit.

@@ -40,7 +40,9 @@ def _product_node(input: Tensor, weight: Tensor) -> str:
     return {1: "SqueezeBackward4", 2: "MmBackward0"}.get(input.ndim, "UnsafeViewBackward0")
 
 
-_AFFINE = Op("linear", _affine, lambda input, weight, bias: "AddmmBackward0" if input.ndim == 2 else "ViewBackward0")
+_AFFINE = Op(
+    "linear", _affine, lambda input, weight, bias: "AddmmBackward0" if input.ndim == 2 else "ViewBackward0"
+)
 _PRODUCT = Op("linear", _product, _product_node)
 
 
@@ -51,7 +53,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def _bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     if input1.shape[:-1] != input2.shape[:-1]:
-        raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {input1.shape[:-1]} and {input2.shape[:-1]}")
+        raise RuntimeError(
+            f"bilinear(): input batch dimensions do not match: got {input1.shape[:-1]} and {input2.shape[:-1]}"
+        )
     for name, x, k in (("input1", input1, 1), ("input2", input2, 2)):
         if x.shape[-1] != weight.shape[k]:
             raise RuntimeError(
@@ -62,7 +66,9 @@ def _bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
 
 
 _BILINEAR = Op(
-    "bilinear", _bilinear, lambda input1, input2, weight, bias=None: "ViewBackward0" if bias is None else "AddBackward0"
+    "bilinear",
+    _bilinear,
+    lambda input1, input2, weight, bias=None: "ViewBackward0" if bias is None else "AddBackward0",
 )
 
 

@@ -50,7 +50,9 @@ def _weighted(loss: Tensor, weight: Tensor, reduction: str, by_weight: bool = Tr
     if weight.size() != loss.size():
         raise ValueError("Weights and input must have the same size.")
     weighted = loss.mul(weight)
-    return weighted.sum() / weight.sum() if reduction == "mean" and by_weight else reduced(weighted, reduction)
+    return (
+        weighted.sum() / weight.sum() if reduction == "mean" and by_weight else reduced(weighted, reduction)
+    )
 
 
 def mse_loss(
@@ -61,7 +63,8 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """(input - target)²: the mean, the sum, or all elements. A target of another size is broadcast, with a warning.
+    """(input - target)²: the mean, the sum, or all elements. A target of another size is broadcast, with a
+    warning.
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 0.0]))
@@ -91,7 +94,12 @@ def l1_loss(
 
 
 def smooth_l1_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
 ) -> Tensor:
     """(input - target)² / (2 * beta) where that is nearer than beta, |input - target| - beta / 2 elsewhere."""
     warn_of_sizes(input, target)
@@ -104,7 +112,9 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """(input - target)² / 2 where that is nearer than delta, delta * (|input - target| - delta / 2) elsewhere."""
+    """(input - target)² / 2 where that is nearer than delta, delta * (|input - target| - delta / 2)
+    elsewhere.
+    """
     warn_of_sizes(input, target)
     reduction = chosen(reduction)
     if delta <= 0:
@@ -116,7 +126,9 @@ def huber_loss(
 
 # ---- of probabilities ------------------------------------------------------------------------------------------------
 _BCE = _loss("binary_cross_entropy", kernels.BCE, "BinaryCrossEntropyBackward0")
-_BCE_WITH_LOGITS = _loss("binary_cross_entropy_with_logits", kernels.BCE_WITH_LOGITS, "BinaryCrossEntropyWithLogitsBackward0")
+_BCE_WITH_LOGITS = _loss(
+    "binary_cross_entropy_with_logits", kernels.BCE_WITH_LOGITS, "BinaryCrossEntropyWithLogitsBackward0"
+)
 
 
 def binary_cross_entropy(
@@ -127,7 +139,8 @@ def binary_cross_entropy(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-target * log(input) - (1 - target) * log(1 - input), of probabilities; logarithms are not less than -100.
+    """-target * log(input) - (1 - target) * log(1 - input), of probabilities; logarithms are not less than
+    -100.
 
     Raises ValueError for sizes that differ, RuntimeError for what is no probability.
     """
@@ -152,7 +165,9 @@ def _bce_with_pos_weight(input: Any, target: Any, reduction: str, weight: Any, p
     return np.sum(loss) / count if rank else loss
 
 
-_BCE_WITH_POS_WEIGHT = Op("binary_cross_entropy_with_logits", _bce_with_pos_weight, "BinaryCrossEntropyWithLogitsBackward0")
+_BCE_WITH_POS_WEIGHT = Op(
+    "binary_cross_entropy_with_logits", _bce_with_pos_weight, "BinaryCrossEntropyWithLogitsBackward0"
+)
 
 
 def binary_cross_entropy_with_logits(
@@ -164,7 +179,9 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """binary_cross_entropy(sigmoid(input), target), without underflow; `pos_weight` is a factor of the first term."""
+    """binary_cross_entropy(sigmoid(input), target), without underflow; `pos_weight` is a factor of the first
+    term.
+    """
     reduction = chosen(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
@@ -223,7 +240,8 @@ def poisson_nll_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The Poisson distribution's negative log-likelihood: rate - target * log(rate); `input` is log(rate) or the rate.
+    """The Poisson distribution's negative log-likelihood: rate - target * log(rate); `input` is log(rate) or
+    the rate.
 
     full=True adds log(target!), by Stirling's formula, for targets over 1.
     """
@@ -246,10 +264,12 @@ _LIFTED = Op("clamp", _lifted, "CloneBackward0")
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """The normal distribution's negative log-likelihood: (log(var) + (input - target)² / var) / 2, with var at least eps.
+    """The normal distribution's negative log-likelihood: (log(var) + (input - target)² / var) / 2, with var
+    at least eps.
 
-    `var` is a number, or has the size of `input` (with a last axis of size 1, or without it: the same for all of it).
-    full=True adds log(2 pi) / 2. Raises ValueError for a variance that is negative or of another size.
+    `var` is a number, or has the size of `input` (with a last axis of size 1, or without it: the same for all
+    of it). full=True adds log(2 pi) / 2. Raises ValueError for a variance that is negative or of another
+    size.
     """
     if not isinstance(var, Tensor):
         if var < 0:

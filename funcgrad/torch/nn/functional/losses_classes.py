@@ -44,7 +44,9 @@ def _check_weight(x: Any, weight: Any, classes: int) -> None:
 
 
 def _checked(x: Any, target: Any, weight: Any, ignored: int) -> tuple[Any, int | None]:
-    """The scores with their classes last, and the class to be ignored, if a target may be that one; all is known to fit."""
+    """The scores with their classes last, and the class to be ignored, if a target may be that one; all is
+    known to fit.
+    """
     classes = x.shape[1 if x.ndim > 1 else 0]
     _check_classes(x, target)
     _check_weight(x, weight, classes)
@@ -88,7 +90,9 @@ _SMOOTHED = Op("cross_entropy_loss", _smoothed, "AddBackward0")
 _OF_PROBABILITIES = Op(
     "cross_entropy_loss",
     _of_probabilities,
-    lambda input, target, weight, reduction, smoothing: "DivBackward1" if reduction == "mean" else "NegBackward0",
+    lambda input, target, weight, reduction, smoothing: (
+        "DivBackward1" if reduction == "mean" else "NegBackward0"
+    ),
 )
 
 
@@ -102,10 +106,12 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """-log(softmax(input))[target]: logits (C,), (N, C) or (N, C, d1, ...), and classes (), (N,) or (N, d1, ...).
+    """-log(softmax(input))[target]: logits (C,), (N, C) or (N, C, d1, ...), and classes (), (N,) or (N, d1,
+    ...).
 
-    A target of the shape of `input` holds probabilities of the classes. `weight` (C,) weights the classes; targets equal to
-    ignore_index do not count. Raises IndexError for a class out of range, ValueError and RuntimeError for what does not fit.
+    A target of the shape of `input` holds probabilities of the classes. `weight` (C,) weights the classes;
+    targets equal to ignore_index do not count. Raises IndexError for a class out of range, ValueError and
+    RuntimeError for what does not fit.
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.functional.cross_entropy(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([2]), label_smoothing=0.1)
@@ -115,11 +121,15 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.value.dtype.kind != "f":
-        raise NotImplementedError(f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{kind_name(input.value.dtype)}'")
+        raise NotImplementedError(
+            f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{kind_name(input.value.dtype)}'"
+        )
     if input.shape == target.shape:
         if target.value.dtype.kind != "f":
             found = kind_name(target.value.dtype)
-            raise RuntimeError(f"Expected floating point type for target with class probabilities, got {found}")
+            raise RuntimeError(
+                f"Expected floating point type for target with class probabilities, got {found}"
+            )
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         _check_weight(input, weight, input.shape[1 if input.ndim > 1 else 0])
@@ -138,7 +148,8 @@ def nll_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-input[target]: log-probabilities (C,), (N, C) or (N, C, d1, ...), and classes (), (N,) or (N, d1, ...).
+    """-input[target]: log-probabilities (C,), (N, C) or (N, C, d1, ...), and classes (), (N,) or (N, d1,
+    ...).
 
     `weight` (C,) weights the classes; targets equal to ignore_index do not count.
     """
@@ -164,7 +175,9 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 def _one_hot(input: Any, num_classes: int) -> Any:
     if isinstance(input, Tracer):
         if num_classes < 0:
-            raise RuntimeError("one_hot: num_classes must be given inside vmap, where the largest class is not known")
+            raise RuntimeError(
+                "one_hot: num_classes must be given inside vmap, where the largest class is not known"
+            )
     elif not input.size:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")

@@ -52,7 +52,9 @@ def margin_ranking_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, -target * (input1 - input2) + margin): target 1 says that input1 is to be larger, -1 that input2 is."""
+    """max(0, -target * (input1 - input2) + margin): target 1 says that input1 is to be larger, -1 that input2
+    is.
+    """
     reduction = chosen(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
@@ -184,7 +186,9 @@ def multi_margin_loss(
     reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The mean over classes of max(0, margin - input[target] + input[class])**p, without the target's own: (N, C) and (N,)."""
+    """The mean over classes of max(0, margin - input[target] + input[class])**p, without the target's own:
+    (N, C) and (N,).
+    """
     reduction = chosen(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -195,7 +199,9 @@ def multi_margin_loss(
 
 def _multilabel_margin(input: Any, target: Any, reduction: str) -> Any:
     if target.shape != input.shape or input.ndim not in (1, 2):
-        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
     x, t = np.reshape(input, (-1, input.shape[-1])), target.reshape(-1, input.shape[-1])
     listed = np.cumprod(t >= 0, axis=1).astype(bool)  # the classes before the first -1
     t = np.where(listed, t, 0)
@@ -213,7 +219,8 @@ _MULTILABEL_MARGIN = Op("multilabel_margin_loss", _multilabel_margin, "Multilabe
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Tensor:
-    """The mean over classes of max(0, 1 - input[target] + input[class]), for all targets and all other classes.
+    """The mean over classes of max(0, 1 - input[target] + input[class]), for all targets and all other
+    classes.
 
     `target` (N, C) lists the classes of each row; what follows a -1 does not count.
     """

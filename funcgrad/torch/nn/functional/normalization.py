@@ -1,4 +1,6 @@
-"""Normalization as functions: batch_norm, layer_norm, group_norm, instance_norm, rms_norm, local_response_norm."""
+"""Normalization as functions: batch_norm, layer_norm, group_norm, instance_norm, rms_norm,
+local_response_norm.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,12 @@ def _batch_norm(input: Any, weight: Any, bias: Any, eps: float, tracked: bool) -
     _check_dtypes("batch_norm", input, weight, bias)
     axes = tuple(i - input.ndim for i in range(input.ndim) if i != 1)
     out, mean, var = NORMALIZE(
-        input, _by_channel(weight, input.ndim), _by_channel(bias, input.ndim), eps=eps, axes=axes, centered=True
+        input,
+        _by_channel(weight, input.ndim),
+        _by_channel(bias, input.ndim),
+        eps=eps,
+        axes=axes,
+        centered=True,
     )
     return out, *_statistics(mean, var, (-1,), tracked)
 
@@ -72,8 +79,12 @@ def _moved(running: Tensor, found: np.ndarray, momentum: float) -> np.ndarray:
     return ((1 - momentum) * old + momentum * found).astype(old.dtype)
 
 
-def _update(running_mean: Tensor | None, running_var: Tensor | None, mean: Any, var: Any, count: int, momentum: float) -> None:
-    """Running statistics after a batch with `count` values for each channel; the variance is the unbiased one."""
+def _update(
+    running_mean: Tensor | None, running_var: Tensor | None, mean: Any, var: Any, count: int, momentum: float
+) -> None:
+    """Running statistics after a batch with `count` values for each channel; the variance is the unbiased
+    one.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         unbiased = np.asarray(plain(var)) * (np.float64(count) / (count - 1))
     for running, found in ((running_mean, np.asarray(plain(mean))), (running_var, unbiased)):
@@ -100,12 +111,15 @@ def batch_norm(
 ) -> Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias for each channel of (N, C, ...).
 
-    In training, mean and variance are those of the batch, and the running ones (C,) move towards them by `momentum`; else the
-    running ones are used. Raises ValueError for a batch of one value for each channel, RuntimeError for sizes that differ.
+    In training, mean and variance are those of the batch, and the running ones (C,) move towards them by
+    `momentum`; else the running ones are used. Raises ValueError for a batch of one value for each channel,
+    RuntimeError for sizes that differ.
     """
     count = input.numel() // max(input.shape[1], 1)
     if training and count == 1:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.size()}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.size()}"
+        )
     _check_channels(input, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if not training:
         for name, p in (("running_mean", running_mean), ("running_var", running_var)):
@@ -173,8 +187,11 @@ def layer_norm(
     return _LAYER_NORM(input, len(shape), weight, bias, eps)
 
 
-def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
-    """x / sqrt(mean(x²) + eps) * weight over the last axes, whose sizes are normalized_shape (Zhang and Sennrich, 2019).
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """x / sqrt(mean(x²) + eps) * weight over the last axes, whose sizes are normalized_shape (Zhang and
+    Sennrich, 2019).
 
     Without eps it is the smallest relative step of the dtype.
     """
@@ -187,7 +204,9 @@ def _group_norm(input: Any, groups: int, weight: Any, bias: Any, eps: float) -> 
     _check_dtypes("GroupNormKernelImpl", input, weight, bias)
     n, channels = input.shape[:2]
     x = np.reshape(input, (n, groups, channels // groups, int(np.prod(input.shape[2:], dtype=int))))
-    weight, bias = (None if p is None else np.reshape(p, (groups, channels // groups, 1)) for p in (weight, bias))
+    weight, bias = (
+        None if p is None else np.reshape(p, (groups, channels // groups, 1)) for p in (weight, bias)
+    )
     return np.reshape(NORMALIZE(x, weight, bias, eps=eps, axes=(-2, -1), centered=True)[0], input.shape)
 
 
@@ -195,7 +214,11 @@ _GROUP_NORM = Op("group_norm", _group_norm, "NativeGroupNormBackward0")
 
 
 def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias over groups of the channels of each example (N, C, ...)."""
     if input.dim() < 2:
@@ -207,7 +230,9 @@ def group_norm(
             f"num_groups={num_groups}"
         )
     if input.numel() == n * num_groups == num_groups:
-        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(input.shape)}"
+        )
     for name, p in (("weight", weight), ("bias", bias)):
         if p is not None and p.numel() != channels:
             raise RuntimeError(
@@ -222,7 +247,12 @@ def _instance_norm(input: Any, weight: Any, bias: Any, eps: float, tracked: bool
     _check_dtypes("batch_norm", input, weight, bias)
     rank = input.ndim
     out, mean, var = NORMALIZE(
-        input, _by_channel(weight, rank), _by_channel(bias, rank), eps=eps, axes=tuple(range(2 - rank, 0)), centered=True
+        input,
+        _by_channel(weight, rank),
+        _by_channel(bias, rank),
+        eps=eps,
+        axes=tuple(range(2 - rank, 0)),
+        centered=True,
     )
     means, variances = _statistics(mean, var, input.shape[:2], tracked)
     return (out, means.mean(0), variances.mean(0)) if tracked else (out, None, None)
@@ -245,7 +275,9 @@ def instance_norm(
     """(x - mean) / sqrt(var + eps) * weight + bias for each channel of each example (N, C, ...)."""
     if not use_input_stats:
         if running_mean is None or running_var is None:
-            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when use_input_stats is false"
+            )
         return _INSTANCE_BY_STATISTICS(input, running_mean, running_var, weight, bias, eps)
     count = int(np.prod(input.shape[2:], dtype=int))
     if count == 1:
@@ -272,8 +304,12 @@ def _local_response_norm(input: Any, size: int, alpha: float, beta: float, k: fl
 _LOCAL_RESPONSE_NORM = Op("local_response_norm", _local_response_norm, "DivBackward0")
 
 
-def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
     """x / (k + alpha * mean of x² over `size` neighbouring channels) ** beta, for (N, C, ...)."""
     if input.dim() < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)")
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.dim()} dimensions)"
+        )
     return _LOCAL_RESPONSE_NORM(input, size, alpha, beta, k) if input.numel() else input

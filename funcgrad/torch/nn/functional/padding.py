@@ -20,7 +20,9 @@ Margins = tuple[tuple[int, int], ...]
 def padded(x: Any, margins: Margins, value: Any = 0) -> Any:
     """`x` with as many elements before and behind each axis as `margins` says (fewer, where it is negative)."""
     kept = tuple(slice(max(-b, 0), n - max(-a, 0)) for (b, a), n in zip(margins, x.shape, strict=True))
-    inside = tuple(slice(max(b, 0), max(b, 0) + s.stop - s.start) for (b, _), s in zip(margins, kept, strict=True))
+    inside = tuple(
+        slice(max(b, 0), max(b, 0) + s.stop - s.start) for (b, _), s in zip(margins, kept, strict=True)
+    )
     made = np.full([b + n + a for (b, a), n in zip(margins, x.shape, strict=True)], value, x.dtype)
     made[inside] = x[kept]
     return made
@@ -52,7 +54,9 @@ def _sources(n: int, before: int, after: int, mode: str) -> list[int]:
 
 
 def _parts(n: int, before: int, after: int, mode: str) -> tuple[slice, slice, list[tuple[int, int]]]:
-    """Where the axis itself lies in the padded one, what of it that is, and the other elements with their sources."""
+    """Where the axis itself lies in the padded one, what of it that is, and the other elements with their
+    sources.
+    """
     kept = slice(max(-before, 0), n - max(-after, 0))
     inside = slice(max(before, 0), max(before, 0) + kept.stop - kept.start)
     sources = _sources(n, before, after, mode)
@@ -119,10 +123,12 @@ _PAD = Op("pad", _pad, _node)
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """`input` with elements added around it: pad = (before, behind) of the last axis, then of the one before it, and so on.
+    """`input` with elements added around it: pad = (before, behind) of the last axis, then of the one before
+    it, and so on.
 
-    `mode` says what they are: "constant" (`value`), "reflect", "replicate" (of the edge) or "circular". Negative numbers take
-    elements away. Raises RuntimeError or NotImplementedError for numbers that do not fit the shape.
+    `mode` says what they are: "constant" (`value`), "reflect", "replicate" (of the edge) or "circular".
+    Negative numbers take elements away. Raises RuntimeError or NotImplementedError for numbers that do not
+    fit the shape.
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (2, 1), mode="reflect")
@@ -151,7 +157,9 @@ def _check(shape: tuple[int, ...], pad: tuple[int, ...], margins: Margins, mode:
     if mode == "constant":
         return
     if mode not in ("reflect", "replicate", "circular"):
-        raise NotImplementedError(f"Unrecognised padding mode {mode}: write 'constant', 'reflect', 'replicate' or 'circular'")
+        raise NotImplementedError(
+            f"Unrecognised padding mode {mode}: write 'constant', 'reflect', 'replicate' or 'circular'"
+        )
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     rank = len(pad) // 2

@@ -48,31 +48,50 @@ def _setting(who: str, name: str, x: Any, rank: int) -> tuple[int, ...]:
 
 
 def _regular_axes(
-    who: str, input: Tensor, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    who: str,
+    input: Tensor,
+    rank: int,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
 ) -> tuple[Axis, ...]:
     """The windows along the last `rank` axes of `input`. Raises RuntimeError where there are none."""
     shape = tuple(input.value.shape)
     if len(shape) not in (rank + 1, rank + 2) or 0 in shape[-rank - 1 :]:
         lengths = f"{rank + 1}D or {rank + 2}D (batch mode)"
-        raise RuntimeError(f"{who}: Expected {lengths} tensor for input that is not empty, but got: {list(shape)}")
+        raise RuntimeError(
+            f"{who}: Expected {lengths} tensor for input that is not empty, but got: {list(shape)}"
+        )
     kernel = _setting(who, "kernel_size", kernel_size, rank)
-    steps = kernel if stride is None or stride == () or stride == [] else _setting(who, "stride", stride, rank)
+    steps = (
+        kernel if stride is None or stride == () or stride == [] else _setting(who, "stride", stride, rank)
+    )
     margin, gaps = _setting(who, "padding", padding, rank), _setting(who, "dilation", dilation, rank)
     if min(steps) < 1:
         raise RuntimeError("stride should not be zero")
     if min(*kernel, *gaps) < 1:
-        raise RuntimeError(f"{who}: kernel_size and dilation should be greater than zero, but got {kernel} and {gaps}")
+        raise RuntimeError(
+            f"{who}: kernel_size and dilation should be greater than zero, but got {kernel} and {gaps}"
+        )
     for k, p, d in zip(kernel, margin, gaps, strict=True):
         if not 0 <= p <= (d * (k - 1) + 1) // 2:
             raise RuntimeError(
                 f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
             )
     axes = tuple(
-        regular(n, k, s, p, d, ceil_mode) for n, k, s, p, d in zip(shape[-rank:], kernel, steps, margin, gaps, strict=True)
+        regular(n, k, s, p, d, ceil_mode)
+        for n, k, s, p, d in zip(shape[-rank:], kernel, steps, margin, gaps, strict=True)
     )
     if any(axis.out < 1 for axis in axes):
-        sizes = ["x".join(map(str, x)) for x in (shape[-rank - 1 :], (shape[-rank - 1], *(axis.out for axis in axes)))]
-        raise RuntimeError(f"Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size is too small")
+        sizes = [
+            "x".join(map(str, x))
+            for x in (shape[-rank - 1 :], (shape[-rank - 1], *(axis.out for axis in axes)))
+        ]
+        raise RuntimeError(
+            f"Given input size: ({sizes[0]}). Calculated output size: ({sizes[1]}). Output size is too small"
+        )
     return axes
 
 
@@ -86,7 +105,9 @@ def _max_pool(rank: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        axes = _regular_axes(f"max_pool{rank}d", input, rank, kernel_size, stride, padding, dilation, ceil_mode)
+        axes = _regular_axes(
+            f"max_pool{rank}d", input, rank, kernel_size, stride, padding, dilation, ceil_mode
+        )
         return _MAX_POOL(input, axes, return_indices)
 
     return _named(
@@ -126,13 +147,20 @@ _UNPOOL = Op("max_unpool", _put_back, lambda input, indices, size: f"MaxUnpool{l
 
 def _max_unpool(rank: int) -> Callable[..., Tensor]:
     def max_unpool(
-        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+        input: Tensor,
+        indices: Tensor,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        output_size: Any = None,
     ) -> Tensor:
         kernel = spread_out(kernel_size, rank, "kernel_size")
         steps = kernel if stride is None else spread_out(stride, rank, "stride")
         margin = spread_out(padding, rank, "padding")
         shape = tuple(input.value.shape)[-rank:]
-        usual = tuple((n - 1) * s + k - 2 * p for n, s, k, p in zip(shape, steps, kernel, margin, strict=True))
+        usual = tuple(
+            (n - 1) * s + k - 2 * p for n, s, k, p in zip(shape, steps, kernel, margin, strict=True)
+        )
         size = usual if output_size is None else tuple(output_size)[-rank:]
         if any(not u - s < n < u + s for n, u, s in zip(size, usual, steps, strict=True)):
             raise ValueError(f"invalid output_size {size}: each must lie within a stride of {usual}")
@@ -144,7 +172,9 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
             )
         if places.size and not 0 <= places.min() <= places.max() < math.prod(size):
             worst = places.min() if places.min() < 0 else places.max()
-            raise RuntimeError(f"Found an invalid max index: {worst} (output volumes are of size {'x'.join(map(str, size))})")
+            raise RuntimeError(
+                f"Found an invalid max index: {worst} (output volumes are of size {'x'.join(map(str, size))})"
+            )
         return _UNPOOL(input, indices, size)
 
     return _named(
@@ -160,7 +190,9 @@ max_unpool1d, max_unpool2d, max_unpool3d = (_max_unpool(rank) for rank in (1, 2,
 # ---- the mean of each window -----------------------------------------------------------------------------------------
 
 
-def _averages(input: Any, axes: tuple[Axis, ...], margin: tuple[int, ...] | None = None, divisor: int | None = None) -> Any:
+def _averages(
+    input: Any, axes: tuple[Axis, ...], margin: tuple[int, ...] | None = None, divisor: int | None = None
+) -> Any:
     """Means; the padding counts as far as `margin` says, unless there is a divisor."""
     return averages(input, axes, margin) if divisor is None else WINDOW_MEANS(input, axes, divisor)
 
@@ -218,7 +250,9 @@ def _adaptive_axes(who: str, input: Tensor, rank: int, output_size: Any) -> tupl
 
 def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
     def adaptive_avg_pool(input: Tensor, output_size: Any) -> Tensor:
-        return _ADAPTIVE_AVG_POOL(input, _adaptive_axes(f"adaptive_avg_pool{rank}d", input, rank, output_size))
+        return _ADAPTIVE_AVG_POOL(
+            input, _adaptive_axes(f"adaptive_avg_pool{rank}d", input, rank, output_size)
+        )
 
     return _named(
         adaptive_avg_pool,
@@ -239,8 +273,12 @@ def _adaptive_max_pool(rank: int) -> Callable[..., Any]:
     )
 
 
-adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (_adaptive_avg_pool(rank) for rank in (1, 2, 3))
-adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (_adaptive_max_pool(rank) for rank in (1, 2, 3))
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
+    _adaptive_avg_pool(rank) for rank in (1, 2, 3)
+)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
+    _adaptive_max_pool(rank) for rank in (1, 2, 3)
+)
 
 # ---- norms of windows ------------------------------------------------------------------------------------------------
 
@@ -248,13 +286,17 @@ adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (_adaptive_max_p
 def _lp_pool(rank: int) -> Callable[..., Tensor]:
     average = (avg_pool1d, avg_pool2d, avg_pool3d)[rank - 1]
 
-    def lp_pool(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+    def lp_pool(
+        input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> Tensor:
         count = math.prod(spread_out(kernel_size, rank, "kernel_size"))
         found: Any = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         return (found.sign() * found.abs().relu()).mul(count).pow(1.0 / norm_type)
 
     return _named(
-        lp_pool, f"lp_pool{rank}d", f"(sum of x**norm_type) ** (1 / norm_type) of each window of the last {_AXES[rank]}."
+        lp_pool,
+        f"lp_pool{rank}d",
+        f"(sum of x**norm_type) ** (1 / norm_type) of each window of the last {_AXES[rank]}.",
     )
 
 

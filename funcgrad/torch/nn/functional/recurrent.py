@@ -8,14 +8,18 @@ from funcgrad.nn.kernels import recurrent as kernels
 from funcgrad.nn.kernels.recurrent import Sizes, scan
 from funcgrad.torch.functions.ops import Op
 
-KINDS = {f"RNN_{name.upper()}" if name in ("tanh", "relu") else name.upper(): kind for name, kind in kernels.KINDS.items()}
+KINDS = {
+    f"RNN_{name.upper()}" if name in ("tanh", "relu") else name.upper(): kind
+    for name, kind in kernels.KINDS.items()
+}
 _NODES = {"LSTM": "MkldnnRnnLayerBackward0"}
 
 
 def _layer(mode: str, input: Any, states: Any, weights: Any, sizes: Sizes, reverse: bool) -> Any:
     """The outputs of all steps, and the last states.
 
-    `input` is (total, F) or (T, N, F), `states` a tuple of (N, H), `weights` w_ih, w_hh, b_ih, b_hh (or None), w_hr (or None).
+    `input` is (total, F) or (T, N, F), `states` a tuple of (N, H), `weights` w_ih, w_hh, b_ih, b_hh (or
+    None), w_hr (or None).
     """
     kind = KINDS[mode]
     w_ih, w_hh, b_ih, b_hh, w_hr = weights

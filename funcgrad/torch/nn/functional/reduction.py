@@ -25,7 +25,10 @@ def chosen(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
 def legacy(size_average: Any, reduce: Any) -> str:
     """The reduction that the two old arguments mean."""
     found = "none" if reduce is False else "sum" if size_average is False else "mean"
-    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.", stacklevel=4)
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
+        stacklevel=4,
+    )
     return found
 
 

@@ -58,13 +58,17 @@ def _sources(mode: str, size: int, wanted: int, scale: float | None, aligned: bo
     return (_cubic if mode == "bicubic" else _linear)(size, wanted, step, aligned)
 
 
-def _resampled(input: Any, mode: str, size: tuple[int, ...], scales: tuple[float | None, ...], aligned: bool) -> Any:
+def _resampled(
+    input: Any, mode: str, size: tuple[int, ...], scales: tuple[float | None, ...], aligned: bool
+) -> Any:
     out, rank = input, len(size)
     for k, (wanted, scale) in enumerate(zip(size, scales, strict=True)):
         axis = k - rank
         sources = _sources(mode, input.shape[axis], wanted, scale, aligned)
         parts = [
-            np.take(out, at, axis) if weight is None else np.take(out, at, axis) * _along(weight, axis, input.dtype)
+            np.take(out, at, axis)
+            if weight is None
+            else np.take(out, at, axis) * _along(weight, axis, input.dtype)
             for at, weight in sources
         ]
         out = parts[0]
@@ -79,7 +83,9 @@ def _along(weight: np.ndarray, axis: int, dtype: Any) -> np.ndarray:
 
 _NAMES = {"nearest": "Nearest", "nearest-exact": "NearestExact", "linear": "Linear", "bilinear": "Bilinear"}
 _NAMES |= {"trilinear": "Trilinear", "bicubic": "Bicubic"}
-_RESAMPLE = Op("upsample", _resampled, lambda input, mode, size, *_: f"Upsample{_NAMES[mode]}{len(size)}DBackward0")
+_RESAMPLE = Op(
+    "upsample", _resampled, lambda input, mode, size, *_: f"Upsample{_NAMES[mode]}{len(size)}DBackward0"
+)
 
 
 # ---- interpolate -----------------------------------------------------------------------------------------------------
@@ -91,7 +97,9 @@ def _sizes(input: Tensor, size: Any, scale_factor: Any) -> tuple[tuple[int, ...]
     """The new sizes, and the scales that were given."""
     old = tuple(input.shape[2:])
     if (size is None) == (scale_factor is None):
-        raise ValueError(f"{'either' if size is None else 'only one of'} size or scale_factor should be defined")
+        raise ValueError(
+            f"{'either' if size is None else 'only one of'} size or scale_factor should be defined"
+        )
     what, given = ("output size", size) if scale_factor is None else ("scale_factor", scale_factor)
     values = _per_axis(given, len(old))
     if len(values) != len(old):
@@ -131,9 +139,11 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """(N, C, d1, ...) with other sizes d: "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", "area".
+    """(N, C, d1, ...) with other sizes d: "nearest", "nearest-exact", "linear", "bilinear", "trilinear",
+    "bicubic", "area".
 
-    Raises ValueError for sizes that do not fit, NotImplementedError for a mode that the rank does not have, and for antialias.
+    Raises ValueError for sizes that do not fit, NotImplementedError for a mode that the rank does not have,
+    and for antialias.
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.functional.interpolate(torch.tensor([[[1.0, 3.0]]]), scale_factor=2, mode="linear")
@@ -142,7 +152,9 @@ def interpolate(
     _check_mode(input, mode, align_corners)
     wanted, scales = _sizes(input, size, scale_factor)
     if antialias:
-        raise NotImplementedError("interpolate: antialias=True is not known here: smooth the input, or use mode='area'")
+        raise NotImplementedError(
+            "interpolate: antialias=True is not known here: smooth the input, or use mode='area'"
+        )
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[len(wanted) - 1](input, wanted)
     if recompute_scale_factor:
@@ -151,10 +163,16 @@ def interpolate(
 
 
 def upsample(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
 ) -> Tensor:
     """The old name of interpolate."""
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
+    )
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -187,8 +205,12 @@ def _pixel_unshuffle(input: Any, factor: int) -> Any:
 def _channel_shuffle(input: Any, groups: int) -> Any:
     n, channels, *rest = input.shape
     if channels % groups:
-        raise RuntimeError(f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups.")
-    return np.reshape(np.swapaxes(np.reshape(input, (n, groups, channels // groups, *rest)), 1, 2), input.shape)
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups."
+        )
+    return np.reshape(
+        np.swapaxes(np.reshape(input, (n, groups, channels // groups, *rest)), 1, 2), input.shape
+    )
 
 
 _PIXEL_SHUFFLE = Op("pixel_shuffle", _pixel_shuffle)

@@ -12,7 +12,9 @@ def spread_out(x: Any, rank: int, name: str) -> tuple[int, ...]:
     if len(x) == 1:
         return tuple(x) * rank
     if len(x) != rank:
-        raise RuntimeError(f"expected {name} to be a single integer value or a list of {rank} values, but got {name}={list(x)}")
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {rank} values, but got {name}={list(x)}"
+        )
     return tuple(x)
 
 

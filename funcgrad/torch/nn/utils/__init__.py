@@ -1,9 +1,16 @@
-"""torch.nn.utils: clipping gradients, parameters as one vector, weights that are computed; sequences in `rnn`."""
+"""torch.nn.utils: clipping gradients, parameters as one vector, weights that are computed; sequences in
+`rnn`.
+"""
 
 from typing import Any
 
 from funcgrad.torch.nn.utils import parametrizations, parametrize, prune, rnn, stateless
-from funcgrad.torch.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from funcgrad.torch.nn.utils.clip_grad import (
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
 from funcgrad.torch.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 from funcgrad.torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 from funcgrad.torch.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm
@@ -15,6 +22,7 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
     """A module whose parameters may hold anything: no random number is taken for them."""
     with fork_rng():
         return module_cls(*args, **kwargs)
+
 
 __all__ = [
     "Any",

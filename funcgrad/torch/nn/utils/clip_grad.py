@@ -23,9 +23,13 @@ def _gradients(parameters: Any) -> list[Tensor]:
 
 
 def get_total_norm(
-    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
-    """The norm of all tensors together, as one vector; a number outside the graph. `foreach` changes nothing here.
+    """The norm of all tensors together, as one vector; a number outside the graph. `foreach` changes nothing
+    here.
 
     Raises RuntimeError for a norm that is not finite, if error_if_nonfinite.
 
@@ -91,7 +95,9 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
     """Limit the elements of the gradients to [-clip_value, clip_value], in place."""
     with no_grad():
         for gradient in _gradients(parameters):

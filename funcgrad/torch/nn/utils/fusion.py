@@ -23,7 +23,9 @@ def _fused(weight: Tensor, bias: Tensor | None, norm: Any, axis: int) -> tuple[P
     shape[axis] = -1
     shift = (_array(bias, 0, mean) - mean) * scale + _array(norm.bias, 0, mean)
     made = [(w * scale.reshape(shape)).astype(w.dtype), shift.astype(w.dtype)]
-    return Parameter(make_tensor(made[0]), weight.requires_grad), Parameter(make_tensor(made[1]), weight.requires_grad)
+    return Parameter(make_tensor(made[0]), weight.requires_grad), Parameter(
+        make_tensor(made[1]), weight.requires_grad
+    )
 
 
 def _check_evaluation(*modules: Any) -> None:

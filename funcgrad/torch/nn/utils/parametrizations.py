@@ -27,7 +27,8 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """A weight as lengths (over all axes but `dim`) and directions (Salimans and Kingma, 2016). Returns the module.
+    """A weight as lengths (over all axes but `dim`) and directions (Salimans and Kingma, 2016). Returns the
+    module.
 
     >>> import funcgrad.torch as torch
     >>> list(torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 3)).state_dict())
@@ -40,7 +41,9 @@ class _SpectralNorm(Module):
     def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
         super().__init__()
         if n_power_iterations <= 0:
-            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+            raise ValueError(
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
+            )
         self.n_power_iterations, self.dim, self.eps = n_power_iterations, dim, eps
         if weight.ndim > 1:
             matrix = as_matrix(weight, dim)
@@ -69,9 +72,13 @@ class _SpectralNorm(Module):
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
-    """A weight divided by its largest singular value, found by power iteration (Miyato and others, 2018). Returns the module."""
+    """A weight divided by its largest singular value, found by power iteration (Miyato and others, 2018).
+    Returns the module.
+    """
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     dim = default_dim(module) if dim is None else dim
-    return register_parametrization(module, name, _SpectralNorm(weight.detach(), n_power_iterations, dim, eps))
+    return register_parametrization(
+        module, name, _SpectralNorm(weight.detach(), n_power_iterations, dim, eps)
+    )

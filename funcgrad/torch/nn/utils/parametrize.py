@@ -1,6 +1,8 @@
-"""Parameters that are computed from others, by modules: `register_parametrization(module, "weight", Symmetric())`.
+"""Parameters that are computed from others, by modules: `register_parametrization(module, "weight",
+Symmetric())`.
 
-The module gets a class of its own, in which the parameter is a property: the originals are in `module.parametrizations`.
+The module gets a class of its own, in which the parameter is a property: the originals are in
+`module.parametrizations`.
 """
 
 from __future__ import annotations
@@ -84,13 +86,19 @@ class ParametrizationList(ModuleList):
             new: Any = value
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
-                    raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
+                    raise RuntimeError(
+                        f"parametrization {type(module).__name__} does not implement right_inverse."
+                    )
                 new = module.right_inverse(new)
             for target, x in zip(self._originals(), [new] if self.is_tensor else new, strict=True):
                 target.data = x.data
 
     def _originals(self) -> list[Tensor]:
-        return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
+        return (
+            [self.original]
+            if self.is_tensor
+            else [getattr(self, f"original{i}") for i in range(self.ntensors)]
+        )
 
     def forward(self) -> Any:
         first, *rest = self
@@ -114,7 +122,9 @@ def _property(name: str) -> property:
 
 def _with_own_class(module: Module) -> None:
     cls = type(module)
-    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"_before_parametrizations": cls, "__module__": __name__})
+    module.__class__ = type(
+        f"Parametrized{cls.__name__}", (cls,), {"_before_parametrizations": cls, "__module__": __name__}
+    )
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
@@ -127,14 +137,21 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
 
 def type_before_parametrizations(module: Module) -> type:
     """The class of the module as it was written."""
-    return getattr(type(module), "_before_parametrizations", type(module)) if is_parametrized(module) else type(module)
+    return (
+        getattr(type(module), "_before_parametrizations", type(module))
+        if is_parametrized(module)
+        else type(module)
+    )
 
 
-def register_parametrization(module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
+def register_parametrization(
+    module: Any, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Any:
     """Compute a parameter (or buffer) by `parametrization` from now on. Returns the module.
 
-    The parametrization maps the original tensor to the one that is used; its `right_inverse`, if it has one, makes the original
-    from a value. Raises ValueError where there is no such tensor, or where dtype or shape change (unless `unsafe`).
+    The parametrization maps the original tensor to the one that is used; its `right_inverse`, if it has one,
+    makes the original from a value. Raises ValueError where there is no such tensor, or where dtype or shape
+    change (unless `unsafe`).
 
     >>> import funcgrad.torch as torch
     >>> class Positive(torch.nn.Module):
@@ -173,7 +190,9 @@ def _append(found: ParametrizationList, parametrization: Module, now: Tensor, un
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Make a tensor an ordinary parameter (or buffer) again: with its present value, or (False) the original one."""
+    """Make a tensor an ordinary parameter (or buffer) again: with its present value, or (False) the original
+    one.
+    """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     found = module.parametrizations[tensor_name]

@@ -1,7 +1,7 @@
 """torch.nn.utils.prune: parameters with entries set to zero by a mask.
 
-A pruned parameter `weight` is kept as `weight_orig`, its mask as the buffer `weight_mask`; before each forward `weight` becomes
-their product. Pruning again adds to the mask. `remove` makes it final.
+A pruned parameter `weight` is kept as `weight_orig`, its mask as the buffer `weight_mask`; before each
+forward `weight` becomes their product. Pruning again adds to the mask. `remove` makes it final.
 """
 
 from __future__ import annotations
@@ -22,14 +22,18 @@ def _count(amount: Any, size: int) -> int:
     if isinstance(amount, bool) or not isinstance(amount, (int, float)):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if amount < 0 or (isinstance(amount, float) and amount > 1):
-        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
+        raise ValueError(
+            f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
+        )
     if isinstance(amount, int) and amount > size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
     return amount if isinstance(amount, int) else round(amount * size)
 
 
 class BasePruningMethod:
-    """A way to choose what is pruned: define `compute_mask(t, default_mask)`. It is the hook that multiplies by the mask."""
+    """A way to choose what is pruned: define `compute_mask(t, default_mask)`. It is the hook that multiplies
+    by the mask.
+    """
 
     PRUNING_TYPE = "unstructured"
     _tensor_name: str
@@ -58,7 +62,9 @@ class BasePruningMethod:
         method = cls(*args, **kwargs)
         method._tensor_name = name
         earlier = [
-            (k, h) for k, h in module._forward_pre_hooks.items() if isinstance(h, BasePruningMethod) and h._tensor_name == name
+            (k, h)
+            for k, h in module._forward_pre_hooks.items()
+            if isinstance(h, BasePruningMethod) and h._tensor_name == name
         ]
         if not earlier:
             whole = getattr(module, name)
@@ -70,7 +76,9 @@ class BasePruningMethod:
             del module._forward_pre_hooks[earlier[0][0]]
         scores = whole if importance_scores is None else importance_scores
         if tuple(scores.shape) != tuple(whole.shape):
-            raise AssertionError("importance_scores should have the same shape as parameter {name} of {module}")
+            raise AssertionError(
+                "importance_scores should have the same shape as parameter {name} of {module}"
+            )
         module.register_buffer(f"{name}_mask", method.compute_mask(scores.detach(), default).to(whole.dtype))
         setattr(module, name, method.apply_mask(module))
         module.register_forward_pre_hook(method)
@@ -210,7 +218,9 @@ def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
     return module
 
 
-def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None) -> Any:
+def ln_structured(
+    module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Any = None
+) -> Any:
     """Prune the `amount` of the slices along `dim` with the smallest n-norm."""
     LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
@@ -223,12 +233,17 @@ def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
 
 
 def global_unstructured(
-    parameters: Iterable[tuple[Any, str]], pruning_method: Callable[..., Any], importance_scores: Any = None, **kwargs: Any
+    parameters: Iterable[tuple[Any, str]],
+    pruning_method: Callable[..., Any],
+    importance_scores: Any = None,
+    **kwargs: Any,
 ) -> None:
     """Prune entries of several parameters as if they were one: `amount` counts them all."""
     pairs, given = list(parameters), importance_scores or {}
     scores = [given.get((m, n), getattr(m, n)).detach().reshape(-1) for m, n in pairs]
-    masks = [getattr(m, f"{n}_mask", creation.ones_like(getattr(m, n))).detach().reshape(-1) for m, n in pairs]
+    masks = [
+        getattr(m, f"{n}_mask", creation.ones_like(getattr(m, n))).detach().reshape(-1) for m, n in pairs
+    ]
     whole = pruning_method(**kwargs).compute_mask(cat(scores), cat(masks))
     start = 0
     for module, name in pairs:
@@ -249,4 +264,6 @@ def remove(module: Any, name: str) -> Any:
 
 def is_pruned(module: Any) -> bool:
     """Is any parameter of the module (or of those in it) pruned?"""
-    return any(isinstance(h, BasePruningMethod) for m in module.modules() for h in m._forward_pre_hooks.values())
+    return any(
+        isinstance(h, BasePruningMethod) for m in module.modules() for h in m._forward_pre_hooks.values()
+    )

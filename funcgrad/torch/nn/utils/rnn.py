@@ -24,11 +24,16 @@ class PackedSequence(_Packed):
     """Sequences in one tensor `data`: the elements of step 0, then those of step 1, and so on.
 
     `batch_sizes` (int64) says how many sequences each step has. The sequences are in order of their lengths;
-    `sorted_indices` and `unsorted_indices` say where each was before (None: there). Made by `pack_padded_sequence`.
+    `sorted_indices` and `unsorted_indices` say where each was before (None: there). Made by
+    `pack_padded_sequence`.
     """
 
     def __new__(
-        cls, data: Tensor, batch_sizes: Tensor, sorted_indices: Tensor | None = None, unsorted_indices: Tensor | None = None
+        cls,
+        data: Tensor,
+        batch_sizes: Tensor,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
     ) -> PackedSequence:
         if unsorted_indices is None and sorted_indices is not None:
             unsorted_indices = invert_permutation(sorted_indices)
@@ -58,10 +63,16 @@ class PackedSequence(_Packed):
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes this one."""
-    return None if permutation is None else make_tensor(np.argsort(concrete(permutation.value), kind="stable"))
+    return (
+        None if permutation is None else make_tensor(np.argsort(concrete(permutation.value), kind="stable"))
+    )
 
 
-_ROWS = Op("pack_padded_sequence", lambda input, places: ROWS_AT(_as_rows(input), places), "PackPaddedSequenceBackward0")
+_ROWS = Op(
+    "pack_padded_sequence",
+    lambda input, places: ROWS_AT(_as_rows(input), places),
+    "PackPaddedSequenceBackward0",
+)
 
 
 def _as_rows(x: Any) -> Any:
@@ -69,11 +80,13 @@ def _as_rows(x: Any) -> Any:
     return x.reshape(x.shape[0] * x.shape[1], -1)
 
 
-def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
+def pack_padded_sequence(
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
     """Pack padded sequences (T, N, ...) of these lengths (N).
 
-    With `enforce_sorted` the lengths must not increase; otherwise they are sorted here. Raises RuntimeError or ValueError for
-    lengths that do not fit.
+    With `enforce_sorted` the lengths must not increase; otherwise they are sorted here. Raises RuntimeError
+    or ValueError for lengths that do not fit.
     """
     if batch_first:
         input = input.transpose(0, 1)
@@ -91,16 +104,22 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
 
 def _check_lengths(lengths: np.ndarray, steps: int, count: int) -> None:
     if len(lengths) != count:
-        raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={count})")
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={count})"
+        )
     if lengths.min() <= 0:
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
     if np.any(np.diff(lengths) > 0):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
             "`enforce_sorted=False` to pack_padded_sequence to have them sorted here"
         )
     if lengths[0] > steps:
-        raise RuntimeError(f"Expected lengths of at most {steps}, the number of steps of the input, but found {lengths[0]}")
+        raise RuntimeError(
+            f"Expected lengths of at most {steps}, the number of steps of the input, but found {lengths[0]}"
+        )
 
 
 def _padded(input: Any, places: Any, missing: Any, value: float) -> Any:
@@ -112,7 +131,10 @@ _PADDED = Op("pad_packed_sequence", _padded, "PadPackedSequenceBackward0")
 
 
 def pad_packed_sequence(
-    sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The sequences, padded to (T, N, ...), and their lengths: the inverse of `pack_padded_sequence`.
 
@@ -143,7 +165,10 @@ def pad_packed_sequence(
 
 
 def pad_sequence(
-    sequences: Sequence[Tensor], batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+    sequences: Sequence[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
 ) -> Tensor:
     """Sequences (T_i, ...) side by side, padded to the length of the longest: (T, N, ...), or (N, T, ...).
 

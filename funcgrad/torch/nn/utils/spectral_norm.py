@@ -1,4 +1,6 @@
-"""spectral_norm: a weight divided by its largest singular value, found by power iteration (Miyato and others, 2018)."""
+"""spectral_norm: a weight divided by its largest singular value, found by power iteration (Miyato and others,
+2018).
+"""
 
 from __future__ import annotations
 
@@ -40,11 +42,15 @@ def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, steps: int, eps: float
 
 
 class SpectralNorm:
-    """The hook that computes the weight of a module from the original one (name_orig); name_u and name_v are buffers."""
+    """The hook that computes the weight of a module from the original one (name_orig); name_u and name_v are
+    buffers.
+    """
 
     def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         if n_power_iterations <= 0:
-            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+            raise ValueError(
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
+            )
         self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
@@ -96,7 +102,9 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
-    """Make the divided weight the parameter. Raises ValueError where there is no spectral_norm. Returns the module."""
+    """Make the divided weight the parameter. Raises ValueError where there is no spectral_norm. Returns the
+    module.
+    """
     key = _hook_of(module, name)
     if key is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")

@@ -15,13 +15,17 @@ def _merged(given: Any) -> dict[str, Any]:
     if isinstance(given, dict):
         return given
     if not isinstance(given, (tuple, list)):
-        raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}")
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}"
+        )
     if not all(isinstance(part, dict) for part in given):
         raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     keys = [key for part in given for key in part]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
-        raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+        raise ValueError(
+            f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous"
+        )
     return {key: x for part in given for key, x in part.items()}
 
 
@@ -60,7 +64,9 @@ def _check(module: Module, own: Mapping[str, Tensor], values: Mapping[str, Any],
 
 @contextmanager
 def _swapped(module: Module, values: Mapping[str, Any]) -> Iterator[None]:
-    """A with block in which the module has other tensors in the place of its own; names that it does not have do not count."""
+    """A with block in which the module has other tensors in the place of its own; names that it does not have
+    do not count.
+    """
     before: list[tuple[dict[str, Any], str, Any]] = []
     try:
         for name, value in values.items():
@@ -89,12 +95,10 @@ def functional_call(
     """Call a module with other parameters and buffers, by dotted name; what is not given is the module's own.
 
     Args:
-        module: the module.
-        parameter_and_buffer_dicts: a dict, or several that have no key in common.
-        args: the argument, or a tuple of them.
-        kwargs: more arguments, by name.
-        tie_weights: tensors that the module has under several names get the value that is given for one of them.
-        strict: refuse missing and unknown names (RuntimeError).
+        module: the module. parameter_and_buffer_dicts: a dict, or several that have no key in common. args:
+        the argument, or a tuple of them. kwargs: more arguments, by name. tie_weights: tensors that the
+        module has under several names get the value that is given for one of them. strict: refuse missing and
+        unknown names (RuntimeError).
 
     >>> import funcgrad.torch as torch
     >>> layer = torch.nn.Linear(2, 1)
@@ -107,4 +111,6 @@ def functional_call(
         values = _with_tied(own, values)
     _check(module, own, values, strict)
     with _swapped(module, values):
-        return module(*(() if args is None else args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+        return module(
+            *(() if args is None else args if isinstance(args, tuple) else (args,)), **(kwargs or {})
+        )

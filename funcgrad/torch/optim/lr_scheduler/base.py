@@ -22,10 +22,12 @@ _ORDER = (
 
 
 class LRScheduler:
-    """Base of the schedules: one of your own defines `get_lr`, the learning rates of epoch `self.last_epoch` for all groups.
+    """Base of the schedules: one of your own defines `get_lr`, the learning rates of epoch `self.last_epoch`
+    for all groups.
 
-    A scheduler changes the rates that the groups have, so several can work on one optimizer. Call `optimizer.step()` first, then
-    `scheduler.step()`. With last_epoch >= 0 it resumes: the groups must have an "initial_lr". Raises TypeError and KeyError.
+    A scheduler changes the rates that the groups have, so several can work on one optimizer. Call
+    `optimizer.step()` first, then `scheduler.step()`. With last_epoch >= 0 it resumes: the groups must have
+    an "initial_lr". Raises TypeError and KeyError.
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -65,7 +67,9 @@ class LRScheduler:
 
     def get_lr(self) -> list[float]:
         """The learning rates of this epoch."""
-        raise NotImplementedError(f"{type(self).__name__}.get_lr: a scheduler has to define its learning rates")
+        raise NotImplementedError(
+            f"{type(self).__name__}.get_lr: a scheduler has to define its learning rates"
+        )
 
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch."""
@@ -107,5 +111,7 @@ class LRScheduler:
     def _warn_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning, stacklevel=3
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
             )

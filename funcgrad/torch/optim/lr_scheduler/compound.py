@@ -45,9 +45,13 @@ def _check_optimizers(who: str, schedulers: Sequence[Any], optimizer: Any) -> No
 
 
 class SequentialLR(_Compound):
-    """The first scheduler until epoch milestones[0], then the second, and so on; each begins with its epoch 0."""
+    """The first scheduler until epoch milestones[0], then the second, and so on; each begins with its epoch
+    0.
+    """
 
-    def __init__(self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
+    def __init__(
+        self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1
+    ) -> None:
         if not schedulers:
             raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
         _check_optimizers("SequentialLR", schedulers, optimizer)
@@ -90,7 +94,9 @@ class ChainedScheduler(_Compound):
 
     def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         if not schedulers:
-            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
+            raise ValueError(
+                "ChainedScheduler expects at least one scheduler to be chained, but got no scheduler."
+            )
         self.optimizer = optimizer or schedulers[0].optimizer
         _check_optimizers("ChainedScheduler", schedulers, self.optimizer)
         self._schedulers = list(schedulers)

@@ -23,7 +23,8 @@ class CosineAnnealingLR(LRScheduler):
         if self._step_count == 1 and self.last_epoch > 0:
             return self._get_closed_form_lr()
         at, before = (1 + math.cos(math.pi * n / self.T_max) for n in (self.last_epoch, self.last_epoch - 1))
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # the rate before was eta_min: no factor leads away
+        # the rate before was eta_min: no factor leads away
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [lr + (base - self.eta_min) * rise for base, lr in zip(self.base_lrs, self._lrs())]
         return [at / before * (lr - self.eta_min) + self.eta_min for lr in self._lrs()]
@@ -34,9 +35,13 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine to `eta_min` in `T_0` epochs, again and again; each lasts `T_mult` times as long as the one before."""
+    """Half a cosine to `eta_min` in `T_0` epochs, again and again; each lasts `T_mult` times as long as the
+    one before.
+    """
 
-    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):

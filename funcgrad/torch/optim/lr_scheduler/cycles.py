@@ -51,8 +51,9 @@ class _WithMomentum(LRScheduler):
 class CyclicLR(_WithMomentum):
     """Triangles between `base_lr` and `max_lr` (Smith, arXiv:1506.01186).
 
-    `step_size_up` and `step_size_down` are in batches. Mode "triangular2" halves the height after each cycle, "exp_range"
-    multiplies it by `gamma` at each batch; or give `scale_fn`, of the cycle or of the iteration (`scale_mode`).
+    `step_size_up` and `step_size_down` are in batches. Mode "triangular2" halves the height after each cycle,
+    "exp_range" multiplies it by `gamma` at each batch; or give `scale_fn`, of the cycle or of the iteration
+    (`scale_mode`).
     """
 
     def __init__(
@@ -68,7 +69,9 @@ class CyclicLR(_WithMomentum):
         up, down = float(step_size_up), float(step_size_up if step_size_down is None else step_size_down)
         self.total_size, self.step_ratio = up + down, up / (up + down)
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
-        self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self.scale_mode = (
+            scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        )
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._check_momentum(optimizer)
@@ -119,7 +122,9 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """One rise to `max_lr` and a long fall to almost nothing, in `total_steps` batches (Smith and Topin, arXiv:1708.07120)."""
+    """One rise to `max_lr` and a long fall to almost nothing, in `total_steps` batches (Smith and Topin,
+    arXiv:1708.07120).
+    """
 
     def __init__(
         self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
@@ -131,7 +136,9 @@ class OneCycleLR(_WithMomentum):
         if not 0 <= pct_start <= 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+            raise ValueError(
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+            )
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
         self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
         highest = _for_groups("max_lr", max_lr, optimizer)
@@ -153,7 +160,9 @@ class OneCycleLR(_WithMomentum):
         """The learning rates of this batch; the momenta are set too."""
         self._warn_outside_step()
         if self.last_epoch > self.total_steps:
-            raise ValueError(f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}")
+            raise ValueError(
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"
+            )
         phase, part = self._place()
         if self.cycle_momentum:
             for group in self.optimizer.param_groups:
@@ -178,7 +187,11 @@ class OneCycleLR(_WithMomentum):
 
 
 def _total(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
-    given = {"total_steps": total_steps} if total_steps is not None else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+    given = (
+        {"total_steps": total_steps}
+        if total_steps is not None
+        else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+    )
     if None in given.values():
         raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
     for name, count in given.items():
@@ -189,7 +202,9 @@ def _total(total_steps: int | None, epochs: int | None, steps_per_epoch: int | N
 
 def _phases(total: int, rising: float, three: bool) -> list[dict[str, Any]]:
     """Where each phase ends, and from where to where it leads: names of entries of the parameter groups."""
-    ends = [rising * total - 1, 2 * rising * total - 2, total - 1] if three else [rising * total - 1, total - 1]
+    ends = (
+        [rising * total - 1, 2 * rising * total - 2, total - 1] if three else [rising * total - 1, total - 1]
+    )
     rates = ["initial_lr", "max_lr", "initial_lr", "min_lr"] if three else ["initial_lr", "max_lr", "min_lr"]
     momenta = ["max_momentum", "base_momentum", "max_momentum", "max_momentum"][: len(rates)]
     names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")

@@ -22,9 +22,13 @@ class _Functions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """All that it keeps; of the functions only what callable objects hold, since functions can't be saved."""
+        """All that it keeps; of the functions only what callable objects hold, since functions can't be
+        saved.
+        """
         held = [None if hasattr(fun, "__code__") else dict(fun.__dict__) for fun in self.lr_lambdas]
-        return {name: x for name, x in super().state_dict().items() if name != "lr_lambdas"} | {"lr_lambdas": held}
+        return {name: x for name, x in super().state_dict().items() if name != "lr_lambdas"} | {
+            "lr_lambdas": held
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what `state_dict` gave."""
@@ -79,7 +83,9 @@ class _Factors(LRScheduler):
 class StepLR(_Factors):
     """Times `gamma` every `step_size` epochs."""
 
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
@@ -93,7 +99,9 @@ class StepLR(_Factors):
 class MultiStepLR(_Factors):
     """Times `gamma` at each epoch of `milestones`."""
 
-    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(
+        self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
@@ -121,7 +129,9 @@ class ExponentialLR(_Factors):
 class ConstantLR(_Factors):
     """Times `factor` until epoch `total_iters`."""
 
-    def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
+    def __init__(
+        self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1
+    ) -> None:
         if not 0 <= factor <= 1:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor, self.total_iters = factor, total_iters
@@ -149,7 +159,9 @@ class LinearLR(_Factors):
         last_epoch: int = -1,
     ) -> None:
         if not 0 < start_factor <= 1:
-            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1."
+            )
         if not 0 <= end_factor <= 1:
             raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
@@ -172,14 +184,18 @@ class LinearLR(_Factors):
 class PolynomialLR(_Factors):
     """To 0 in `total_iters` epochs, as (1 - epoch/total_iters)**power."""
 
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float:
         if self.last_epoch > self.total_iters:
             return 1.0
-        return ((1 - self.last_epoch / self.total_iters) / (1 - (self.last_epoch - 1) / self.total_iters)) ** self.power
+        return (
+            (1 - self.last_epoch / self.total_iters) / (1 - (self.last_epoch - 1) / self.total_iters)
+        ) ** self.power
 
     def _whole_factor(self) -> float:
         return (1 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power

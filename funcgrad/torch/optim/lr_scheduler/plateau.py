@@ -12,11 +12,12 @@ from funcgrad.torch.optim.stepping import number
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiplies the learning rate by `factor` when `step(metrics)` has seen no better measure for more than `patience` calls.
+    """Multiplies the learning rate by `factor` when `step(metrics)` has seen no better measure for more than
+    `patience` calls.
 
-    Better is smaller (mode "min") or larger ("max") by more than `threshold`, which is a part of the best measure ("rel") or a
-    number ("abs"). After a reduction `cooldown` calls are not counted. The rate stays at `min_lr` or above; a change below
-    `eps` is not made.
+    Better is smaller (mode "min") or larger ("max") by more than `threshold`, which is a part of the best
+    measure ("rel") or a number ("abs"). After a reduction `cooldown` calls are not counted. The rate stays at
+    `min_lr` or above; a change below `eps` is not made.
     """
 
     def __init__(

@@ -16,9 +16,11 @@ _REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, 
 
 
 def default_collate(batch: Any) -> Any:
-    """A batch of a list of items: tensors, arrays and numbers are stacked, in dicts, tuples, lists and named tuples too.
+    """A batch of a list of items: tensors, arrays and numbers are stacked, in dicts, tuples, lists and named
+    tuples too.
 
-    Tuples become lists, strings stay lists. Raises RuntimeError where lists differ in length, TypeError for other items.
+    Tuples become lists, strings stay lists. Raises RuntimeError where lists differ in length, TypeError for
+    other items.
 
     >>> from funcgrad.torch.utils.data import default_collate
     >>> default_collate([{"x": 1.0, "y": "a"}, {"x": 2.0, "y": "b"}])
@@ -30,7 +32,11 @@ def default_collate(batch: Any) -> Any:
     if isinstance(first, (np.ndarray, np.generic)):
         if first.dtype.kind not in "biufc":
             raise TypeError(_REFUSED.format(first.dtype))
-        return as_tensor(np.asarray(batch)) if isinstance(first, np.generic) else stack([as_tensor(x) for x in batch], 0)
+        return (
+            as_tensor(np.asarray(batch))
+            if isinstance(first, np.generic)
+            else stack([as_tensor(x) for x in batch], 0)
+        )
     if isinstance(first, float):
         return tensor(batch, dtype=np.float64)
     if isinstance(first, int):
@@ -54,7 +60,11 @@ def stacked(tensors: Sequence[Any]) -> Any:
     shape, dtype = tensors[0].value.shape, tensors[0].value.dtype
     for t in tensors:
         value = t.value
-        plain = type(t) is Tensor and t.node is None and (type(value) is np.ndarray or isinstance(value, np.generic))
+        plain = (
+            type(t) is Tensor
+            and t.node is None
+            and (type(value) is np.ndarray or isinstance(value, np.generic))
+        )
         if not plain or value.dtype is not dtype or value.shape != shape:
             return stack(list(tensors), 0)
     out = np.empty((len(tensors), *shape), dtype)

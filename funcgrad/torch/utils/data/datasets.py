@@ -26,7 +26,9 @@ class Dataset(Generic[T]):
     """
 
     def __getitem__(self, index: Any) -> T:
-        raise NotImplementedError(f"Subclasses of Dataset should implement __getitem__: {type(self).__name__} does not")
+        raise NotImplementedError(
+            f"Subclasses of Dataset should implement __getitem__: {type(self).__name__} does not"
+        )
 
     def __add__(self, other: Dataset[Any]) -> ConcatDataset:
         return ConcatDataset([self, other])
@@ -35,7 +37,8 @@ class Dataset(Generic[T]):
 class IterableDataset(Dataset[T], Iterable[T]):
     """Base of datasets whose items come one after another: define `__iter__`.
 
-    With several workers each iterates over the whole dataset; `get_worker_info()` tells it which part is its own.
+    With several workers each iterates over the whole dataset; `get_worker_info()` tells it which part is its
+    own.
     """
 
     def __add__(self, other: Dataset[Any]) -> Any:
@@ -97,7 +100,9 @@ class StackDataset(Dataset[Any]):
     def __getitems__(self, indices: list[Any]) -> list[Any]:
         columns = [_items(dataset, indices) for dataset in self._each()]
         rows = zip(*columns)
-        return [dict(zip(self.datasets, row)) for row in rows] if isinstance(self.datasets, dict) else list(rows)
+        return (
+            [dict(zip(self.datasets, row)) for row in rows] if isinstance(self.datasets, dict) else list(rows)
+        )
 
     def __len__(self) -> int:
         return self._length
@@ -180,8 +185,12 @@ class Subset(Dataset[T]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:
-    """Shares of a dataset, taken at random without overlap; `lengths` are numbers of items, or fractions that add up to 1."""
+def random_split(
+    dataset: Any, lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset[Any]]:
+    """Shares of a dataset, taken at random without overlap; `lengths` are numbers of items, or fractions that
+    add up to 1.
+    """
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _from_fractions(len(dataset), lengths)
     if sum(lengths) != len(dataset):
@@ -200,5 +209,7 @@ def _from_fractions(total: int, fractions: Sequence[float]) -> list[int]:
         lengths[i % len(lengths)] += 1
     for i, length in enumerate(lengths):
         if length == 0:
-            warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=3)
+            warnings.warn(
+                f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=3
+            )
     return lengths

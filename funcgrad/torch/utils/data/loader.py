@@ -16,11 +16,12 @@ _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "per
 
 
 class DataLoader:
-    """Iterates over a dataset in batches of `batch_size` (None: single items), in the order of a sampler or `shuffle`.
+    """Iterates over a dataset in batches of `batch_size` (None: single items), in the order of a sampler or
+    `shuffle`.
 
-    `collate_fn` makes a batch of a list of items. With num_workers > 0 as many threads fetch batches ahead, `prefetch_factor`
-    each; they end with the iteration, unless `persistent_workers`. `pin_memory`, `pin_memory_device` and
-    `multiprocessing_context` mean nothing here and are accepted.
+    `collate_fn` makes a batch of a list of items. With num_workers > 0 as many threads fetch batches ahead,
+    `prefetch_factor` each; they end with the iteration, unless `persistent_workers`. `pin_memory`,
+    `pin_memory_device` and `multiprocessing_context` mean nothing here and are accepted.
 
     >>> import funcgrad.torch as torch
     >>> from funcgrad.torch.utils.data import DataLoader, TensorDataset
@@ -58,7 +59,12 @@ class DataLoader:
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.dataset, self.num_workers, self.timeout, self.in_order = dataset, num_workers, timeout, in_order
-        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
+        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = (
+            batch_size,
+            drop_last,
+            sampler,
+            batch_sampler,
+        )
         self.generator, self.worker_init_fn = generator, worker_init_fn
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
@@ -152,7 +158,9 @@ def _in_this_thread(fetch: Callable[[Any], Any], indices: Iterator[Any]) -> Iter
 # ---- what does not go together ---------------------------------------------------------------------------------------
 def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool) -> None:
     if num_workers < 0:
-        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."
+        )
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
     if num_workers == 0 and prefetch_factor is not None:
@@ -168,16 +176,26 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
 
 def _check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
     if shuffle not in (False, None):
-        raise ValueError(f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}")
+        raise ValueError(
+            f"DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle={shuffle}"
+        )
     for name, given in (("sampler", sampler), ("batch_sampler", batch_sampler)):
         if given is not None:
-            raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={given}")
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={given}"
+            )
 
 
-def _check_exclusive(shuffle: Any, sampler: Any, batch_sampler: Any, batch_size: int | None, drop_last: bool) -> None:
+def _check_exclusive(
+    shuffle: Any, sampler: Any, batch_sampler: Any, batch_size: int | None, drop_last: bool
+) -> None:
     if sampler is not None and shuffle:
         raise ValueError("sampler option is mutually exclusive with shuffle")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-        raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+        raise ValueError(
+            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+        )
     if batch_sampler is None and batch_size is None and drop_last:
-        raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        raise ValueError(
+            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
+        )

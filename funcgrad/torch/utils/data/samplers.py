@@ -46,13 +46,24 @@ class RandomSampler(Sampler[int]):
     """All numbers in random order, or `num_samples` of them; with `replacement` each is drawn anew."""
 
     def __init__(
-        self, data_source: Sized, replacement: bool = False, num_samples: int | None = None, generator: Generator | None = None
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
     ) -> None:
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.data_source, self.replacement, self._num_samples, self.generator = data_source, replacement, num_samples, generator
+        self.data_source, self.replacement, self._num_samples, self.generator = (
+            data_source,
+            replacement,
+            num_samples,
+            generator,
+        )
         if not isinstance(self.num_samples, int) or self.num_samples < 0:
-            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={self.num_samples}"
+            )
 
     @property
     def num_samples(self) -> int:
@@ -64,7 +75,9 @@ class RandomSampler(Sampler[int]):
         generator = self.generator or Generator().manual_seed(random_seed())
         if self.replacement:
             for start in range(0, wanted, _AT_ONCE):
-                yield from randint(n, (min(_AT_ONCE, wanted - start),), dtype=np.int64, generator=generator).tolist()
+                yield from randint(
+                    n, (min(_AT_ONCE, wanted - start),), dtype=np.int64, generator=generator
+                ).tolist()
         elif n:
             for _ in range(wanted // n):
                 yield from randperm(n, generator=generator).tolist()
@@ -91,29 +104,41 @@ class SubsetRandomSampler(Sampler[int]):
 class WeightedRandomSampler(Sampler[int]):
     """`num_samples` numbers 0, ..., len(weights) - 1, drawn with these weights."""
 
-    def __init__(self, weights: Any, num_samples: int, replacement: bool = True, generator: Generator | None = None) -> None:
+    def __init__(
+        self, weights: Any, num_samples: int, replacement: bool = True, generator: Generator | None = None
+    ) -> None:
         if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
+            )
         if not isinstance(replacement, bool):
             raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
         self.weights = as_tensor(weights, dtype=np.float64)
         if len(self.weights.shape) != 1:
-            raise ValueError(f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}")
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
+            )
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        yield from multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
+        yield from multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        ).tolist()
 
     def __len__(self) -> int:
         return self.num_samples
 
 
 class BatchSampler(Sampler[list[int]]):
-    """The numbers of another sampler in lists of `batch_size`; with `drop_last` without a shorter one at the end."""
+    """The numbers of another sampler in lists of `batch_size`; with `drop_last` without a shorter one at the
+    end.
+    """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
         if not isinstance(drop_last, bool):
             raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last

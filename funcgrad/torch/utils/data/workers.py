@@ -1,8 +1,9 @@
-"""Worker threads that fetch batches ahead: results come in order, not more than a few wait, errors keep their traceback.
+"""Worker threads that fetch batches ahead: results come in order, not more than a few wait, errors keep their
+traceback.
 
-NumPy releases the interpreter while it computes, and so does reading files: threads help where batches are loaded or
-computed. They share the memory of the program: a dataset is not copied, and the random streams are everybody's
-(`worker_init_fn` may make one for each worker).
+NumPy releases the interpreter while it computes, and so does reading files: threads help where batches are
+loaded or computed. They share the memory of the program: a dataset is not copied, and the random streams are
+everybody's (`worker_init_fn` may make one for each worker).
 """
 
 from __future__ import annotations
@@ -42,14 +43,21 @@ class Failed(NamedTuple):
 
 
 class Workers:
-    """Threads with a queue of tasks each, and one queue of results; they end when this object is closed, or forgotten."""
+    """Threads with a queue of tasks each, and one queue of results; they end when this object is closed, or
+    forgotten.
+    """
 
     def __init__(self, infos: list[WorkerInfo], init: Callable[[int], Any] | None) -> None:
         self.results: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.tasks: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in infos]
         self.close = weakref.finalize(self, _end, self.tasks)
         self.threads = [
-            threading.Thread(target=_work, args=(info, init, tasks, self.results), daemon=True, name=f"DataLoader {info.id}")
+            threading.Thread(
+                target=_work,
+                args=(info, init, tasks, self.results),
+                daemon=True,
+                name=f"DataLoader {info.id}",
+            )
             for info, tasks in zip(infos, self.tasks)
         ]
         for thread in self.threads:
@@ -61,7 +69,9 @@ def _end(tasks: list[queue.SimpleQueue[Any]]) -> None:
         each.put(None)
 
 
-def _work(info: WorkerInfo, init: Any, tasks: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any]) -> None:
+def _work(
+    info: WorkerInfo, init: Any, tasks: queue.SimpleQueue[Any], results: queue.SimpleQueue[Any]
+) -> None:
     """The life of a worker: its tasks are (stop, epoch, number, function)."""
     _local.info = info
     failed = _attempt(info, lambda: init(info.id)) if init is not None else None
@@ -83,7 +93,9 @@ def _attempt(info: WorkerInfo, function: Callable[[], Any]) -> Any:
 
 
 class Ahead:
-    """The batches of one epoch: `fetchers[i](index)` runs in worker i, `ahead` batches at a time are on the way."""
+    """The batches of one epoch: `fetchers[i](index)` runs in worker i, `ahead` batches at a time are on the
+    way.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,5 @@
-"""torch.utils.tensorboard: `SummaryWriter` writes event files that TensorBoard shows. It needs the extra `tensorboard`.
+"""torch.utils.tensorboard: `SummaryWriter` writes event files that TensorBoard shows. It needs the extra
+`tensorboard`.
 
     writer.py     SummaryWriter: files, steps, times      summaries.py  numbers, histograms, text, curves
     protos.py     TensorBoard's message types             images.py     images, figures and sound

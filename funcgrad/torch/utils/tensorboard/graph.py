@@ -1,7 +1,9 @@
-"""The graph of a model for TensorBoard: the nodes that one run records, each in the scope of the module that made it.
+"""The graph of a model for TensorBoard: the nodes that one run records, each in the scope of the module that
+made it.
 
-Nodes are numbered in the order in which they are made (downwards, see tape.py), and so is, by hooks, each beginning and each
-end of a module's forward: a node belongs to the innermost module between whose numbers its own lies.
+Nodes are numbered in the order in which they are made (downwards, see tape.py), and so is, by hooks, each
+beginning and each end of a module's forward: a node belongs to the innermost module between whose numbers its
+own lies.
 """
 
 from __future__ import annotations
@@ -42,8 +44,12 @@ class ScopeWatch:
 
     def __enter__(self) -> ScopeWatch:
         for module, scope in self.scopes.items():
-            self.handles.append(module.register_forward_pre_hook(lambda module, args: self.open.append(next_order())))
-            self.handles.append(module.register_forward_hook(lambda module, args, out, scope=scope: self._ended(scope)))
+            self.handles.append(
+                module.register_forward_pre_hook(lambda module, args: self.open.append(next_order()))
+            )
+            self.handles.append(
+                module.register_forward_hook(lambda module, args, out, scope=scope: self._ended(scope))
+            )
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -73,7 +79,9 @@ class Input:
         self.value, self.shape, self.dtype = tensor.value, tensor.shape, tensor.dtype
 
     def is_kept_by(self, node: Node) -> bool:
-        """Does a node hold this constant? (Indices, such as those of an embedding, have no edge of their own.)"""
+        """Does a node hold this constant? (Indices, such as those of an embedding, have no edge of their
+        own.)
+        """
         kept = [x for x in saved_values(node) if isinstance(x, np.ndarray)] if self.node is None else []
         return any(np.may_share_memory(x, self.value) for x in kept)
 
@@ -123,7 +131,14 @@ class GraphBuilder:
         shapes = [None if out is None else out.shape for out in outs]
         dtype = next((out.dtype for out in outs if out is not None), "")
         constants = [x.name for x in self.inputs if x.is_kept_by(node)]
-        self._add(name, op, [*(self._edge(parent) for parent in node.parents), *constants], shapes, dtype, calls_in(node))
+        self._add(
+            name,
+            op,
+            [*(self._edge(parent) for parent in node.parents), *constants],
+            shapes,
+            dtype,
+            calls_in(node),
+        )
 
     def _edge(self, node: Node) -> str:
         source, number = edge_of(node)
@@ -137,18 +152,29 @@ class GraphBuilder:
         self.used[name] += 1
         return name if self.used[name] == 1 else f"{name}_{self.used[name] - 1}"
 
-    def _add(self, name: str, op: str, sources: Sequence[str], shapes: Sequence[Any], dtype: Any, calls: str = "") -> None:
+    def _add(
+        self, name: str, op: str, sources: Sequence[str], shapes: Sequence[Any], dtype: Any, calls: str = ""
+    ) -> None:
         attr = protos().AttrValue
         listed = attr.ListValue(shape=[_shape(shape) for shape in shapes])
-        attrs = {"_output_shapes": attr(list=listed), "dtype": attr(s=str(dtype).removeprefix("torch.").encode())}
+        attrs = {
+            "_output_shapes": attr(list=listed),
+            "dtype": attr(s=str(dtype).removeprefix("torch.").encode()),
+        }
         if calls:
             attrs["calls"] = attr(s=calls.encode())
         self.graph.node.append(protos().NodeDef(name=name, op=op, input=sources, attr=attrs))
 
 
 def calls_in(node: Node) -> str:
-    """What a node calls: its name may be that of the last of several calls, or of another function, as PyTorch has it."""
-    inner = reachable(end for end in node.saved.ends if end is not None) if isinstance(node.saved, Tape) else [node]
+    """What a node calls: its name may be that of the last of several calls, or of another function, as
+    PyTorch has it.
+    """
+    inner = (
+        reachable(end for end in node.saved.ends if end is not None)
+        if isinstance(node.saved, Tape)
+        else [node]
+    )
     primitives = [getattr(each.plan, "primitive", None) for each in inner if each.plan is not PICK]
     return ", ".join(primitive.title.removeprefix("np.") for primitive in primitives if primitive is not None)
 
@@ -159,7 +185,9 @@ def _shape(shape: Any) -> Any:
 
 
 def model_graph(model: Any, given: Any) -> Any:
-    """Run `model` once on `given` (its only argument, or a tuple or list of arguments): its graph as TensorBoard's message."""
+    """Run `model` once on `given` (its only argument, or a tuple or list of arguments): its graph as
+    TensorBoard's message.
+    """
     arguments = tuple(given) if isinstance(given, (tuple, list)) else (given,)
     function = model.forward if isinstance(model, Module) else model
     with enable_grad():
@@ -179,7 +207,9 @@ def _is_tensor(x: Any) -> bool:
 
 
 def _tracked(x: Tensor) -> Tensor:
-    """The same values as the result of an operation, so that all that is computed from them is recorded; integers as they are."""
+    """The same values as the result of an operation, so that all that is computed from them is recorded;
+    integers as they are.
+    """
     return x.detach().requires_grad_().clone() if x.is_floating_point() or x.is_complex() else x.detach()
 
 

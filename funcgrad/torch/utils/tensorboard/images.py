@@ -23,12 +23,18 @@ def grid(images: np.ndarray, columns: int = 8) -> np.ndarray:
 
 
 def as_pixels(who: str, x: Any, layout: str) -> np.ndarray:
-    """The image (H, W, C) of bytes: of an array whose axes are named by the letters of `layout`, such as 'NCHW'."""
+    """The image (H, W, C) of bytes: of an array whose axes are named by the letters of `layout`, such as
+    'NCHW'.
+    """
     array, letters = as_array(x), layout.upper()
     if len(set(letters)) != len(letters) or not {"H", "W"} <= set(letters) <= set("NCHW"):
-        raise ValueError(f"{who}: dataformats names each axis by one of N, C, H, W, such as 'CHW'; found {layout!r}")
+        raise ValueError(
+            f"{who}: dataformats names each axis by one of N, C, H, W, such as 'CHW'; found {layout!r}"
+        )
     if array.ndim != len(letters):
-        raise ValueError(f"{who}: an array of shape {array.shape} is not {layout}: give dataformats, such as 'HW' or 'NHWC'")
+        raise ValueError(
+            f"{who}: an array of shape {array.shape} is not {layout}: give dataformats, such as 'HW' or 'NHWC'"
+        )
     for letter in sorted(set("NC") - set(letters)):
         array, letters = array[None], letter + letters
     images = array.transpose([letters.index(letter) for letter in "NHWC"])
@@ -51,14 +57,18 @@ def _as_bytes(who: str, x: np.ndarray) -> np.ndarray:
 def image(tag: str, pixels: np.ndarray) -> Any:
     """An image (H, W, C) of bytes as a summary."""
     height, width, channels = pixels.shape
-    made = protos().Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=png(pixels))
+    made = protos().Summary.Image(
+        height=height, width=width, colorspace=channels, encoded_image_string=png(pixels)
+    )
     return summary(tag, image=made)
 
 
 def png(pixels: np.ndarray) -> bytes:
     """A file of the format PNG, by Pillow, which the tensorboard package brings along."""
     file = io.BytesIO()
-    import_module("PIL.Image").fromarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels).save(file, format="PNG")
+    import_module("PIL.Image").fromarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels).save(
+        file, format="PNG"
+    )
     return file.getvalue()
 
 

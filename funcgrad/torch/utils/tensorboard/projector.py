@@ -16,15 +16,25 @@ _CONFIG = "projector_config.pbtxt"
 
 
 def write_embedding(
-    log_dir: Path, folder: str, tag: str, points: Any, metadata: Any, header: Sequence[str] | None, images: Any
+    log_dir: Path,
+    folder: str,
+    tag: str,
+    points: Any,
+    metadata: Any,
+    header: Sequence[str] | None,
+    images: Any,
 ) -> None:
-    """Write the rows of `points` (n, d) with their metadata and images into `folder`, and enter them in the configuration."""
+    """Write the rows of `points` (n, d) with their metadata and images into `folder`, and enter them in the
+    configuration.
+    """
     table = as_array(points)
     if table.ndim != 2:
         raise ValueError(f"add_embedding: points are the rows of a matrix, found shape {table.shape}")
     for name, given in (("metadata", metadata), ("label_img", images)):
         if given is not None and len(given) != len(table):
-            raise ValueError(f"add_embedding: one row of {name} for each of the {len(table)} points, found {len(given)}")
+            raise ValueError(
+                f"add_embedding: one row of {name} for each of the {len(table)} points, found {len(given)}"
+            )
     place = log_dir / folder
     place.mkdir(parents=True, exist_ok=True)
     np.savetxt(place / "tensors.tsv", table, delimiter="\t", fmt="%.9g")

@@ -31,7 +31,9 @@ _NAMES = {
 def protos() -> SimpleNamespace:
     """The types, by name. Raises ImportError, which names the extra, where the package is absent."""
     try:
-        return SimpleNamespace(**{n: getattr(import_module(path), n) for path, names in _NAMES.items() for n in names.split()})
+        return SimpleNamespace(
+            **{n: getattr(import_module(path), n) for path, names in _NAMES.items() for n in names.split()}
+        )
     except ImportError as error:
         raise ImportError(
             f"SummaryWriter writes through the tensorboard package, which could not be imported ({error}). "
@@ -48,14 +50,18 @@ def as_number(who: str, x: Any) -> float:
     """A number, or what holds exactly one."""
     found = as_array(x)
     if found.size != 1 or found.dtype.kind not in "buif":
-        raise ValueError(f"{who}: a scalar must be one real number, found {found.dtype} of shape {found.shape}: reduce it first")
+        raise ValueError(
+            f"{who}: a scalar must be one real number, found {found.dtype} of shape {found.shape}: reduce it first"
+        )
     return float(found.reshape(()))
 
 
 def plugin(name: str, content: bytes = b"") -> Any:
     """The metadata of a summary that one of TensorBoard's plugins shows."""
     types = protos()
-    return types.SummaryMetadata(plugin_data=types.SummaryMetadata.PluginData(plugin_name=name, content=content))
+    return types.SummaryMetadata(
+        plugin_data=types.SummaryMetadata.PluginData(plugin_name=name, content=content)
+    )
 
 
 def summary(tag: str, **content: Any) -> Any:

@@ -1,4 +1,6 @@
-"""What is logged, as TensorBoard's messages: numbers, histograms, text, precision-recall curves, hyperparameters."""
+"""What is logged, as TensorBoard's messages: numbers, histograms, text, precision-recall curves,
+hyperparameters.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,17 @@ def scalar(tag: str, x: Any, new_style: bool = False, double_precision: bool = F
     number = as_number("add_scalar", x)
     types = protos()
     if double_precision:
-        return summary(tag, tensor=types.TensorProto(double_val=[number], dtype=types.DT_DOUBLE), metadata=plugin("scalars"))
+        return summary(
+            tag,
+            tensor=types.TensorProto(double_val=[number], dtype=types.DT_DOUBLE),
+            metadata=plugin("scalars"),
+        )
     if new_style:
-        return summary(tag, tensor=types.TensorProto(float_val=[number], dtype=types.DT_FLOAT), metadata=plugin("scalars"))
+        return summary(
+            tag,
+            tensor=types.TensorProto(float_val=[number], dtype=types.DT_FLOAT),
+            metadata=plugin("scalars"),
+        )
     return summary(tag, simple_value=number)
 
 
@@ -48,7 +58,9 @@ def histogram(tag: str, values: Any, bins: Any = "tensorflow", max_bins: int | N
     if not x.size:
         raise ValueError(f"add_histogram: {tag!r} has no values")
     if not np.all(np.isfinite(x)):
-        raise ValueError(f"add_histogram: {np.sum(~np.isfinite(x))} of the {x.size} values of {tag!r} are NaN or infinite")
+        raise ValueError(
+            f"add_histogram: {np.sum(~np.isfinite(x))} of the {x.size} values of {tag!r} are NaN or infinite"
+        )
     x = x.astype(np.float64)
     counts, edges = np.histogram(x, exponential_edges() if bins == "tensorflow" else bins)
     if max_bins is not None and len(counts) > max_bins:
@@ -57,15 +69,20 @@ def histogram(tag: str, values: Any, bins: Any = "tensorflow", max_bins: int | N
         edges = np.append(edges[:-1:step], edges[-1])
     first, last = np.flatnonzero(counts)[[0, -1]]
     counts, edges = counts[first : last + 1], edges[first : last + 2]
-    # TensorBoard knows the upper edge of each bucket: the lowest edge is that of an empty one before the first.
+    # TensorBoard knows the upper edge of each bucket: the lowest edge is that of an empty one before the
+    # first.
     return histogram_raw(tag, x.min(), x.max(), x.size, x.sum(), x @ x, edges, np.append(0, counts))
 
 
-def histogram_raw(tag: str, low: float, high: float, num: float, total: float, sum_squares: Any, limits: Any, counts: Any) -> Any:
+def histogram_raw(
+    tag: str, low: float, high: float, num: float, total: float, sum_squares: Any, limits: Any, counts: Any
+) -> Any:
     """A histogram that was counted elsewhere: `limits` are the upper edges."""
     limits, counts = as_array(limits), as_array(counts)
     if limits.shape != counts.shape:
-        raise ValueError(f"add_histogram_raw: one limit for each count, found shapes {limits.shape} and {counts.shape}")
+        raise ValueError(
+            f"add_histogram_raw: one limit for each count, found shapes {limits.shape} and {counts.shape}"
+        )
     sums = {"min": low, "max": high, "num": num, "sum": total, "sum_squares": sum_squares}
     buckets = {"bucket_limit": limits.tolist(), "bucket": counts.tolist()}
     return summary(tag, histo=protos().HistogramProto(**{k: float(v) for k, v in sums.items()}, **buckets))
@@ -73,7 +90,9 @@ def histogram_raw(tag: str, low: float, high: float, num: float, total: float, s
 
 # ---- precision and recall --------------------------------------------------------------------------------------------
 def pr_curve(tag: str, labels: Any, predictions: Any, thresholds: int = 127, weights: Any = None) -> Any:
-    """Precision and recall of probabilities `predictions` against `labels` (0 or 1), at equally spaced thresholds."""
+    """Precision and recall of probabilities `predictions` against `labels` (0 or 1), at equally spaced
+    thresholds.
+    """
     label, p = as_array(labels).ravel().astype(float), as_array(predictions).ravel()
     weight = np.broadcast_to(1.0 if weights is None else as_array(weights).ravel(), label.shape)
     if label.shape != p.shape:
@@ -86,7 +105,9 @@ def pr_curve(tag: str, labels: Any, predictions: Any, thresholds: int = 127, wei
         return np.cumsum(np.bincount(bucket, what * weight, minlength=thresholds)[::-1])[::-1]
 
     tp, fp = at_least(label), at_least(1 - label)
-    return pr_curve_raw(tag, tp, fp, fp[0] - fp, tp[0] - tp, _share(tp, tp + fp), _share(tp, np.full_like(tp, tp[0])))
+    return pr_curve_raw(
+        tag, tp, fp, fp[0] - fp, tp[0] - tp, _share(tp, tp + fp), _share(tp, np.full_like(tp, tp[0]))
+    )
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
@@ -95,14 +116,22 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def pr_curve_raw(tag: str, *rows: Any) -> Any:
-    """A curve that was counted elsewhere: true and false positives, true and false negatives, precision, recall."""
+    """A curve that was counted elsewhere: true and false positives, true and false negatives, precision,
+    recall.
+    """
     table = np.stack([as_array(row) for row in rows]).astype(np.float32)
-    data = import_module("tensorboard.plugins.pr_curve.plugin_data_pb2").PrCurvePluginData(num_thresholds=table.shape[1])
-    return summary(tag, tensor=protos().make_tensor_proto(table), metadata=plugin("pr_curves", data.SerializeToString()))
+    data = import_module("tensorboard.plugins.pr_curve.plugin_data_pb2").PrCurvePluginData(
+        num_thresholds=table.shape[1]
+    )
+    return summary(
+        tag, tensor=protos().make_tensor_proto(table), metadata=plugin("pr_curves", data.SerializeToString())
+    )
 
 
 # ---- hyperparameters -------------------------------------------------------------------------------------------------
-def hparams(settings: Mapping[str, Any], metrics: Sequence[str], domains: Mapping[str, Sequence[Any]] | None) -> list[Any]:
+def hparams(
+    settings: Mapping[str, Any], metrics: Sequence[str], domains: Mapping[str, Sequence[Any]] | None
+) -> list[Any]:
     """The three messages of a session: what is varied and measured, with which values, and that it has ended."""
     api = import_module("tensorboard.plugins.hparams.api_pb2")
     data = import_module("tensorboard.plugins.hparams.plugin_data_pb2")
@@ -125,7 +154,11 @@ def hparams(settings: Mapping[str, Any], metrics: Sequence[str], domains: Mappin
         (metadata.SESSION_END_INFO_TAG, {"session_end_info": data.SessionEndInfo(status=api.STATUS_SUCCESS)}),
     )
     return [
-        summary(tag, tensor=metadata.NULL_TENSOR, metadata=metadata.create_summary_metadata(data.HParamsPluginData(**content)))
+        summary(
+            tag,
+            tensor=metadata.NULL_TENSOR,
+            metadata=metadata.create_summary_metadata(data.HParamsPluginData(**content)),
+        )
         for tag, content in contents
     ]
 
@@ -138,7 +171,9 @@ def _setting(name: str, x: Any) -> bool | str | float:
         return x
     found = as_array(x)
     if x is None or found.size != 1 or found.dtype.kind not in "uif":
-        raise ValueError(f"add_hparams: {name!r} must be a number, a string, a bool or a one-element tensor, not {x!r}")
+        raise ValueError(
+            f"add_hparams: {name!r} must be a number, a string, a bool or a one-element tensor, not {x!r}"
+        )
     return float(found.reshape(()))
 
 

@@ -25,10 +25,12 @@ _REFUSED = {
 
 
 class SummaryWriter:
-    """Writes what TensorBoard shows into event files in `log_dir` (by default runs/<date and time>_<host><comment>).
+    """Writes what TensorBoard shows into event files in `log_dir` (by default runs/<date and
+    time>_<host><comment>).
 
-    Values may be tensors, arrays or numbers. With `purge_step`, TensorBoard forgets what earlier files say of that step and later
-    ones. Raises ImportError where the tensorboard package is absent (the extra `tensorboard`).
+    Values may be tensors, arrays or numbers. With `purge_step`, TensorBoard forgets what earlier files say of
+    that step and later ones. Raises ImportError where the tensorboard package is absent (the extra
+    `tensorboard`).
 
         with SummaryWriter("runs/first") as writer:
             writer.add_graph(model, x)
@@ -91,7 +93,11 @@ class SummaryWriter:
         self._add(summaries.scalar(tag, scalar_value, new_style, double_precision), global_step, walltime)
 
     def add_scalars(
-        self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: int | None = None, walltime: float | None = None
+        self,
+        main_tag: str,
+        tag_scalar_dict: Mapping[str, Any],
+        global_step: int | None = None,
+        walltime: float | None = None,
     ) -> None:
         """Several numbers in one chart: each has a file of its own, in a directory beside."""
         walltime = time.time() if walltime is None else walltime
@@ -99,7 +105,9 @@ class SummaryWriter:
             directory = f"{self.log_dir}/{main_tag.replace('/', '_')}_{tag}"
             self._add(summaries.scalar(main_tag, x), global_step, walltime, directory)
 
-    def add_tensor(self, tag: str, tensor: Any, global_step: int | None = None, walltime: float | None = None) -> None:
+    def add_tensor(
+        self, tag: str, tensor: Any, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
         """A whole array, for programs that read the file."""
         self._add(summaries.tensor(tag, tensor), global_step, walltime)
 
@@ -112,7 +120,8 @@ class SummaryWriter:
         walltime: float | None = None,
         max_bins: int | None = None,
     ) -> None:
-        """How values (of any shape) are distributed. `bins`: 'tensorflow' (edges that grow by a tenth) or as in np.histogram.
+        """How values (of any shape) are distributed. `bins`: 'tensorflow' (edges that grow by a tenth) or as
+        in np.histogram.
 
         Raises ValueError if there are none, or some are NaN or infinite.
         """
@@ -146,7 +155,9 @@ class SummaryWriter:
         walltime: float | None = None,
     ) -> None:
         """Precision against recall, of probabilities and labels (0 or 1) of equal shape."""
-        self._add(summaries.pr_curve(tag, labels, predictions, num_thresholds, weights), global_step, walltime)
+        self._add(
+            summaries.pr_curve(tag, labels, predictions, num_thresholds, weights), global_step, walltime
+        )
 
     def add_pr_curve_raw(
         self,
@@ -162,7 +173,9 @@ class SummaryWriter:
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """The same, counted elsewhere: one value for each threshold (`num_thresholds` and `weights` tell nothing more)."""
+        """The same, counted elsewhere: one value for each threshold (`num_thresholds` and `weights` tell
+        nothing more).
+        """
         counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
         self._add(summaries.pr_curve_raw(tag, *counts, precision, recall), global_step, walltime)
 
@@ -183,7 +196,9 @@ class SummaryWriter:
         self._writers.pop(directory).close()
 
     # ---- text, pictures, sound ---------------------------------------------------------------------------------------
-    def add_text(self, tag: str, text_string: str, global_step: int | None = None, walltime: float | None = None) -> None:
+    def add_text(
+        self, tag: str, text_string: str, global_step: int | None = None, walltime: float | None = None
+    ) -> None:
         """Text, shown as Markdown."""
         self._add(summaries.text(tag, text_string), global_step, walltime)
 
@@ -195,7 +210,9 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """An image of 1, 3 or 4 channels: uint8, or floating in [0, 1]. `dataformats` names the axes: 'CHW', 'HWC', 'HW', ..."""
+        """An image of 1, 3 or 4 channels: uint8, or floating in [0, 1]. `dataformats` names the axes: 'CHW',
+        'HWC', 'HW', ...
+        """
         pixels = images.as_pixels("add_image", img_tensor, dataformats)
         self._add(images.image(tag, pixels), global_step, walltime)
 
@@ -212,7 +229,12 @@ class SummaryWriter:
         self._add(images.image(tag, pixels), global_step, walltime)
 
     def add_figure(
-        self, tag: str, figure: Any, global_step: int | None = None, close: bool = True, walltime: float | None = None
+        self,
+        tag: str,
+        figure: Any,
+        global_step: int | None = None,
+        close: bool = True,
+        walltime: float | None = None,
     ) -> None:
         """A figure of Matplotlib, or a list of figures of one size; afterwards they are closed."""
         pixels = images.figure_pixels(figure, close)
@@ -238,18 +260,26 @@ class SummaryWriter:
         tag: str = "default",
         metadata_header: Sequence[str] | None = None,
     ) -> None:
-        """Points (n, d) for the projector, with a label (or a row under `metadata_header`) and an image (n, C, H, W) for each."""
+        """Points (n, d) for the projector, with a label (or a row under `metadata_header`) and an image (n,
+        C, H, W) for each.
+        """
         step = 0 if global_step is None else int(global_step)
         pictures = None if label_img is None else as_array(label_img)
         name = f"{tag}:{step:05d}"
-        write_embedding(Path(self.log_dir), f"{step:05d}/{tag}", name, mat, metadata, metadata_header, pictures)
+        write_embedding(
+            Path(self.log_dir), f"{step:05d}/{tag}", name, mat, metadata, metadata_header, pictures
+        )
 
     # ---- models ------------------------------------------------------------------------------------------------------
-    def add_graph(self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True) -> None:
-        """The graph of a model: the operations that one run on `input_to_model` records, in the scopes of its modules.
+    def add_graph(
+        self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
+    ) -> None:
+        """The graph of a model: the operations that one run on `input_to_model` records, in the scopes of its
+        modules.
 
-        `input_to_model` is the argument, or a tuple of them. The model runs in the mode that it is in: where running it changes
-        buffers or draws random numbers, this does too. `verbose` prints the graph; `use_strict_trace` means nothing here.
+        `input_to_model` is the argument, or a tuple of them. The model runs in the mode that it is in: where
+        running it changes buffers or draws random numbers, this does too. `verbose` prints the graph;
+        `use_strict_trace` means nothing here.
         """
         graph = model_graph(model, input_to_model)
         if verbose:

@@ -140,9 +140,19 @@ def math_visitor(display):
     return visit, None
 
 
+def stars_and_bars(app, what, name, obj, options, lines):
+    """(*batch, n) and |x| are mathematics in our docstrings, and would be markup in reStructuredText."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...", "| ", "* ", "- ")):
+            parts = line.split("`")
+            parts[::2] = [re.sub(r"(?<![\\*])\*(?=\w)|\|", r"\\\g<0>", part) for part in parts[::2]]
+            lines[i] = "`".join(parts)
+
+
 def setup(app):
     app.add_html_math_renderer("mathml", math_visitor("inline"), math_visitor("block"))
     app.connect("builder-inited", copy_notebooks)
     app.connect("builder-inited", list_torch_names)
     app.connect("source-read", point_to_copies)
     app.connect("autodoc-process-docstring", results_as_prose, priority=100)  # before napoleon
+    app.connect("autodoc-process-docstring", stars_and_bars, priority=900)

@@ -88,8 +88,7 @@ def elementwise(
     Args:
         function: the function; with its partial derivatives by keyword this may be left out, for a decorator.
         given, partials: the partial derivative in each operand: a formula of the operands and `out`, a number
-        where
-            it is constant, None where it is zero.
+            where it is constant, None where it is zero.
         options: see the module.
 
     Returns:
@@ -133,13 +132,12 @@ def linear(
     """Declare a linear function.
 
     Args:
-        function: the function, linear in its first parameter. transpose: `transpose(ct, ...)` returns the
-        cotangent of the operand. It may name parameters of the function;
-            the operand itself is there as a `Spec` (shape, dtype, ndim, size), for its value can't matter. A
-            dict of transposes by name: the function is linear in these together.
+        function: the function, linear in its first parameter.
+        transpose: `transpose(ct, ...)` returns the cotangent of the operand. It may name parameters of the
+            function; the operand itself is there as a `Spec` (shape, dtype, ndim, size), for its value can't
+            matter. A dict of transposes by name: the function is linear in these together.
         options: see the module; `moves=True` says that it only moves, copies and adds up elements, so that
-        what is
-            masked further on stays masked.
+            what is masked further on stays masked.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -161,8 +159,10 @@ def multilinear(
     """Declare a function that is linear in each of several operands, as a product is.
 
     Args:
-        function: the function; its first parameters are the operands. given, transposes: for each operand,
-        `transpose(ct, ...)`, as in `linear`; the other operands are there as values. options: see the module.
+        function: the function; its first parameters are the operands.
+        given, transposes: for each operand, `transpose(ct, ...)`, as in `linear`; the other operands are
+            there as values.
+        options: see the module.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -188,13 +188,12 @@ def custom(
     """Declare any other function.
 
     Args:
-        function: the function. pull: `pull(ct, ...)` returns the cotangent of the first operand; a dict of
-        them by name for several. push: `push(t, ...)` returns the tangent of the output; of several operands,
-        `t` is a dict of tangents by
-            name, None for a zero. Without it, forward mode transposes `pull`.
+        function: the function.
+        pull: `pull(ct, ...)` returns the cotangent of the first operand; a dict of them by name for several.
+        push: `push(t, ...)` returns the tangent of the output; of several operands, `t` is a dict of tangents
+            by name, None for a zero. Without it, forward mode transposes `pull`.
         joint: one formula that returns the cotangents of all operands, as a tuple. `pull` may be given beside
-        it, for
-            operands that are cheaper when they alone are wanted.
+            it, for operands that are cheaper when they alone are wanted.
         options: see the module.
 
     A function with several outputs returns a tuple; `ct` is then a list, with None for an output that nobody

@@ -100,8 +100,7 @@ def adapt(fun: Any = None, *, packages: str | Iterable[str] = ()) -> Any:
 
     Args:
         fun: a function, method, class or any callable; a module, or the name of one: then its functions are
-        adapted as they
-            are taken from it. (`adapt()` with keywords only is a decorator.)
+            adapted as they are taken from it. (`adapt()` with keywords only is a decorator.)
         packages: further packages, or modules, whose functions are to be adapted where they are called.
 
     Returns:

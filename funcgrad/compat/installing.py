@@ -52,7 +52,7 @@ def install_autograd() -> None:
 
     Raises:
         ImportError: the real autograd has been imported already; its functions are in use, and the two can't
-        be mixed.
+            be mixed.
 
     >>> from funcgrad.compat import install_autograd
     >>> install_autograd()  # doctest: +SKIP

@@ -22,9 +22,9 @@ def jit(
 
     Args:
         fun: a function of pytrees of arrays and numbers; also value_and_grad(f), hessian(f), vmap(grad(f)), a
-        training step. static_argnums, static_argnames: arguments that decide what is computed; there is a
-        program for each of their values.
-            What is no number and no array (strings, functions, None) is static by itself.
+            training step.
+        static_argnums, static_argnames: arguments that decide what is computed; there is a program for each
+            of their values. What is no number and no array (strings, functions, None) is static by itself.
         engine: "numpy", or "xla", which hands the program to JAX's compiler.
 
     Returns:
@@ -35,7 +35,8 @@ def jit(
 
     Raises:
         ImpureFunctionError: two recordings differ by something that is no argument: random numbers, the time,
-        a counter. ArgumentError: an argument that is neither an array, nor a number, nor hashable.
+            a counter.
+        ArgumentError: an argument that is neither an array, nor a number, nor hashable.
 
     >>> import numpy as np, funcgrad as fg
     >>> @fg.jit

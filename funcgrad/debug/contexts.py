@@ -28,12 +28,11 @@ def nans(*, infs: bool = True) -> Iterator[None]:
 
     Args:
         infs: look for inf as well. An inf that comes in from outside (an argument, a constant) is taken as
-        meant.
+            meant.
 
     Raises:
         NumericalError: names the operation, the line that called it, its operands and the elements; for a
-        derivative,
-            the operation through which it was being pulled or pushed.
+            derivative, the operation through which it was being pulled or pushed.
 
     Also a decorator: `@debug.nans()`.
 

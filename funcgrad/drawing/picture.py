@@ -81,12 +81,12 @@ def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LI
 
     Args:
         fun: a function of pytrees. It is run once, as it would be by `vjp`, with all floating leaves of its
-        arguments traced.
-            Or a tracer, or a Tensor that requires grad: then what is behind it is drawn, at once.
+            arguments traced. Or a tracer, or a Tensor that requires grad: then what is behind it is drawn, at
+            once.
         backward: draw the backward sweep as well: it pulls cotangents ("ct of out") back to the arguments.
         fold: show repeated structure once, with a count. (Loops, layers, steps: at least three rounds.)
         limit: about how many vertices to show at most; what is more is summed up. `fold` must be True for it
-        to count.
+            to count.
 
     Returns:
         A function with the arguments of `fun` that returns a `Drawing`: it has to_svg(), to_mermaid(),

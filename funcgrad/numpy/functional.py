@@ -144,8 +144,7 @@ class vectorize(np.vectorize):
 
     Raises:
         ValueError: an operand has too few axes for the signature, or sizes that don't agree; there is nothing
-        to apply the
-            function to, and `otypes` does not say what would come.
+            to apply the function to, and `otypes` does not say what would come.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

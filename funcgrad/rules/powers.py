@@ -91,9 +91,8 @@ def _limit(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
     for j in range(k + 1):
         c = coefficients[k - j]
         gone = np.logical_or(c == 0, beaten) if j else c == 0
-        term = np.where(
-            regular, _quotient(c, x, n) * whole, c * power
-        )  # in which x**(y-n) alone can't overflow
+        # in which x**(y-n) alone can't overflow
+        term = np.where(regular, _quotient(c, x, n) * whole, c * power)
         out = out + np.where(gone, 0, math.comb(k, j) * term * log**j)
     return out
 

@@ -238,8 +238,8 @@ def _nonzero(y: Any) -> Any:
 def _angle_derivative(x: Any, y: Any, n: int, k: int) -> Any:
     """The derivative of y / (x*x + y*y), n - k times in x and k times in y.
 
-    The function is -Im(1/v) with v = x + iy, so this is the same of (-1)**n n! i**k v**-(n+1): a power of the direction of
-    v, in which nothing cancels, divided by |v| step by step.
+    The function is -Im(1/v) with v = x + iy, so this is the same of (-1)**n n! i**k v**-(n+1): a power of the
+    direction of v, in which nothing cancels, divided by |v| step by step.
     """
     z = np.hypot(x, y)
     s = _unit(y, x, z)

@@ -30,20 +30,22 @@ def check_grads(
 
     Args:
         f: the function; its arguments and output are pytrees of numbers and arrays, real or complex. Integers
-        among the
-            arguments are held fixed, and outputs that are no floating numbers are left out.
-        args: a tuple of its arguments, where the derivatives are taken. order: the highest order to check.
-        Order 2 differentiates each derivative of order 1 in each mode, and so on. modes: "fwd" (jvp), "rev"
-        (vjp), or both. atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6
-        each (2e-3 in single
-            precision).
+            among the arguments are held fixed, and outputs that are no floating numbers are left out.
+        args: a tuple of its arguments, where the derivatives are taken.
+        order: the highest order to check. Order 2 differentiates each derivative of order 1 in each mode, and
+            so on.
+        modes: "fwd" (jvp), "rev" (vjp), or both.
+        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each (2e-3 in
+            single precision).
         eps: the step of the differences, in units of max(1, abs(x)). By default it is found by comparing
-        several.
+            several.
 
     Raises:
         GradientCheckError: a derivative is wrong, or has not the shape and dtype of the value that it belongs
-        to. ArgumentError: `args` is no tuple, it or the output holds no floating number, or `order` or
-        `modes` is none of those above.
+            to.
+        ArgumentError: `args` is no tuple, it or the output holds no floating number, or `order` or `modes` is
+            none of
+        those above.
 
     >>> import numpy as np
     >>> from funcgrad.testing import check_grads
@@ -106,10 +108,11 @@ def check_vmap(
     """Check that `vmap(f, in_axes)(*args)` is what a loop over the examples gives.
 
     Args:
-        f: the function of one example; its output is a pytree of arrays. args: a tuple of its arguments, each
-        with a batch axis where `in_axes` says. in_axes: as in `vmap`. atol, rtol: the difference allowed is
-        atol + rtol * abs(expected); by default 1e-6 each (2e-3 in single
-            precision).
+        f: the function of one example; its output is a pytree of arrays.
+        args: a tuple of its arguments, each with a batch axis where `in_axes` says.
+        in_axes: as in `vmap`.
+        atol, rtol: the difference allowed is atol + rtol * abs(expected); by default 1e-6 each (2e-3 in
+            single precision).
 
     Raises:
         GradientCheckError: structure, shape, dtype or a number differs. ArgumentError: `args` is no tuple.

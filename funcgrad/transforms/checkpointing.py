@@ -151,10 +151,10 @@ def checkpoint(fun: Any = None, *, policy: Policy = None) -> Any:
     """`fun`, computed again in the backward sweep instead of being kept on the tape.
 
     Args:
-        fun: the function; arguments and output are pytrees. It must not assign into its arguments. policy:
-        what is kept all the same: names of NumPy functions with one output ("matmul", "linalg.solve"), names
-            given with `checkpoint_name`, or a function that says of a name whether it is kept. Nothing by
-            default.
+        fun: the function; arguments and output are pytrees. It must not assign into its arguments.
+        policy: what is kept all the same: names of NumPy functions with one output ("matmul",
+            "linalg.solve"), names given with `checkpoint_name`, or a function that says of a name whether it
+            is kept. Nothing by default.
 
     Returns:
         The function. It may close over tracers, be nested, and be used under every transform, to any order;

@@ -231,10 +231,10 @@ def custom_vjp(
 
     Args:
         fun: the function; arguments and output are pytrees of arrays. Its code is used where nothing is
-        differentiated. nondiff_argnums, nondiff_argnames: arguments without a derivative, of any kind
-        (functions, strings, tracers).
-            `fwd` gets them in their places, `bwd` before all else; where one depends on a tracer, its
-            derivative is zero by declaration.
+            differentiated.
+        nondiff_argnums, nondiff_argnames: arguments without a derivative, of any kind (functions, strings,
+            tracers). `fwd` gets them in their places, `bwd` before all else; where one depends on a tracer,
+            its derivative is zero by declaration.
 
     Returns:
         The function. `f.defvjp(fwd, bwd)` gives the rule: `fwd(*args)` returns (output, residuals),
@@ -243,7 +243,8 @@ def custom_vjp(
 
     Raises:
         RuleError: there is no rule yet, or one returned the wrong number of results, structure, shape or
-        dtype. ArgumentError: keyword-only arguments, or nondiff_argnums that name no argument.
+            dtype.
+        ArgumentError: keyword-only arguments, or nondiff_argnums that name no argument.
         EscapedTracerError: `bwd` closes over a tracer; make that value an argument.
 
     `bwd` must be linear in `ct`: forward mode is its transpose. Where `fwd` closes over a tracer, that is

@@ -223,14 +223,15 @@ def grad(
     """The gradient of a function that returns one number.
 
     Args:
-        fun: the function; its output has shape () and a floating dtype. argnums: the positional argument(s)
-        to differentiate in: an int (negative counts from the end), or a tuple of ints for a
-            tuple of gradients. Each is a number, an array or a pytree of them, of floating (or complex)
-            dtype.
+        fun: the function; its output has shape () and a floating dtype.
+        argnums: the positional argument(s) to differentiate in: an int (negative counts from the end), or a
+            tuple of ints for a tuple of gradients. Each is a number, an array or a pytree of them, of
+            floating (or complex) dtype.
         argnames: their names, in place of argnums: a name, or a tuple of names. Arguments may be passed by
-        keyword. has_aux: `fun` returns (output, aux); the result is then (gradient, aux). holomorphic: inputs
-        and output are complex, and `fun` is holomorphic. allow_int: integer leaves are allowed; their
-        gradient is an empty placeholder of dtype float0.
+            keyword.
+        has_aux: `fun` returns (output, aux); the result is then (gradient, aux).
+        holomorphic: inputs and output are complex, and `fun` is holomorphic.
+        allow_int: integer leaves are allowed; their gradient is an empty placeholder of dtype float0.
 
     Returns:
         A function with the arguments of `fun`, that returns the gradient: structure, shape and dtype of the
@@ -238,7 +239,7 @@ def grad(
 
     Raises:
         ArgumentError: `argnums` or `argnames` is not usable. NonDifferentiableError: an integer (or other)
-        input. OutputError: the output is not one floating-point number.
+            input. OutputError: the output is not one floating-point number.
 
     Also a decorator: `@grad`, `@grad(argnums=1)`. It may be nested to any order.
 
@@ -407,9 +408,11 @@ def jvp(
     """The output of a function, and its derivative along a direction, by forward mode.
 
     Args:
-        fun: the function; inputs and output are pytrees of arrays. primals: a tuple of its arguments.
+        fun: the function; inputs and output are pytrees of arrays.
+        primals: a tuple of its arguments.
         tangents: a tuple of directions with the structure and shapes of the primals (None for zeros, in any
-        place). has_aux: `fun` returns (output, aux).
+            place).
+        has_aux: `fun` returns (output, aux).
 
     Returns:
         (output, tangent) or (output, tangent, aux); the tangent has the structure, shapes and dtypes of the
@@ -417,7 +420,8 @@ def jvp(
 
     Raises:
         ArgumentError: primals or tangents is no tuple or list, or their lengths differ. CotangentError: a
-        tangent does not match. NonDifferentiableError: an integer has a tangent that is not zero.
+            tangent does not match.
+        NonDifferentiableError: an integer has a tangent that is not zero.
 
     >>> import numpy as np, funcgrad as fg
     >>> out, t = fg.jvp(np.sin, (0.0,), (2.0,))

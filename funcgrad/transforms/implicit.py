@@ -48,15 +48,15 @@ def fixed_point(
 
     Args:
         f: the function; it returns a pytree like x. It must contract near the solution (the derivative's
-        eigenvalues
-            are below 1 in size): the derivatives are found by iteration as well.
+            eigenvalues are below 1 in size): the derivatives are found by iteration as well.
         x0: where to start: a pytree of floating arrays. The solution does not depend on it, so it gets no
-        derivative. params: further arguments of `f`: pytrees of anything. rtol, atol: iteration ends when no
-        element of x changes by more than atol + rtol * (the largest in x). By
-            default both are the precision of the dtype to the power 3/4 (2e-12 for float64).
-        max_steps: how many iterations to try. solver: does the work instead of plain iteration: `solver(g,
-        x0)` returns the solution of x = g(x), where g is
-            `f` with plain params. It may be anything; nothing in it is differentiated.
+            derivative.
+        params: further arguments of `f`: pytrees of anything.
+        rtol, atol: iteration ends when no element of x changes by more than atol + rtol * (the largest in x).
+            By default both are the precision of the dtype to the power 3/4 (2e-12 for float64).
+        max_steps: how many iterations to try.
+        solver: does the work instead of plain iteration: `solver(g, x0)` returns the solution of x = g(x),
+            where g is `f` with plain params. It may be anything; nothing in it is differentiated.
         progress: show a bar that counts the steps (it needs tqdm).
 
     Returns:
@@ -90,18 +90,18 @@ def root(
 
     Args:
         f: the function; it returns a pytree with as many real numbers as x has. Its derivative in x must not
-        be
-            singular at the solution. (Jacobians are dense: for up to some thousand unknowns.)
+            be singular at the solution. (Jacobians are dense: for up to some thousand unknowns.)
         x0, params, rtol, atol, max_steps, solver, progress: as for `fixed_point`; the solver finds x with
-        g(x) = 0, and may be
-            one of scipy.optimize's. Steps of Newton's method are halved while they make things worse.
+            g(x) = 0, and may be one of scipy.optimize's. Steps of Newton's method are halved while they make
+            things worse.
 
     Returns:
         The solution, with the structure of x0, as for `fixed_point`.
 
     Raises:
         ConvergenceError: no solution within max_steps, or NaN. ArgumentError: f(x) has another number of
-        elements, or x is complex. LinAlgError: the Jacobian is singular.
+            elements, or
+        x is complex. LinAlgError: the Jacobian is singular.
 
     >>> import numpy as np, funcgrad as fg
     >>> cube_root = lambda a: fg.root(lambda x: x ** 3 - a, 1.0)

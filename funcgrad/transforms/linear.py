@@ -143,8 +143,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
 
     Args:
         fun: the function, linear in all its arguments together; inputs and output are pytrees of arrays. Of
-        an affine
-            function the linear part is transposed.
+            an affine function the linear part is transposed.
         primals: arrays like its arguments, or anything with a shape and a dtype; the values don't matter.
 
     Returns:

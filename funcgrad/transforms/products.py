@@ -145,10 +145,11 @@ def hessian_diagonal(
     One batched push through the gradient for all elements; only the diagonal is kept of each product.
 
     Args:
-        fun: the function, with one number as output. argnums, argnames: the argument(s) to differentiate in,
-        as in `grad`: real numbers and arrays, or pytrees of them. chunk_size: how many elements to compute at
-        a time, to bound memory; all of them by default. progress: show a bar that counts the chunks (it needs
-        tqdm).
+        fun: the function, with one number as output.
+        argnums, argnames: the argument(s) to differentiate in, as in `grad`: real numbers and arrays, or
+            pytrees of them.
+        chunk_size: how many elements to compute at a time, to bound memory; all of them by default.
+        progress: show a bar that counts the chunks (it needs tqdm).
 
     Returns:
         A function that returns the diagonal, with the structure, shapes and dtypes of the argument.

@@ -309,17 +309,16 @@ def vmap(
     """Vectorise a function of one example over a batch axis of its arguments.
 
     Args:
-        fun: a function of one example; arguments and output are pytrees of arrays. in_axes: the batch axis of
-        each argument: an int for all (negative counts from the end), a tuple with one entry for each
-            positional argument, or a pytree that is a prefix of the arguments; None means shared by all
-            examples. Keyword arguments are batched along axis 0.
+        fun: a function of one example; arguments and output are pytrees of arrays.
+        in_axes: the batch axis of each argument: an int for all (negative counts from the end), a tuple with
+            one entry for each positional argument, or a pytree that is a prefix of the arguments; None means
+            shared by all examples. Keyword arguments are batched along axis 0.
         out_axes: where the batch axis goes in the output; a prefix of its structure. Outputs that don't
-        depend on the batch are
-            repeated (or given as they are, with None).
-        axis_size: the size of the batch, needed only where no argument is batched. on_branch: what to do
-        where `fun` asks for one value of a batched array (`if x > 0`, `int(x)`, a mask): "raise", or
-            "loop": call it for each example, with a warning (LoopWarning). What it had done until then, it
-            does again.
+            depend on the batch are repeated (or given as they are, with None).
+        axis_size: the size of the batch, needed only where no argument is batched.
+        on_branch: what to do where `fun` asks for one value of a batched array (`if x > 0`, `int(x)`, a
+            mask): "raise", or "loop": call it for each example, with a warning (LoopWarning). What it had
+            done until then, it does again.
 
     Returns:
         A function of whole batches. Every NumPy call inside `fun` runs once for all examples.

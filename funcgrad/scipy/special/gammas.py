@@ -117,7 +117,8 @@ rgamma_derivative = own(_rgamma_derivative, lambda x, n: rgamma_derivative(x, n 
 def _beta_derivative(x: Any, y: Any, n: int, m: int) -> Any:
     """The derivative of beta(x, y), n times in x and m times in y.
 
-    Near 0 beta is E/x + E/y, with E = gamma(1+x) gamma(1+y) / gamma(1+x+y), which is smooth and 1 on both axes.
+    Near 0 beta is E/x + E/y, with E = gamma(1+x) gamma(1+y) / gamma(1+x+y), which is smooth and 1 on both
+    axes.
     """
     with np.errstate(all="ignore"):
         out = special.beta(x, y) * _of_log_beta(x, y, x + y, n, m)

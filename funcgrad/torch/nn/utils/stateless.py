@@ -95,10 +95,13 @@ def functional_call(
     """Call a module with other parameters and buffers, by dotted name; what is not given is the module's own.
 
     Args:
-        module: the module. parameter_and_buffer_dicts: a dict, or several that have no key in common. args:
-        the argument, or a tuple of them. kwargs: more arguments, by name. tie_weights: tensors that the
-        module has under several names get the value that is given for one of them. strict: refuse missing and
-        unknown names (RuntimeError).
+        module: the module.
+        parameter_and_buffer_dicts: a dict, or several that have no key in common.
+        args: the argument, or a tuple of them.
+        kwargs: more arguments, by name.
+        tie_weights: tensors that the module has under several names get the value that is given for one of
+            them.
+        strict: refuse missing and unknown names (RuntimeError).
 
     >>> import funcgrad.torch as torch
     >>> layer = torch.nn.Linear(2, 1)

@@ -215,8 +215,9 @@ piecewise_constant("gammasgn")
 
 # ---- poch near x = 0 -------------------------------------------------------------------------------------------------
 def _poch_near_zero(x: Any, y: Any, n: int, m: int) -> Any:
-    """The derivative of poch(x, y), n times in x and m times in y, for |x| < 1/2: it is x gamma(x+y) / gamma(1+x), and
-    x/(x+y) times gamma(1+x+y) / gamma(1+x)."""
+    """The derivative of poch(x, y), n times in x and m times in y, for |x| < 1/2: it is x gamma(x+y) /
+    gamma(1+x), and x/(x+y) times gamma(1+x+y) / gamma(1+x).
+    """
     with np.errstate(all="ignore"):
         out = x * _shifted(x, y, 0, n, m) + (n * _shifted(x, y, 0, n - 1, m) if n else 0.0)
     return repaired(out, abs(x + y) < 0.5, lambda x, y: _poch_at_origin(x, y, n, m), x, y)

@@ -101,8 +101,7 @@ def _first_line(thing):
     if not (inspect.isclass(thing) or callable(thing)):
         return ""
     return (
-        (inspect.getdoc(thing) or "")
-        .partition("\n")[0]
+        " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
         .replace("|", "\\|")
         .replace("*", "\\*")
         .replace("<", "&lt;")

@@ -140,7 +140,7 @@ def test_derivatives(way: str, program: Callable[..., Any]) -> None:
 
 def row(program: Callable[..., Any]) -> str:
     """The line of the table in docs/adapt.md."""
-    what = (program.__doc__ or "").strip().splitlines()[0].rstrip(".").replace("|", "")
+    what = " ".join((program.__doc__ or "").split()).rstrip(".").replace("|", "")
     marks = ["yes" if outcome(way, program) == "right" else "refused" for way in WAYS]
     return " | ".join([f"`{program.__name__}`", what, *marks])
 

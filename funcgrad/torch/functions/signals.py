@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -69,11 +69,9 @@ def _stft(
             "stft requires the return_complex parameter be given for real inputs: write return_complex=True"
         )
     hop = n_fft // 4 if hop_length is None else hop_length
-    x = (
-        np.pad(input, [(0, 0)] * (input.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode=pad_mode)
-        if center
-        else input
-    )  # type: ignore[call-overload]
+    x, mode = input, cast("Any", pad_mode)
+    if center:
+        x = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode=mode)
     frames = _framed(x, n_fft, hop) * _full_window(
         window, n_fft, n_fft if win_length is None else win_length, x.dtype
     )

@@ -62,12 +62,9 @@ def _converted(value: Any, param: Any, key: Any = None) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         value = make_tensor(np.array(value))
     if isinstance(value, Tensor):
-        floating = param is not None and param.value.dtype.kind in "fc"
-        return (
-            value.detach().clone()
-            if key == "step" or not floating
-            else value.detach().to(param.dtype, copy=True)
-        )  # type: ignore[attr-defined]
+        if key == "step" or param is None or param.value.dtype.kind not in "fc":
+            return value.detach().clone()
+        return value.detach().to(param.dtype, copy=True)  # type: ignore[attr-defined]
     if isinstance(value, dict):
         return {k: _converted(v, param, k) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):

@@ -12,6 +12,6 @@ def _declarations_of_pages_are_forgotten() -> Iterator[None]:
     known = set(CATALOGUE)
     yield
     for function in set(CATALOGUE) - known:
-        module = getattr(function, "__module__", None)
-        if module and module.partition(".")[0] not in ("numpy", "scipy", "funcgrad"):  # those come when needed
+        module = getattr(function, "__module__", "numpy") or ""
+        if module.partition(".")[0] not in ("numpy", "scipy", "funcgrad"):  # whose rules come when needed
             del CATALOGUE[function]

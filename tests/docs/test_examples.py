@@ -15,6 +15,8 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 def test_examples_give_what_they_say(page):
     # a fence is no output
     text = re.sub(r"^```.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for name in re.findall(r"^>>> import (\w+)", text, flags=re.MULTILINE):
+        pytest.importorskip(name, reason=f"{name} is optional")
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     report = []
     failed, _ = doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=report.append)

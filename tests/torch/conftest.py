@@ -15,6 +15,8 @@ import pytest
 
 import funcgrad.torch as ft
 
+collect_ignore_glob = ["programs/*.py"]  # run by test_tutorials.py, on the facade and on the original
+
 
 def executed(torch: Any, program: str, described: Callable[[Exception], str]) -> tuple[str, list[str]]:
     """What a program prints, with the error that ends it (as `described`), and the kinds of its warnings."""

@@ -64,7 +64,7 @@ def _converted(value: Any, param: Any, key: Any = None) -> Any:
     if isinstance(value, Tensor):
         if key == "step" or param is None or param.value.dtype.kind not in "fc":
             return value.detach().clone()
-        return value.detach().to(param.dtype, copy=True)  # type: ignore[attr-defined]
+        return value.detach().to(param.dtype, copy=True)
     if isinstance(value, dict):
         return {k: _converted(v, param, k) for k, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):

@@ -55,10 +55,8 @@ class Differentiated(Transformed):
             raise ArgumentError(
                 f"{self.transform} was given argnums={argnums!r} and argnames={argnames!r}; give one of them"
             )
-        self.argnums, self.argnames = (
-            checked_argnums(argnums, self.transform),
-            checked_argnames(argnames, self.transform),
-        )
+        self.argnums = checked_argnums(argnums, self.transform)
+        self.argnames = checked_argnames(argnames, self.transform)
         self.in_several = isinstance(self.argnums if argnames is None else self.argnames, tuple)
 
     def placed(

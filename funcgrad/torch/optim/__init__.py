@@ -2,7 +2,7 @@
 
 optimizer.py   the base          groups.py, checkpoints.py   its parameter groups, its state as a dict
 stepping.py    steps by a rule of funcgrad.optim              algorithms.py   SGD, Adam, ...      lbfgs.py   LBFGS
-rarely_used.py   SparseAdam, Muon
+one_by_one.py    SparseAdam, Muon
 lr_scheduler/  schedules         swa_utils.py                 averages of models
 """
 
@@ -21,8 +21,8 @@ from funcgrad.torch.optim.algorithms import (
     Rprop,
 )
 from funcgrad.torch.optim.lbfgs import LBFGS
+from funcgrad.torch.optim.one_by_one import Muon, SparseAdam
 from funcgrad.torch.optim.optimizer import Optimizer
-from funcgrad.torch.optim.rarely_used import Muon, SparseAdam
 
 __all__ = [
     "ASGD",

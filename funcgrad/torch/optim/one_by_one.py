@@ -1,4 +1,4 @@
-"""SparseAdam and Muon."""
+"""SparseAdam and Muon, whose steps are taken parameter by parameter."""
 
 from __future__ import annotations
 
@@ -13,14 +13,27 @@ from funcgrad.torch.optim.optimizer import Optimizer, Params
 from funcgrad.torch.tensors.tensor import make_tensor, plain
 
 
-def _closed(closure: Callable[[], Any] | None) -> Any:
-    if closure is None:
-        return None
-    with enable_grad():
-        return closure()
+class OneByOne(Optimizer):
+    """An optimizer whose step is given for one parameter."""
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._step(p, group)
+        return loss
+
+    def _step(self, p: Any, group: dict[str, Any]) -> None:
+        raise NotImplementedError
 
 
-class SparseAdam(Optimizer):
+class SparseAdam(OneByOne):
     """Adam for the rows that a gradient reaches: the moments of the others stay as they are.
 
     Gradients are dense arrays here; a row is reached where its gradient is not all zeros.
@@ -37,16 +50,6 @@ class SparseAdam(Optimizer):
         if not lr > 0.0:
             raise ValueError(f"Invalid learning rate: {lr}")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step."""
-        loss = _closed(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        self._step(p, group)
-        return loss
 
     def _step(self, p: Any, group: dict[str, Any]) -> None:
         state, gradient = self.state[p], np.asarray(plain(p.grad))
@@ -67,7 +70,7 @@ class SparseAdam(Optimizer):
         p.copy_(make_tensor(x))
 
 
-class Muon(Optimizer):
+class Muon(OneByOne):
     """Steps along the nearest orthogonal matrix of the momentum (by Newton and Schulz's iteration), for
     matrices only.
 
@@ -106,16 +109,6 @@ class Muon(Optimizer):
                 raise ValueError(
                     f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}"
                 )
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step."""
-        loss = _closed(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        self._step(p, group)
-        return loss
 
     def _step(self, p: Any, group: dict[str, Any]) -> None:
         state, g = self.state[p], np.asarray(plain(p.grad))

@@ -109,9 +109,7 @@ class ConvergenceError(FuncgradError, ArithmeticError):
 
 
 class ImpureFunctionError(FuncgradError, RuntimeError):
-    """A function that is compiled computes with what changes and is no argument: random numbers, the time, a
-    counter.
-    """
+    """A compiled function depends on what changes and is no argument: random numbers, time, counters."""
 
 
 class LoopWarning(UserWarning):
@@ -119,9 +117,7 @@ class LoopWarning(UserWarning):
 
 
 class CompileWarning(UserWarning):
-    """A function runs without being compiled, because it took too many ways, or its surroundings keep
-    changing.
-    """
+    """A function runs uncompiled: it took too many paths, or its surroundings keep changing."""
 
 
 class NumericalError(FuncgradError, FloatingPointError):
@@ -157,9 +153,7 @@ def is_library(path: str) -> bool:
 
 
 def foreign_call() -> str | None:
-    """What the user has called of SciPy, as "scipy.linalg.solve", if it is running and knows nothing of
-    tracers.
-    """
+    """The SciPy function that the user called, as "scipy.linalg.solve", if it runs and knows no tracers."""
     frame: FrameType | None = sys._getframe(1)
     names: list[tuple[str, str]] = []
     while frame is not None and is_library(frame.f_code.co_filename):
@@ -176,9 +170,7 @@ def foreign_call() -> str | None:
 
 
 def library_call() -> tuple[str, str] | None:
-    """What is running of a well-known library (but NumPy and SciPy): what the user has called, as ("pandas",
-    "DataFrame.dot").
-    """
+    """What the user called of a well-known library (not NumPy, SciPy), as ("pandas", "DataFrame.dot")."""
     frame: FrameType | None = sys._getframe(1)
     found = None
     while frame is not None and is_library(frame.f_code.co_filename):
@@ -207,8 +199,6 @@ def line_of(frame: FrameType) -> str:
 
 
 def short_name(path: str) -> str:
-    """The name of a file without its folder. A cell of a notebook has only a number, that nobody knows, for
-    one.
-    """
+    """A file's name without its folder. A notebook's cell has only a number that nobody knows."""
     folder, name = os.path.split(path)
     return "cell" if os.path.basename(folder).startswith("ipykernel_") else name

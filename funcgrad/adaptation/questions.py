@@ -1,6 +1,4 @@
-"""Python's own functions in adapted programs: what they answer about a tracer is what they would about its
-plain value.
-"""
+"""Python's own functions in adapted programs: they answer for a tracer as for its plain value."""
 
 from __future__ import annotations
 

@@ -62,9 +62,7 @@ class Scope:
         return self.known[module]
 
     def has_class(self, cls: type) -> bool:
-        """Does a class belong to the program? One that was made where there is no module is known by its
-        methods.
-        """
+        """Does a class belong to the program? One made outside any module is known by its methods."""
         found = self.known_classes.get(cls)
         if found is None:
             functions = [getattr(value, "__func__", value) for value in cls.__dict__.values()]

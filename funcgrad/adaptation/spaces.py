@@ -52,9 +52,7 @@ class Globals(dict[str, Any]):
         self.sources[name] = value
 
     def provide(self, code: CodeType) -> None:
-        """Look up the names that the bodies of classes in this function use: Python takes them without
-        asking.
-        """
+        """Look up the names that class bodies in this function use: Python takes them without asking."""
         for body in codes_in(code):
             if not body.co_flags & 1:  # not optimised: no function
                 for name in body.co_names:

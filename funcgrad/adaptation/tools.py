@@ -16,9 +16,7 @@ from funcgrad.rules.numbers import is_traced, number
 
 # ---- functools -------------------------------------------------------------------------------------------------------
 def cached_by(cache: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """`cache`, a function with a cache, for plain arguments; `function` where there are tracers, which can't
-    be looked up.
-    """
+    """`cache` (a function with a cache) for plain arguments; `function` for tracers, which have no hash."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

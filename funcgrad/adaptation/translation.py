@@ -1,6 +1,4 @@
-"""Values of a program translated: modules and functions of libraries, functions and classes of the program,
-what holds them.
-"""
+"""A program's values translated: libraries, the program's own functions and classes, containers."""
 
 from __future__ import annotations
 
@@ -164,9 +162,7 @@ class Translator:
         return made
 
     def container(self, value: Any) -> Any:
-        """A list, tuple or dict: itself, unless it holds what is translated; then a copy, the same one until
-        it changes.
-        """
+        """A list, tuple or dict: itself, or a copy if it holds something translated."""
         items = _items(value) if len(value) <= _MANY else []
         if any(isinstance(item, Tracer) and not item._trace.is_open for item in items):
             return self.container(_settled(value))
@@ -190,9 +186,7 @@ class Translator:
 
     @functools.cached_property
     def knows_funcgrad(self) -> bool:
-        """May the program differentiate anything itself? (One of its modules has imported something of
-        funcgrad.)
-        """
+        """May the program differentiate anything itself? (Has one of its modules imported funcgrad?)"""
         spaces = [
             vars(module) for name, module in list(sys.modules.items()) if module and self.scope.has(name)
         ]
@@ -225,9 +219,7 @@ def _is_funcgrads(value: Any) -> bool:
 
 
 def _settled(value: Any) -> Any:
-    """A container in which tracers are left over from calls before: these are constants now, as in the
-    program itself.
-    """
+    """A container with tracers left over from earlier calls: constants now, as in the program itself."""
     settled = [x if not isinstance(x, Tracer) or x._trace.is_open else concrete(x) for x in _items(value)]
     if type(value) is dict:
         value.update(zip(value, settled))
@@ -273,9 +265,7 @@ _OF_LIBRARIES: dict[str, Callable[[Translator, Any], Any]] = {
 
 
 class AdaptedModule(ModuleType):
-    """A module of the program, whose functions are adapted as they are taken from it. What is set is set in
-    the original.
-    """
+    """A module of the program. Its functions are adapted when taken; what is set is set in the original."""
 
     def __init__(self, translator: Translator, original: ModuleType) -> None:
         super().__init__(original.__name__, original.__doc__)

@@ -1,6 +1,4 @@
-"""A step as an expression of Python: operators, methods and functions of NumPy, whichever is the quickest to
-call.
-"""
+"""A step as a Python expression: an operator, method or NumPy function, whichever is quickest to call."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ class Expressions:
         return self.of(step, lambda x: looked if x is HERE else write(x))
 
     def _is_operation(self, step: Step) -> bool:
-        """May an operator stand for the function? Not between a Python number and a list, or where both are
-        constants.
-        """
+        """May an operator stand for the function? Not for a Python number and a list, or two constants."""
         return any(type(x) is Hole for x in step.args) or any(x is HERE for x in step.args)
 
     def _writer(self, step: Step, operand: Write) -> Write:

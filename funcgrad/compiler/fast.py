@@ -155,9 +155,7 @@ class FastWriter(Writer):
         self._line(f"    {out}[...] = {self.names.function(step.function)}({x}, {y})")
 
     def _by_blas(self, step: Step) -> list[str] | None:
-        """The two operands of np.dot that give the same result in less time: a product of matrices, a sum of
-        few numbers.
-        """
+        """The operands of np.dot that give the same result faster: a matrix product, a sum of few numbers."""
         specs = [self.specs[x] for x in step.operands if type(x) is Ref]
         dtype = step.specs[0].dtype
         if dtype.char not in "fd" or any(spec.dtype != dtype or not spec.is_array for spec in specs):

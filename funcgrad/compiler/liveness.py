@@ -1,6 +1,4 @@
-"""Which values are needed when: what nobody reads is not computed, what nobody needs any more may be
-overwritten.
-"""
+"""Which values are needed when: what nobody reads is not computed, what is used up may be overwritten."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from funcgrad.transforms.programs import Ref
 
 
 class Families:
-    """Values that may lie in the same memory: a view, and what it looks into. The root of a family is where
-    it began.
-    """
+    """Values that may share memory: a view and what it looks into. The root of a family is its first."""
 
     def __init__(self, root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> None:
         self.roots: dict[Ref, Ref] = {}

@@ -23,9 +23,7 @@ Entry = Step | Guard
 
 
 class Returned:
-    """What a function returned at the end of a way: a Ref for each leaf that depends on the arguments, and
-    the rest.
-    """
+    """What a function returned at the end of a path: a Ref for each leaf that depends on the arguments."""
 
     def __init__(self, leaves: Sequence[Any], structure: tree.Structure) -> None:
         self.leaves, self.structure = list(leaves), structure
@@ -39,9 +37,7 @@ class Recording:
 
 
 class Block:
-    """Steps, and then a guard with a block for each of its outcomes, or the end. `seen` counts the recordings
-    of it.
-    """
+    """Steps, then a guard with a block for each outcome, or the end. `seen` counts its recordings."""
 
     __slots__ = ("branches", "guard", "returned", "seen", "steps")
 

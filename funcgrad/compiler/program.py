@@ -46,9 +46,7 @@ class Program:
 
 
 def certain(root: Block) -> Block:
-    """A copy of the tree without what was recorded only once. No two values of it have the same name, on any
-    path.
-    """
+    """A copy of the tree without what was recorded only once. Names are unique over all paths."""
     names = count(
         1
         + max(

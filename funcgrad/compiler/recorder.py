@@ -40,9 +40,7 @@ class ClosedOver(Exception):
 
 
 class JitTracer(Tracer):
-    """Stands for an array, or a number, of a program that is being recorded. `_node` is its Ref; None: a
-    constant.
-    """
+    """Stands for an array or number of a program being recorded. `_node` is its Ref; None: a constant."""
 
     __slots__ = ()
     _is_recorded = True
@@ -128,9 +126,7 @@ WRITERS = frozenset([np.copyto, np.putmask, np.place, np.put, np.put_along_axis,
 
 
 class JitTrace(Trace):
-    """Writes a program down while it runs: `tape` has its steps and guards, `outcomes` what the guards were
-    told.
-    """
+    """Writes a program down while it runs: `tape` has steps and guards, `outcomes` the guards' answers."""
 
     __slots__ = (
         "constants",

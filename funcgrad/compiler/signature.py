@@ -1,6 +1,4 @@
-"""What programs are told apart by: the tree of the arguments, shapes and dtypes, and the values that are
-static.
-"""
+"""What tells programs apart: the tree of the arguments, shapes and dtypes, and static values."""
 
 from __future__ import annotations
 
@@ -60,9 +58,7 @@ def key_of(x: Any) -> Any:
 
 
 def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any = ()) -> Arguments | None:
-    """The arguments of a call; None, if there are tracers among them. `static` names those that are taken as
-    they are.
-    """
+    """The arguments of a call; None if tracers are among them. `static` names those taken as they are."""
     if not kwargs and not static:
         keys = tuple(map(key_of, args))
         if None not in keys:
@@ -113,9 +109,7 @@ def _hashable(x: Any, what: str) -> Any:
 
 
 def quick_test(args: Sequence[Any]) -> Callable[[Sequence[Any]], bool] | None:
-    """A function that tells whether other arguments have the signature of these: plain arrays and numbers, by
-    position.
-    """
+    """A function that tells whether other arguments (plain, by position) have the signature of these."""
     tests = [f"len(args) == {len(args)}"]
     space: dict[str, Any] = {"ndarray": np.ndarray}
     for i, x in enumerate(args):

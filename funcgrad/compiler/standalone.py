@@ -1,6 +1,4 @@
-"""The source of a program for people: one function in Python that imports NumPy, and can be shipped without
-funcgrad.
-"""
+"""A program's source for people: one Python function that needs only NumPy, not funcgrad."""
 
 from __future__ import annotations
 

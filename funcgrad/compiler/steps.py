@@ -30,9 +30,7 @@ HERE = _Here()
 
 
 class Spec:
-    """What is known of a value while a program is compiled: shape, dtype, and whether it is an array or a
-    number.
-    """
+    """What is known of a value while a program is compiled: shape, dtype, and whether it is an array."""
 
     __slots__ = ("dtype", "is_array", "is_python", "is_view", "order", "shape")
 
@@ -55,9 +53,7 @@ class Spec:
         return made
 
     def computed(self) -> Spec:
-        """That of a fresh value which an elementwise function makes of this one: it lies in memory as this
-        one does.
-        """
+        """That of the fresh output of an elementwise function: it lies in memory as this one does."""
         made = Spec.of(self.shape, self.dtype, is_array=self.is_array)
         made.order = self.order  # gaps are not copied: what is no order of its own stays unknown
         return made

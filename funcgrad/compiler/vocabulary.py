@@ -1,6 +1,4 @@
-"""What a program calls that NumPy has no name for, written in NumPy alone: the source of a program carries
-these along.
-"""
+"""What a program calls that NumPy has no name for, in NumPy alone: its source carries these along."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ class Held(NamedTuple):
 
 
 def arrays(parts: Any) -> Iterator[np.ndarray]:
-    """The plain floating arrays in values, tangents, cotangents and lists of these; a tracer's own tangents
-    too.
-    """
+    """The plain floating arrays in values, tangents, cotangents and lists; a tracer's own tangents too."""
     if isinstance(parts, (tuple, list)):
         for part in parts:
             yield from arrays(part)

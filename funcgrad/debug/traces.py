@@ -70,9 +70,7 @@ def looking_for_nans() -> Watch | None:
 
 
 class WatchedTracer(ReverseTracer):
-    """A tracer of a watched reverse trace: of a class that the fast lanes don't know, so it takes the general
-    one.
-    """
+    """A tracer of a watched reverse trace: its class is unknown to the lanes, so all goes the general way."""
 
     __slots__ = ()
 

@@ -51,9 +51,7 @@ class Run(NamedTuple):
 
 
 class Folder:
-    """Folds a graph. `stands_for` sends a vertex to the one that is shown, `rounds` tells in which round of a
-    group it was.
-    """
+    """Folds a graph. `stands_for` sends a vertex to the one shown, `rounds` tells its round of a group."""
 
     def __init__(self) -> None:
         self.stands_for: dict[Vertex, Vertex] = {}
@@ -196,9 +194,7 @@ def shown_edges(folder: Folder, root: Group, edges: Iterable[Edge]) -> list[Edge
 
 
 def gather(folder: Folder, vertices: Iterable[Vertex], edges: Iterable[Edge]) -> None:
-    """Merge inputs, constants and outputs of one kind that lead to (or come from) the same vertices that are
-    shown.
-    """
+    """Merge inputs, constants and outputs of one kind that lead to (or from) the same shown vertices."""
     neighbours: dict[Vertex, set[tuple[Vertex, int]]] = defaultdict(set)
     for edge in edges:
         neighbours[edge.source].add((folder.shown(edge.target), edge.slot))

@@ -53,9 +53,7 @@ Item = Vertex | Group
 
 @dataclass(frozen=True)
 class Edge:
-    """From an output of a vertex to an operand (`slot`) of another. `carried`: to the next round of this
-    repeated group.
-    """
+    """From a vertex's output to an operand (`slot`) of another. `carried`: to the group's next round."""
 
     source: Vertex
     target: Vertex

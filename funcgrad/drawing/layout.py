@@ -34,9 +34,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Link:
-    """An edge between cells; `leaves` and `enters` are the offsets from their middles, where something fixes
-    them.
-    """
+    """An edge between cells; `leaves` and `enters` are offsets from their middles, where these are fixed."""
 
     source: Cell
     target: Cell
@@ -132,9 +130,7 @@ def with_dummies(
 
 
 def order(ranks: list[list[Cell]], segments: Sequence[Segment]) -> None:
-    """Order each rank by the mean position of its neighbours, downwards and upwards in turn; the best order
-    is kept.
-    """
+    """Order each rank by its neighbours' mean position, down and up in turn, and keep the best order."""
     above, below = defaultdict(list), defaultdict(list)
     for s in segments:
         above[s.lower].append((s.upper, s.leaves))

@@ -21,9 +21,7 @@ from funcgrad.transforms.wrapping import name_of
 
 
 class Note:
-    """What was seen when a node was made. `constants` are operands without a derivative: position, name,
-    value.
-    """
+    """Notes on a node. `constants` are operands without a derivative: position, name, value."""
 
     __slots__ = ("boxes", "call", "constants", "line", "node", "primitive", "seconds")
 
@@ -79,9 +77,7 @@ class NotedTracer(ReverseTracer):
 
 
 class NotedTrace(ReverseTrace):
-    """A reverse trace that takes notes. With `timed`, NumPy's part of each call is run once more to be timed
-    alone.
-    """
+    """A reverse trace that takes notes. `timed` runs NumPy's part of each call again, to time it alone."""
 
     __slots__ = ("notes", "timed")
     tracer_type = NotedTracer
@@ -138,9 +134,7 @@ def made_by(node: Node) -> Node:
 
 
 class Recording:
-    """The nodes that the outputs come from, oldest first, with their notes; inputs (with their `values`) and
-    outputs by name.
-    """
+    """The nodes behind the outputs, oldest first, with notes; inputs (with `values`) and outputs by name."""
 
     def __init__(
         self,

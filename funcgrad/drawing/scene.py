@@ -58,9 +58,7 @@ class Scene:
 
 
 def key_of(edge: Edge, *, entering: bool = False) -> Key:
-    """What one port stands for: one output of one vertex (of the round before, where it is carried into the
-    next).
-    """
+    """What one port stands for: an output of a vertex (of the round before, if carried into the next)."""
     return (edge.source, edge.output, entering and edge.carried is not None)
 
 
@@ -205,9 +203,7 @@ def header_of(group: Group) -> str:
 
 
 def first_values(edges: Sequence[Edge]) -> dict[Any, Key]:
-    """(group, what is carried) -> what comes in for the first round, if it goes to the very same operands:
-    they enter as one.
-    """
+    """(group, what is carried) -> what enters the first round at the very same operands: drawn as one."""
     found: dict[Any, Key] = {}
     for group in dict.fromkeys(edge.carried for edge in edges if edge.carried is not None):
         inside = set(vertices_in(group))

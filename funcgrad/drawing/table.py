@@ -28,9 +28,7 @@ _KEYS = ("operation", "kind", "line")
 
 
 class Row(NamedTuple):
-    """One operation, or several (`count`) that were added up. `saved` is in bytes, `forward` and `backward`
-    are in seconds.
-    """
+    """One operation, or several (`count`) added up. `saved` in bytes, `forward` and `backward` in seconds."""
 
     operation: str
     kind: str
@@ -43,9 +41,7 @@ class Row(NamedTuple):
 
 
 class Table:
-    """A tape as a table: `rows` in the order of time, `total`, and `by(key)` to add up. Notebooks show it as
-    HTML.
-    """
+    """A tape as a table: `rows` in time order, `total`, `by(key)` to add up. Shown as HTML in notebooks."""
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         self.title, self.rows = title, list(rows)

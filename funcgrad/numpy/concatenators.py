@@ -23,9 +23,7 @@ def _parts(items: tuple[Any, ...]) -> list[Any]:
 
 
 def _spaced(s: slice) -> Any:
-    """The numbers that a slice stands for: start:stop:step, or start:stop:5j for five of them, with both
-    ends.
-    """
+    """The numbers of a slice: start:stop:step, or start:stop:5j for five of them with both ends."""
     start, step = 0 if s.start is None else s.start, 1 if s.step is None else s.step
     if isinstance(step, complex):
         return linspace(start, s.stop, int(abs(step)))
@@ -88,9 +86,7 @@ class _Concatenator(_Indexed):
         return (numbers + list(self.defaults[len(numbers) :]))[:3]  # type: ignore[return-value]
 
     def _placed(self, item: Any, ndmin: int, first: int) -> Any:
-        """An item with at least `ndmin` axes, of which its own come after `first` new ones (-1: after all new
-        ones).
-        """
+        """An item with at least `ndmin` axes: its own after `first` new ones (-1: after all new ones)."""
         out = _spaced(item) if isinstance(item, slice) else array(item)
         missing = ndmin - out.ndim
         if missing <= 0:
@@ -103,9 +99,7 @@ class _Concatenator(_Indexed):
 
 
 class _Grid(_Indexed):
-    """mgrid and ogrid: the coordinates of a grid, whole (an array) or open (one array for each axis, to be
-    broadcast).
-    """
+    """mgrid and ogrid: a grid's coordinates, whole (an array) or open (one array per axis, to broadcast)."""
 
     def __init__(self, numpys: Any, *, is_open: bool) -> None:
         super().__init__(numpys)

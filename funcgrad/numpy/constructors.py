@@ -93,9 +93,7 @@ hamming, hanning, bartlett, blackman = (
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """`a` as an array; a ValueError if there is a NaN or inf in it (shape and dtype as np.asarray gives
-    them).
-    """
+    """`a` as an array; a ValueError if there is a NaN or inf in it (shape and dtype as by np.asarray)."""
     out = asarray(a, dtype=dtype, order=order)
     if out.dtype.kind in "fc" and not np.isfinite(concrete(out)).all():
         raise ValueError("array must not contain infs or NaNs")

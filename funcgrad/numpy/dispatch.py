@@ -33,9 +33,7 @@ def tracer_in(items: Any) -> Tracer | None:
 
 
 def named_like(made: Any, function: Callable[..., Any], home: str) -> Any:
-    """`made`, with the name, the documentation and the signature of a function of NumPy's; `home` is the
-    module that has it.
-    """
+    """`made` with the name, docstring and signature of a NumPy function; `home` is its module."""
     update_wrapper(made, function, assigned=("__name__",))
     made.__module__, made.__qualname__ = home, made.__name__
     # Without the examples, which are NumPy's to test.
@@ -45,9 +43,7 @@ def named_like(made: Any, function: Callable[..., Any], home: str) -> Any:
 
 @cache
 def looking(function: Callable[..., Any], home: str) -> Any:
-    """`function`, which looks for tracers in lists and keywords too, while a transform runs, and whose new
-    arrays are blank.
-    """
+    """`function`, which during a transform finds tracers in lists and keywords, and makes blank arrays."""
     made = known(function)
     has_rule = made is not None and not isinstance(made, Unsupported)
 
@@ -69,9 +65,7 @@ _MIRRORED = ("numpy.lib", "numpy.emath")
 
 
 def dispatched(module: ModuleType, name: str, home: str) -> Any:
-    """The name of one of NumPy's modules: NumPy's own, unless it is a function that gives arrays, or takes
-    them in lists.
-    """
+    """A name of one of NumPy's modules: NumPy's own, unless it gives arrays or takes them in lists."""
     value = getattr(module, name)
     if isinstance(value, ModuleType):
         return Mirror(value, f"{home}.{name}") if value.__name__.startswith(_MIRRORED) else value

@@ -1,6 +1,4 @@
-"""Functions of the user's functions, which may give tracers whatever they are called with: they may close
-over some.
-"""
+"""Functions of the user's functions, which may close over tracers whatever they are called with."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ from funcgrad.numpy.dispatch import named_like
 
 # ---- those in the catalogue ------------------------------------------------------------------------------------------
 def _applying(function: Callable[..., Any], position: int) -> Any:
-    """`function`, whose results are written into an array like the argument at `position`: that is blank, if
-    it is plain.
-    """
+    """`function`, whose results go into an array like the argument at `position`: blank, if it is plain."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or len(args) <= position:

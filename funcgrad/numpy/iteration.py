@@ -93,9 +93,7 @@ def broadcast(*arrays: Any) -> Any:
 
 
 class _NDIter(Iterator[Any]):
-    """np.nditer over arrays among which there are tracers: in the order of C (or of Fortran, if asked), one
-    by one.
-    """
+    """np.nditer over arrays with tracers among them: in C order (or Fortran's, if asked), one by one."""
 
     def __init__(self, arrays: list[Any], order: str) -> None:
         self.operands = tuple(arrays)

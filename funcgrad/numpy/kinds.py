@@ -1,6 +1,4 @@
-"""Classes of numbers, into which tracers can be converted and of which they are instances: np.float64, and
-Python's float.
-"""
+"""Number classes, as converters and for isinstance, that know tracers: np.float64, Python's float."""
 
 from __future__ import annotations
 

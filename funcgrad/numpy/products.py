@@ -1,6 +1,4 @@
-"""matmul and dot, of sparse matrices too: of those that have SciPy's methods, whose derivative is in the
-other operand.
-"""
+"""matmul and dot, also of sparse matrices with SciPy's methods (differentiated in the other operand)."""
 
 from __future__ import annotations
 

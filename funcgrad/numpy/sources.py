@@ -119,9 +119,7 @@ def _outside(method: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 
 
 class Source:
-    """A source of random numbers (a Generator or RandomState) that was made elsewhere, with samples that are
-    blank.
-    """
+    """A source of random numbers (Generator, RandomState) made elsewhere, with blank samples."""
 
     def __init__(self, source: Any) -> None:
         self._source = source

@@ -1,6 +1,4 @@
-"""Functions and methods that write into their first argument: on a tracer, item assignments
-(core/memory/mutation.py).
-"""
+"""Functions and methods that write into their first argument: on a tracer, item assignments."""
 
 from __future__ import annotations
 

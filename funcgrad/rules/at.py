@@ -197,9 +197,7 @@ MIN_AT = _extreme_at(np.minimum)
 
 
 def _ufunc_at(ufunc: Ufunc, target: Any, index: Any, *values: Any) -> None:
-    """ufunc.at(target, index, values): `target`, a tracer, is updated in place, once for each time that a
-    position comes.
-    """
+    """ufunc.at(target, index, values): the tracer `target` is updated in place, once for each repetition."""
     if not isinstance(target, Tracer):
         raise TracerWriteError(
             f"np.{ufunc.name}.at at {user_line()} would write a tracer into a plain array and lose its derivative. To write into "

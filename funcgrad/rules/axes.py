@@ -21,9 +21,7 @@ def count_along(shape: tuple[int, ...], axis: Axis) -> int:
 
 
 def expanded(reduced: Any, shape: tuple[int, ...], axis: Axis, keepdims: bool) -> Any:
-    """The result of a reduction of an array of this shape, with the reduced axes put back as axes of length
-    1.
-    """
+    """The result of a reduction of an array of this shape, with the reduced axes back, of length 1."""
     if axis is None or keepdims:  # a scalar broadcasts as it is
         return reduced
     axes = axes_of(axis, len(shape))

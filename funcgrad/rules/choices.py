@@ -50,9 +50,7 @@ selection(
 
 
 def _share(taken: Any, ties: Any) -> Any:
-    """The weight of an operand: 1 where it is taken, 1/2 at a tie. Booleans, if there is no tie: they are
-    faster.
-    """
+    """An operand's weight: 1 where taken, 1/2 at a tie. Booleans if there is no tie, which is faster."""
     if found(ties):
         return np.where(ties, 0.5, taken)
     return taken
@@ -200,9 +198,7 @@ def _piecewise(x, condlist, funclist, *args, **kw):
 
 
 def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
-    """One example after the other: each function gets as many elements as its condition takes, which may
-    differ.
-    """
+    """Example by example: each function gets the elements its condition takes, however many."""
 
     def example(operand, k):
         return operand._value[k] if isinstance(operand, BatchTracer) and operand._trace is batch else operand
@@ -220,9 +216,7 @@ def _piecewise_of_each(batch, x, conditions, funclist, *args, **kw):
 
 
 def _piecewise_at_once(x, conditions, funclist, *args, **kw):
-    """Where examples differ beneath another trace: what a function is not for is replaced by an element that
-    it is for.
-    """
+    """Where examples differ beneath another trace: elements that a function is not for are replaced."""
     flat, out = x.reshape(-1), np.zeros_like(x)
     for condition, function in zip(conditions, funclist):
         value: Any = function

@@ -96,9 +96,7 @@ def _array(
 
 
 def _of_plain(like: Tracer, plain: Any, build: Callable[..., Any]) -> Any:
-    """The array that `build` makes of plain data. Where they share memory, it can't be written to: `plain`
-    would not see it.
-    """
+    """The array that `build` makes of plain data; read-only where they share memory."""
     out = built(like, build)
     if isinstance(out, Tracer) and isinstance(plain, np.ndarray) and np.may_share_memory(build(), plain):
         out._alias = Alias(None, (), read_only=OF_PLAIN)

@@ -248,9 +248,7 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
 
 
 def _product_of(a: Any, b: Any, axis: int) -> Any:
-    """The sum over the last axis of `a` and this one of `b`, or the last if there is only one; by the
-    shortest way.
-    """
+    """The sum over the last axis of `a` and this one of `b`, or its only one, by the shortest way."""
     if not a.ndim or not b.ndim:
         return a * b
     if b.ndim == 1:

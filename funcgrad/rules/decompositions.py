@@ -169,9 +169,7 @@ def _eigh_pull(ct, out, live):
 
 
 def _values_pull(u: Any, v: Any, ct: Any, live: Any) -> Any:
-    """What the cotangent of eigenvalues, or of singular values, contributes; without the vectors that it does
-    not need.
-    """
+    """What the cotangent of eigenvalues, or singular values, contributes; without unneeded vectors."""
     if live is not None:
         u, v = (np.where(live[..., None, :], x, 0) for x in (u, v))
     return (u * ct[..., None, :]) @ mH(v)
@@ -241,9 +239,7 @@ def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian:
 
 
 def _svd_by_eigh(a: Any) -> Any:
-    """Singular values and vectors of a Hermitian matrix from its eigenvalues, of which opposite ones have a
-    gap.
-    """
+    """A Hermitian matrix's singular values and vectors from its eigenvalues; opposite ones have a gap."""
     w, v = np.linalg.eigh(a)
     order = np.argsort(abs(w))[..., ::-1]
     w, v = np.take_along_axis(w, order, -1), np.take_along_axis(v, order[..., None, :], -1)
@@ -314,9 +310,7 @@ def _svd_pull(ct, a, out, live, full):
 
 
 def _vectors_pull(u: Any, rest: Any, ct: Any, live: Any, s: Any, n: int) -> Any:
-    """What the cotangent of u (or v) gives to h, to x - h, outside of the columns of u; its part along the
-    phases.
-    """
+    """What the cotangent of u (or v) gives to h, and to x - h outside u's columns; its part along phases."""
     k, columns = s.shape[-1], live_columns(live)
     first, live_first = ct[..., :k], None if columns is None else columns[..., :k]
     along = mH(u) @ first

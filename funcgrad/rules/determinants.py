@@ -27,9 +27,7 @@ from funcgrad.rules.matrices import in_live_matrices, mH, mT
 
 
 def _flat_directions(a: Any) -> Any:
-    """For each matrix, how many singular values are so small that dividing by them would lose half of the
-    digits.
-    """
+    """For each matrix, how many singular values are so small that dividing by them loses half the digits."""
     if not a.size or not np.isfinite(a).all() or _regular_inverse(a) is not None:
         return np.zeros(a.shape[:-2], int)[()]
     s = np.linalg.svdvals(a)
@@ -37,9 +35,7 @@ def _flat_directions(a: Any) -> Any:
 
 
 def _regular_inverse(a: Any) -> Any:
-    """The inverse if no direction is flat, else None. (To ask for singular values would cost ten times as
-    much.)
-    """
+    """The inverse if no direction is flat, else None. (Singular values would cost ten times as much.)"""
     try:
         inverse = np.linalg.inv(a)
     except np.linalg.LinAlgError:
@@ -64,9 +60,7 @@ piecewise_constant(_flat_directions, _frame, batch="leading")
 
 
 def adjugate(a: Any, det: Any) -> Any:
-    """The transposed cofactors of each matrix of a stack, whose determinants are `det`: adjugate(a) @ a =
-    det(a) 1.
-    """
+    """The transposed cofactors of each matrix, with determinant `det`: adjugate(a) @ a = det(a) 1."""
     n = a.shape[-1]
     if n <= 3:
         return _small_adjugate(a)

@@ -140,9 +140,7 @@ def _slope_along(f: Any, d: Any, axis: int, edge_order: int) -> Any:
 
 
 def _parabola_end(outer: Any, inner: Any, outer_step: Any, inner_step: Any) -> Any:
-    """The slope at the end of a parabola, from its mean slopes over the outermost step and over the one
-    before.
-    """
+    """The slope at a parabola's end, from its mean slopes over the outermost step and the one before."""
     return outer + (outer - inner) * outer_step / (outer_step + inner_step)
 
 

@@ -27,9 +27,7 @@ fft = np.fft
 
 
 def _fitted(x: Any, size: int, axis: int) -> Any:
-    """`x` cut, or filled up with zeros, to this size along `axis`: the transpose of what `n` does to an
-    operand.
-    """
+    """`x` cut, or filled up with zeros, to this size along `axis`: the transpose of what `n` does."""
     missing = size - x.shape[axis]
     if missing <= 0:
         return x[along(axis, slice(size))] if missing else x
@@ -84,9 +82,7 @@ linear(fft.ihfft, _ihfft_pull, batch="axis")
 
 
 def _sizes(a: Any, s: Any, axes: Any, of_real: bool) -> tuple[list[int], list[int]]:
-    """The size to transform along each axis, and the axes, as NumPy finds them; `of_real` if the result is
-    real.
-    """
+    """The size to transform along each axis, and the axes, as NumPy finds them; `of_real`: a real result."""
     if axes is None:
         axes = range(-(a.ndim if s is None else len(s)), 0)
     axes = list(axes)
@@ -129,9 +125,7 @@ def _real_first(s: list[Any], axes: list[int]) -> Any:
 
 @cache
 def _first_to_last() -> bool:
-    """Does rfftn go through the other axes forwards, as in NumPy 2.0? That shows where one axis is given
-    twice.
-    """
+    """Does rfftn take the other axes in order, as in NumPy 2.0? It shows where an axis is given twice."""
     return fft.rfftn(np.ones((1, 2)), s=(2, 3, 2), axes=(0, 0, 1)).shape[0] == 3
 
 

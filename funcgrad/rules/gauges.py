@@ -33,9 +33,7 @@ def off_diagonal(x: Any) -> Any:
 
 
 def rounding(w: Any, n: int) -> Any:
-    """The rounding errors of the eigenvalues or singular values w of matrices of size n, with an axis of
-    length 1.
-    """
+    """The rounding errors of eigenvalues or singular values w of n x n matrices, with an axis of length 1."""
     return n * np.finfo(w.dtype).eps * np.max(abs(w), axis=-1, keepdims=True, initial=0)
 
 
@@ -66,17 +64,13 @@ def live_columns(live: Any) -> Any:
 
 
 def counts(along: Any, size: Any) -> Any:
-    """Is the part of a cotangent along a gauge more than rounding, of its terms or of terms about 1 that
-    cancelled?
-    """
+    """Is a cotangent's part along a gauge more than rounding of its terms, or of terms about 1?"""
     eps = np.finfo(along.dtype).eps
     return abs(along) > eps**0.5 * size + 1e4 * eps
 
 
 def nan_where_phase_counts(x: Any, along: Any, size: Any) -> Any:
-    """`x`, with NaN in the columns whose cotangent has a part along i times the vector: it depends on its
-    phase.
-    """
+    """`x`, NaN in columns whose cotangent has a part along i times the vector: it depends on the phase."""
     return np.where(counts(along, size)[..., None, :], np.nan, x)
 
 

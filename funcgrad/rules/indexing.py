@@ -47,9 +47,7 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
 
 
 def as_positions(indices: Any) -> Any:
-    """`indices` as NumPy's functions read positions: booleans are 0 and 1, other numbers in lists are cut to
-    integers.
-    """
+    """`indices` as NumPy's functions read positions: booleans are 0 and 1, numbers in lists are truncated."""
     if is_foreign(indices):
         return indices
     if not holds_tracer(indices):
@@ -65,9 +63,7 @@ def as_positions(indices: Any) -> Any:
 
 
 def along_axis(arr: Any, indices: Any, axis: Any) -> tuple[Any, ...]:
-    """The index of np.take_along_axis: `indices` along `axis`, and each its own position along the other
-    axes.
-    """
+    """The index of np.take_along_axis: `indices` along `axis`, each position itself along the others."""
     indices = as_operand(indices)
     if np.asarray(indices, like=indices).dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")

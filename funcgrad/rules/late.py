@@ -1,6 +1,4 @@
-"""The chapters that a program may well do without. They are imported when a function is first met that has no
-rule yet.
-"""
+"""Chapters that many programs do without, imported when a function without a rule is first met."""
 
 from funcgrad.rules import (  # noqa: F401
     decompositions,

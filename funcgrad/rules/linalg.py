@@ -145,9 +145,7 @@ composite(np.linalg.tensorsolve, _tensorsolve)
 
 
 def _lstsq_joint(ct, a, b, out, wanted, rcond=None):
-    """By P = pinv(a) and the residual r = b - a x, which is orthogonal to the columns of a. In terms of
-    conj(ct).
-    """
+    """By P = pinv(a) and the residual r = b - a x, orthogonal to the columns of a; in terms of conj(ct)."""
     ct_x, ct_r, _, ct_s = ct
     is_vector = b.ndim == 1
     x, b = _column(out[0], is_vector), _column(b, is_vector)

@@ -24,16 +24,12 @@ def mH(x: Any) -> Any:
 
 
 def symmetrised(x: Any) -> Any:
-    """The Hermitian part: what a function of Hermitian matrices sees of a tangent, and what its pull may give
-    back.
-    """
+    """The Hermitian part: all that a function of Hermitian matrices sees of a tangent, or may pull back."""
     return (x + mH(x)) * 0.5
 
 
 def whole_matrix(ct: Any) -> Any:
-    """The `reach` of a function of matrices: each depends on all elements of the one in the same place of the
-    stack.
-    """
+    """The `reach` of a function of matrices: all elements of the matrix in the same place of the stack."""
     return ct.sum(axis=(-2, -1), keepdims=True)
 
 

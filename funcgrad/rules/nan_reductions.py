@@ -1,6 +1,4 @@
-"""Reductions that ignore NaN: as with a mask `where=~isnan(a)`, what they ignore contributes zeros by
-structure.
-"""
+"""Reductions that ignore NaN: as with `where=~isnan(a)`, ignored elements are zeros by structure."""
 
 from __future__ import annotations
 

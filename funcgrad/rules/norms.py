@@ -35,9 +35,7 @@ def _root(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any
 
 
 def _slope(x: Any, out: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
-    """The derivative of the norm in each element of x: x* / out for ord=2, else (|x| / out)**(ord - 1) x* /
-    |x|.
-    """
+    """The norm's derivative in x: x* / out for ord=2, else (|x| / out)**(ord - 1) x* / |x|."""
     x, out = _in_range(x, expanded(out, x.shape, axis, keepdims), ord, axis)
     if ord == 2:
         return ratio(conj(x), out)
@@ -46,9 +44,7 @@ def _slope(x: Any, out: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
 
 
 def _in_range(x: Any, out: Any, ord: Any, axis: Axis) -> tuple[Any, Any]:
-    """`x` and its norm, both scaled if a power over- or underflowed: the slope depends only on the direction
-    of x.
-    """
+    """`x` and its norm, both scaled if a power over- or underflowed: the slope needs only the direction."""
     if isinstance(x, Tracer) or isinstance(out, Tracer) or is_foreign(x):
         return x, out
     lost = np.logical_or(out == np.inf, out < np.finfo(out.dtype).tiny ** 0.25)

@@ -50,9 +50,7 @@ def number(x: Any, dtype: np.dtype[Any] = REAL) -> Any:
 def of_numbers(
     function: Callable[..., Any], rule: str | tuple[Partial, ...], name: str, dtype: np.dtype[Any] = REAL
 ) -> Any:
-    """`function` of numbers with the rule of NumPy's function that is called `rule`, or with these partial
-    derivatives.
-    """
+    """`function` of numbers, with the rule of NumPy's `rule` or with these partial derivatives."""
     made: Any = CATALOGUE[getattr(np, rule)].rule if isinstance(rule, str) else Elementwise(rule)  # type: ignore[attr-defined]
     operands = OPERANDS[: len(made.partials)]
     primitive = Primitive(
@@ -107,9 +105,7 @@ def traced_in(args: Any) -> bool:
 
 
 def knowing(home: str, function: Callable[..., Any], traced: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of a module of Python's, with `traced` in its place where there are tracers; `home` is where
-    that lives.
-    """
+    """`function` of a Python module, with `traced` in its place for tracers; `home` is where that lives."""
 
     @wraps(function, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:

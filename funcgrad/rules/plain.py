@@ -30,9 +30,7 @@ piecewise_constant(
 
 
 class Round(Primitive):
-    """np.round, which with decimals gives an array in C or Fortran order, and without them one that lies as
-    the operand.
-    """
+    """np.round: with decimals its array is in C or Fortran order, without them it lies as the operand."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         call, rounded = self.split(args, kwargs), super().__call__(*args, **kwargs)
@@ -47,9 +45,7 @@ piecewise_constant(np.isclose, operands="a b", batch="aligned")
 
 # ---- positions and counts --------------------------------------------------------------------------------------------
 def _batched_extreme(primitive, call, batched, size):
-    """Along an axis; with axis=None the array is flattened, and keepdims=True then has to be left to each
-    example.
-    """
+    """Along an axis; axis=None flattens the array, and keepdims=True is then left to each example."""
     flat = call.params.get("axis") is None
     return (one_by_one if flat and "keepdims" in call.params else along_axis)(primitive, call, batched, size)
 

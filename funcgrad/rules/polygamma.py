@@ -74,9 +74,7 @@ def cosecant2(x: Any) -> Any:
 
 
 def _log_gamma_derivative(x: Any, n: int) -> Any:
-    """The derivative of log(abs(gamma(x))) of order n + 1, for real x; by reflection (DLMF 5.15.6) where x is
-    negative.
-    """
+    """The derivative of log(abs(gamma(x))) of order n + 1; by reflection (DLMF 5.15.6) if x < 0."""
     with np.errstate(all="ignore"):
         return repaired(polygamma_series(x, n), x <= 0, lambda x: _reflected(x, n), x)
 

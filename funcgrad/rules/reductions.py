@@ -241,9 +241,7 @@ def var_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -
 
 
 def std_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
-    """d std / d deviation: 0 where there is no spread, as that is the minimum. One element alone has none,
-    whatever it is.
-    """
+    """d std / d deviation: 0 without spread, which is the minimum; so, too, for one element alone."""
     if _squares_are_lost(concrete(out)):
         size = np.max(np.abs(deviations), axis=axis, keepdims=True, initial=0, **given(where=where))
         deviations = deviations / np.where((size > 0) & (size < np.inf), size, 1)

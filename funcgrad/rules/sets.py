@@ -25,9 +25,7 @@ def _first(source: Any, found: Any) -> Any:
 
 
 def _declare_unique(function: Callable[..., Any]) -> None:
-    """One of the Array API's functions: its values follow `x`, the positions and counts beside them are
-    plain.
-    """
+    """One of the Array API's functions: values follow `x`, positions and counts beside them are plain."""
 
     def body(x: Any) -> Any:
         x = as_array(x)

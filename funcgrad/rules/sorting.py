@@ -71,9 +71,7 @@ composite(np.sort_complex, _sort_complex)
 def _positions(
     grid: Any, q: Any = None, weights: Any = None, *, function: Callable[..., Any], method: Any = None
 ) -> Any:
-    """The positions that `function` mixes in sorted arrays; `grid` is arange(n), with NaN where the arrays
-    have it.
-    """
+    """The positions that `function` mixes in sorted arrays; `grid` is arange(n), NaN where the arrays are."""
     return function(grid, *([] if q is None else [q]), axis=-1, **given(method=method, weights=weights))
 
 

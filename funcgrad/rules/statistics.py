@@ -78,9 +78,7 @@ def _cov(
 
 
 def _within_unit(x: Any) -> Any:
-    """`x` clipped to [-1, 1], which it exceeds only by rounding: the derivative is that of an exact result,
-    1.
-    """
+    """`x` clipped to [-1, 1], exceeded only by rounding; its derivative is that of an exact result, 1."""
     if x.dtype.kind != "c":
         return np.clip(x, -1, 1)
     return np.clip(x.real, -1, 1) + 1j * np.clip(x.imag, -1, 1)
@@ -162,9 +160,7 @@ def _bin_count(a: Any, bins: Any, range: Any, weights: Any) -> int:
 
 
 def _bin_of(x: Any, edges: Any) -> Any:
-    """The number of the bin of each x; one too many for what lies outside. The last bin includes its upper
-    edge.
-    """
+    """The number of the bin of each x; one too many outside. The last bin includes its upper edge."""
     n = edges.shape[0] - 1
     index = np.searchsorted(edges, x, side="right") - 1
     index = np.where(x == edges[-1], n - 1, index)

@@ -146,9 +146,7 @@ def check_vmap(
 def _check(
     program: Program, order: int, modes: Sequence[str], limits: Limits, history: tuple[str, ...]
 ) -> None:
-    """Check `program` in these modes, and its derivatives to `order`; `history` holds the modes that led to
-    it.
-    """
+    """Check `program` in these modes, and its derivatives to `order`; `history` holds the modes so far."""
     rng = np.random.default_rng(len(history))
     outs = program.run(*program.leaves)
     tangents = [direction(rng, x, np.maximum(1, abs(x))) for x in program.leaves]

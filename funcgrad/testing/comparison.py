@@ -99,9 +99,7 @@ def _paired(terms: list[Any]) -> Any:
 
 
 def agree(expected: Any, came: Any, limit: Any) -> bool:
-    """Is every number within its limit? NaN agrees with nothing, an infinity with itself, integers must be
-    equal.
-    """
+    """Is every number within its limit? NaN agrees with nothing, inf with itself; integers must be equal."""
     if np.asarray(expected).dtype.kind not in "fc":
         return np.array_equal(expected, came)
     with np.errstate(invalid="ignore"):

@@ -45,17 +45,13 @@ class Limits:
 
 
 def precision(values: Sequence[Any]) -> int:
-    """The bytes of the coarsest floating number among these values (of one of its two parts, if complex), 8
-    at most.
-    """
+    """Bytes of the coarsest float among these values (of one part, if complex), 8 at most."""
     return min([8, *(np.finfo(x.dtype).dtype.itemsize for x in values if x.dtype.kind in "fc")])
 
 
 @dataclass(frozen=True)
 class Program:
-    """A function of the floating leaves of its arguments alone that gives a list of floating arrays; with
-    names.
-    """
+    """A function of its arguments' floating leaves that gives a list of floating arrays; with names."""
 
     run: Callable[..., list[Any]]
     title: str

@@ -76,9 +76,7 @@ class CustomFunction(Transformed):
         return self.fun(*args)
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """All arguments by position, as the rules get them: keywords by the signature, and defaults filled
-        in.
-        """
+        """All arguments by position, as rules get them: keywords bound by signature, defaults filled in."""
         if not kwargs and len(args) == self.arity:
             return args
         try:
@@ -178,9 +176,7 @@ class CustomJvp(CustomFunction):
         return rule
 
     def defjvps(self, *rules: Rule | None) -> None:
-        """Give one for each argument: `rule(t, out, *primals)` returns its share of the tangent; None for a
-        zero.
-        """
+        """Give one per argument: `rule(t, out, *primals)` returns its share of the tangent, None for zero."""
         for rule in rules:
             if rule is not None:
                 checked_rule(self.title, "each rule", rule)

@@ -1,6 +1,4 @@
-"""The calls behind custom_vjp, custom_jvp and custom_gradient: a user's rules, from pytrees to flat lists,
-checked.
-"""
+"""The calls behind custom_vjp, custom_jvp, custom_gradient: rules on pytrees run on flat lists, checked."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ class Arguments:
 
     @classmethod
     def of(cls, args: Sequence[Any], nondiff: tuple[int, ...]) -> tuple[Arguments, list[Any]]:
-        """The arguments, and their leaves. One that is not differentiated is taken apart only if a tracer is
-        in it.
-        """
+        """The arguments and their leaves. Without a tracer in it, an undifferentiated one stays whole."""
         structures, leaves = [], []
         for i, arg in enumerate(args):
             found, structure = tree.flatten(arg)
@@ -81,9 +77,7 @@ def is_number(x: Any) -> bool:
 
 
 class CustomCall(OpaqueCall):
-    """What the calls below share: the function, its arguments and its output (a pytree, known once it was
-    run).
-    """
+    """What the calls below share: the function, its arguments, its output (a pytree, known after a run)."""
 
     structure: tree.Structure
     outs: list[Spec]
@@ -155,9 +149,7 @@ class VjpCall(CustomCall, PullCall):
 
 
 class GradientCall(CustomCall, PullCall):
-    """One call of a custom_gradient function; its residuals: the function that pulls back, and what that
-    wants more.
-    """
+    """One call of a custom_gradient function; its residuals: the function that pulls back, and its extras."""
 
     is_linear = False
 

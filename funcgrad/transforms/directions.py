@@ -33,9 +33,7 @@ def direction_leaves(structure: tree.Structure, given: Any, what: str) -> list[A
 
 
 def check_tangent(given: Any, value: Any, what: str) -> None:
-    """Refuse a tangent other than zero for an integer, which has no derivative: the result would not depend
-    on it.
-    """
+    """Refuse a nonzero tangent for an integer, which has no derivative: the result would not depend on it."""
     if value.dtype.kind in "fc" or given is None:
         return
     given = concrete(given) if isinstance(given, Tracer) else np.asarray(given)

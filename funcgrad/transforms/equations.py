@@ -39,9 +39,7 @@ Map = Callable[[Flat], list[Any]]
 
 
 class Limits(NamedTuple):
-    """When an iteration has converged, and when it is given up. Without tolerances: the precision to the
-    power 3/4.
-    """
+    """When an iteration has converged, and when it is given up. The default tolerance is eps**(3/4)."""
 
     name: str
     rtol: float | None

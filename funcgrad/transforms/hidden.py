@@ -81,9 +81,7 @@ def _of_pint(x: Any, held: Any, transform: str) -> Any:
 
 
 def path_to_tracer(x: Any, trace: Trace) -> str | None:
-    """Where inside `x` there is a tracer of `trace`, or of a transform that has returned; None, if there is
-    none.
-    """
+    """Where inside `x` a tracer of `trace`, or of a transform that has returned, hides; None if nowhere."""
     seen, queue = {id(x)}, deque([("", x)])
     alive = [x]  # what is made on the way must not give its id to another
     while queue and len(seen) < _MANY:
@@ -128,9 +126,7 @@ def _content(cell: CellType) -> Iterator[Any]:
 
 
 def _attributes(x: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes of an object, and the graph of what is yet to be computed; of compiled objects what they
-    refer to.
-    """
+    """An object's attributes, and a graph yet to be computed; of compiled objects what they refer to."""
     graph = getattr(type(x), "__dask_graph__", None)
     if graph is not None:
         yield ".__dask_graph__()", dict(graph(x) or {})

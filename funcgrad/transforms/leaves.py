@@ -26,9 +26,7 @@ _PROMOTED: dict[type, Callable[[Any], Any]] = {float: np.float64, int: np.float6
 
 
 def as_value(x: Any, where: Callable[[], str], *, allow_int: bool = False) -> Any:
-    """An input leaf as a NumPy scalar, array or tracer of a floating dtype; integers stay where they are
-    allowed.
-    """
+    """An input leaf as a NumPy scalar, array or tracer of a floating dtype; integers stay where allowed."""
     kind = type(x)
     if kind is np.ndarray:
         if x.dtype.kind in "fc" or allow_int and x.dtype.kind in "iub":
@@ -89,9 +87,7 @@ def _place(arg: Any, transform: str, number: int, position: int) -> str:
 
 
 def traced(trace: ReverseTrace, values: Sequence[Any]) -> tuple[list[Any], list[Node | None]]:
-    """The leaves of a trace, and their nodes (the function may assign into its arguments); integers go in as
-    they are.
-    """
+    """A trace's leaves and their nodes (the function may assign into its arguments); integers as they are."""
     leaves: list[Any] = []
     nodes: list[Node | None] = []
     for value in values:
@@ -114,9 +110,7 @@ def trace_arguments(
     allow_int: bool,
     holomorphic: bool,
 ) -> tuple[list[Any], list[Node | Argument]]:
-    """The arguments with tracers for the leaves of those in `where`, and what it takes to find their
-    gradients.
-    """
+    """The arguments with tracers for the leaves of those in `where`, and what finds their gradients."""
     traced_args, arguments = list(args), []
     for i in where:
         arg = args[i]
@@ -172,9 +166,7 @@ _OBJECT = np.dtype(object)
 
 
 def lower_leaf(trace: Trace, x: Any) -> Any:
-    """One output leaf without the wrapping of `trace`; where a tracer hides inside a foreign object, an
-    error.
-    """
+    """One output leaf without the wrapping of `trace`; a tracer hidden in a foreign object is an error."""
     if isinstance(x, Tracer):
         if x._trace is trace:
             return snapshot(x._value) if isinstance(x._value, Tracer) else x._value
@@ -188,9 +180,7 @@ def lower_leaf(trace: Trace, x: Any) -> Any:
 
 
 def handed_out(trace: Trace, x: Any) -> Any:
-    """One output leaf of a tape that outlives its trace, as an array of the caller's: the tape may hold the
-    value itself.
-    """
+    """One output leaf of a tape that outlives its trace, as the caller's own: the tape may hold the value."""
     value = lower_leaf(trace, x)
     return value.copy("K") if value is not x and type(value) is np.ndarray else value
 
@@ -224,9 +214,7 @@ def _described(x: Any) -> str:
 
 
 def gradient(cts: dict[Node, Any], node: Node | None, value: Any) -> Any:
-    """The gradient for one input leaf: zeros where nothing came, else an array that belongs to the caller
-    alone.
-    """
+    """The gradient for one input leaf: zeros where nothing came, else an array that only the caller holds."""
     if node is None:
         return np.zeros(value.shape, float0)
     ct = cts.pop(node, None)

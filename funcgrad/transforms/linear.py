@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 class Template(NamedTuple):
-    """What a tangent or cotangent has to look like: the structure of a tree, the shape and dtype of each
-    leaf.
-    """
+    """What a tangent or cotangent must look like: a tree's structure, the shape and dtype of each leaf."""
 
     structure: tree.Structure
     specs: Sequence[Spec]

@@ -1,6 +1,4 @@
-"""Jacobians, Hessians and products with them. All rows (or columns) are computed in one batched sweep (or
-push).
-"""
+"""Jacobians, Hessians, products with them. All rows (or columns) come from one batched sweep (or push)."""
 
 from __future__ import annotations
 
@@ -208,9 +206,7 @@ class JacFwd(Jacobian):
     def _pushed(
         self, fun: Any, flat: Any, sizes: list[int], rows: slice, *, masked: bool
     ) -> tuple[list[Any], list[Any], Any, Any]:
-        """The tangents of all output leaves, batched along axis 0, for some rows of the identity over all
-        inputs.
-        """
+        """The tangents of all output leaves, batched along axis 0, for some rows of the inputs' identity."""
         identity = identity_rows(sum(sizes), rows)
         with BatchTrace(rows.stop - rows.start) as batch, ForwardTrace() as trace:
             args, start = [], 0
@@ -446,9 +442,7 @@ def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 
 def slope_of(fun: Callable[..., Any], primals: Sequence[Any], transform: str) -> Grad:
-    """The gradient of `fun` in all of its arguments (in the one, bare, if that is all), for a transform of
-    that name.
-    """
+    """The gradient of `fun` in all arguments (a lone one bare), for a transform of that name."""
     check_function(fun, transform)
     slope = Grad(fun, 0 if len(primals) == 1 else tuple(range(len(primals))))
     slope.transform = transform  # in messages

@@ -142,9 +142,7 @@ class PullCall(OpaqueCall):
     """A call with fwd and bwd."""
 
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
-        """By transposition: `bwd` is linear in the cotangents, so to pull tangents through it is to push
-        them.
-        """
+        """By transposition: `bwd` is linear in the cotangents, so pulling tangents through it pushes them."""
         slots = tuple(tangents)
         outs, residuals = self.fwd(operands, slots, trace)
         with LinearTrace(f"{self.name} in forward mode: its backward rule") as backward:

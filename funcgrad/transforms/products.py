@@ -1,6 +1,4 @@
-"""Products with matrices of second derivatives that are never formed: vhp, gnvp. And the diagonal of a
-Hessian.
-"""
+"""Products with second derivatives that are never formed: vhp, gnvp. And a Hessian's diagonal."""
 
 from __future__ import annotations
 

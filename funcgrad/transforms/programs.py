@@ -30,9 +30,7 @@ class Ref(int):
 
 
 class ProgramStep:
-    """One call of a program; operands are Refs or constants, `outs` has a Ref for each output that depends on
-    them.
-    """
+    """One call of a program; operands are Refs or constants, `outs` has a Ref for each dependent output."""
 
     __slots__ = ("call", "dead", "outs", "primitive")
 
@@ -102,9 +100,7 @@ class Program:
             alive.update(refs)
 
     def __call__(self, operands: Iterable[Any], kept: Sequence[Any] = ()) -> list[Any]:
-        """The outputs for these operands, one for each input. `kept` are results that need not be computed
-        again.
-        """
+        """The outputs for these operands, one per input. `kept` are results that need no recomputing."""
         values = dict(zip(self.inputs, operands, strict=True))
         known = dict(zip(self.kept, kept, strict=False))
         for step in self.steps:
@@ -172,9 +168,7 @@ class ProgramTrace(Trace):
         return self.wrap(without_derivatives(x), ref)
 
     def ref_of(self, x: Any) -> Any:
-        """What stands for `x` in a step; a tracer of another trace, which the function closes over, is a new
-        input.
-        """
+        """What stands for `x` in a step; another trace's tracer that is closed over is a new input."""
         if not isinstance(x, Tracer):
             return self.guard.keep(x) if type(x) is np.ndarray else x
         if x._trace is self:
@@ -208,9 +202,7 @@ class ProgramTrace(Trace):
         return rebuilt(out, tracers) if isinstance(out, (tuple, list)) else tracers[0]
 
     def note_kept(self, primitive: Any, call: Call, ref: Any, out: Any) -> None:
-        """Keep `out`, if the policy wants what this function returns; a tagged value is kept where it was
-        computed.
-        """
+        """Keep `out` if the policy wants this function's result; a tagged value stays where it was made."""
         assert self.keep is not None
         if self.keep(primitive.name) and not isinstance(primitive, Opaque):
             self.kept[ref] = out

@@ -1,6 +1,4 @@
-"""Long work in pieces (`chunk_size=`), which bounds memory; with a bar by tqdm for those who ask for it
-(`progress=True`).
-"""
+"""Long work in pieces (`chunk_size=`), which bounds memory; with a tqdm bar if asked (`progress=True`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Run a function on a tape that outlives the call, and pull cotangents back through it: what vjp, jacrev and
-others stand on.
-"""
+"""Run a function on a tape that outlives the call, and pull back through it: the base of vjp, jacrev, ..."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Linear functions on a tape of their own: recorded once, pulled back through often, and refused if not
-linear.
-"""
+"""Linear functions on a tape of their own: recorded once, pulled back often, refused if not linear."""
 
 from __future__ import annotations
 
@@ -97,9 +95,7 @@ def keeps_traced(plan: Plan, call: Call) -> bool:
 
 
 class LinearTape:
-    """A linear map from inputs to outputs (flat lists), as it was recorded on `trace`. It may be pulled back
-    often.
-    """
+    """A linear map from inputs to outputs (flat lists), recorded on `trace`; may be pulled back often."""
 
     def __init__(self, trace: ReverseTrace, inputs: Sequence[Any], outs: Sequence[Any]) -> None:
         self.inputs = [node_of(trace, x) for x in inputs]

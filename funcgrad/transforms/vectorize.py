@@ -120,9 +120,7 @@ class Vmap(Transformed):
     def _placed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[list[Any], tree.Structure, list[int | None]]:
-        """The leaves of (args, kwargs), or of (args,) if there are no others, their structure, and the axis
-        of each leaf.
-        """
+        """The leaves of (args, kwargs), or of (args,) without keywords, their structure, and their axes."""
         if self.arity is not None and self.arity != len(args):
             raise ArgumentError(
                 f"vmap: in_axes has {self.arity} entries, but {name_of(self.fun)} was called with {len(args)} positional "
@@ -204,9 +202,7 @@ def _why_looped(error: TracerError, name: str, size: int) -> str:
 
 
 def to_front(given: Any, axis: int) -> Any:
-    """`given` with its batch axis first, also in memory: examples that are scattered there are copied
-    together.
-    """
+    """`given` with its batch axis first, also in memory: examples that lie scattered are copied together."""
     x: Any = given
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
@@ -232,9 +228,7 @@ def moved_back(value: Any, axis: int, transform: str) -> Any:
 
 
 class Axes:
-    """in_axes or out_axes: ints and None (the entries), in a tree that what they are for refines (the upper
-    structure).
-    """
+    """in_axes or out_axes: ints and None (the entries) in a tree (the upper structure) that is a prefix."""
 
     def __init__(self, name: str, axes: Any) -> None:
         self.name = name
@@ -263,9 +257,7 @@ class Axes:
 
 
 def broadcast_axes(name: str, axes: Any, full: Any) -> list[int | None]:
-    """One axis for each leaf of `full`; `axes` may be a prefix of its structure, and None means that nothing
-    is batched.
-    """
+    """One axis for each leaf of `full`; `axes` may be a prefix of its structure, None: not batched."""
     return Axes(name, axes).of_leaves(full, tree.structure(full))
 
 

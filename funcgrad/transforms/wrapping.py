@@ -16,9 +16,7 @@ from funcgrad.errors import ArgumentError
 
 
 class Transformed:
-    """A transformed function: called like the original, with its name, docstring, signature; picklable if
-    that is.
-    """
+    """A transformed function: called like the original, with its name, docstring and signature; picklable."""
 
     transform = "transform"
 
@@ -45,9 +43,7 @@ class Transformed:
 
 
 class Differentiated(Transformed):
-    """A transform that differentiates in some arguments: in those at the positions `argnums`, or in those
-    named `argnames`.
-    """
+    """A transform that differentiates in some arguments: at the positions `argnums` or named `argnames`."""
 
     def __init__(self, fun: Callable[..., Any], argnums: Any = 0, argnames: Any = None) -> None:
         super().__init__(fun)
@@ -62,9 +58,7 @@ class Differentiated(Transformed):
     def placed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], tuple[int, ...]]:
-        """The function, its arguments, and the positions of those to differentiate in: all of them are
-        positional ones.
-        """
+        """The function, its arguments (all positional), and the positions of those to differentiate in."""
         if self.argnames is None:
             where = _counted(self.argnums, len(args))
             if isinstance(where, tuple):
@@ -186,9 +180,7 @@ def checked_argnames(argnames: Any, transform: str) -> str | tuple[str, ...] | N
 
 @functools.lru_cache
 def _counted(argnums: int | tuple[int, ...], n: int) -> tuple[int, ...] | int | None:
-    """The positions among `n` arguments, counted from 0; the number that is none of them; None if one is
-    named twice.
-    """
+    """Positions among `n` arguments, from 0; the number that is none of them; None if one is named twice."""
     found = []
     for a in argnums if isinstance(argnums, tuple) else (argnums,):
         if not -n <= a < n:
@@ -200,9 +192,7 @@ def _counted(argnums: int | tuple[int, ...], n: int) -> tuple[int, ...] | int | 
 def of_chosen(
     fun: Callable[..., Any], args: Sequence[Any], where: Sequence[int], kwargs: dict[str, Any]
 ) -> Callable[..., Any]:
-    """`fun` as a function of its arguments at the positions `where` alone; the others are those of `args`,
-    `kwargs`.
-    """
+    """`fun` as a function of its arguments at the positions `where`; the others are fixed."""
 
     def chosen(*given: Any) -> Any:
         full = list(args)

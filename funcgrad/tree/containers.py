@@ -44,9 +44,7 @@ def show_fields(name: str, fields: Sequence[str], texts: Sequence[str]) -> str:
 
 
 class Keys(tuple[Any, ...]):
-    """Sorted keys of a dict that had them in another order: it is put together in the order that it had
-    (`given`).
-    """
+    """Sorted keys of a dict that had them in another order (`given`), in which it is put together again."""
 
     given: tuple[Any, ...]
 

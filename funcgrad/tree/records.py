@@ -28,9 +28,7 @@ class Record(NamedTuple):
 
 
 class Field(NamedTuple):
-    """A field that the constructor takes: the attribute, the name of the argument, and whether it is declared
-    static.
-    """
+    """A field that the constructor takes: the attribute, the argument's name, whether declared static."""
 
     name: str
     argument: str
@@ -38,9 +36,7 @@ class Field(NamedTuple):
 
 
 def fields_of_dataclass(cls: Any) -> list[Field] | None:
-    """The fields of a dataclass; None if its constructor is not made of them (its own, or one that takes
-    more).
-    """
+    """The fields of a dataclass; None if its constructor is not made of them (its own, or one with more)."""
     declared = cls.__dataclass_fields__.values()
     if not cls.__dataclass_params__.init or any(f._field_type.name == "_FIELD_INITVAR" for f in declared):
         return None
@@ -139,9 +135,7 @@ ATTRS = record_container(Attrs, fields_of_attrs)
 
 
 def record_for(cls: type) -> Container | None:
-    """The container of a dataclass or attrs class; None if `cls` is neither, or can't be built from its
-    fields.
-    """
+    """The container of a dataclass or attrs class; None for others, or if not buildable from its fields."""
     if is_record(cls, "__dataclass_fields__"):
         return DATACLASS if fields_of_dataclass(cls) is not None else None
     if is_record(cls, "__attrs_attrs__"):

@@ -160,9 +160,7 @@ class Mismatch(NamedTuple):
         return f"expected {shorten(expected)}, found {shorten(found_text)}{self.hint(found)}"
 
     def hint(self, found: Structure) -> str:
-        """What is not seen from the outlines: keys that differ, a class not registered, two classes of one
-        name.
-        """
+        """What outlines don't show: keys that differ, a class not registered, two classes of one name."""
         wanted, given = self.expected.node_type, type(self.found)
         if wanted is None:
             return ""

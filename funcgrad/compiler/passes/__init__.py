@@ -1,6 +1,4 @@
-"""What is made better of a program before it is printed. Each pass takes the tree of blocks and changes it in
-place.
-"""
+"""What is improved in a program before it is printed. Each pass changes the tree of blocks in place."""
 
 from __future__ import annotations
 

@@ -87,9 +87,7 @@ def kept_apart(self: Rewriter, step: Step, operands: Sequence[Any]) -> list[Any]
 
 
 def narrowed(self: Rewriter, operands: Sequence[Any], spec: Spec) -> list[Any]:
-    """Operands of an elementwise function: what is repeated need not be, where another one has the full
-    shape.
-    """
+    """Operands of an elementwise function: a repeated one need not be, where another has the full shape."""
     found = [_narrow(x) for x in operands]
     shapes = [
         () if number(x) is not None and not isinstance(x, (Constant, Ref)) else self.spec_of(x).shape

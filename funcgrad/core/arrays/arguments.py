@@ -1,6 +1,4 @@
-"""How the arguments of a call are read: bound by the function's signature, `axis` counted from 0, lists made
-arrays.
-"""
+"""How a call's arguments are read: bound by the signature, `axis` counted from 0, lists made arrays."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ def signature_of(function: Callable[..., Any], text: str | None = None) -> inspe
 
 
 def binder(name: str, signature: inspect.Signature) -> Callable[..., dict[str, Any]]:
-    """A function with this signature that returns its arguments by name: Python's own binding, and its error
-    messages.
-    """
+    """A function with this signature that returns its arguments by name: Python binds and complains."""
     space: dict[str, Any] = {}
     parameters = []
     for p in signature.parameters.values():
@@ -74,9 +70,7 @@ TAKEN = frozenset(
 
 
 def as_operand(x: Any) -> Any:
-    """`x` as an array: a (nested) list becomes one, also where it holds tracers; a stale view looks anew
-    (mutation.py).
-    """
+    """`x` as an array: a (nested) list becomes one, even with tracers in it; a stale view looks anew."""
     if isinstance(x, Tracer):
         x._node  # noqa: B018
     elif type(x) in (list, tuple, range):

@@ -35,9 +35,7 @@ def only_looks(frame: FrameType) -> bool:
 
 
 def called(frame: FrameType, position: int | None = None) -> tuple[str, Any]:
-    """The function that is called (at this instruction): how the source names it, and itself; empty where
-    that can't be told.
-    """
+    """The function called at this instruction: its name in the source, and itself; empty if unknown."""
     position = frame.f_lasti if position is None else position
     code = frame.f_code.co_code
     while position and code[position] == _CACHE:  # which a call of a Python function has passed

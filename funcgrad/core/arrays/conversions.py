@@ -1,6 +1,4 @@
-"""What is said where a tracer would be turned into plain data, and lose its derivative, or is used after its
-transform.
-"""
+"""Errors for a tracer that would become plain data and lose its derivative, or outlives its transform."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ def conversion_error(x: Any, what: str, instead: str) -> TracerError:
 
 
 def data_asked_for(x: Any, what: str, instead: str, caller: FrameType | None) -> TracerError:
-    """The same where compiled code asks for plain data: the frame of the `caller`, or a library's, tells more
-    than `what`.
-    """
+    """The same where compiled code asks for plain data: the caller's frame tells more than `what`."""
     foreign, library = foreign_call(), library_call()
     if foreign is not None:
         solvers = " (or funcgrad.root, funcgrad.fixed_point)" if foreign.startswith("scipy.optimize.") else ""

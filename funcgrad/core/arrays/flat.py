@@ -79,9 +79,7 @@ def _as_arrays(x: Any) -> Any:
 
 
 def check_apart(x: Any, index: Any, v: Any) -> None:
-    """Refuse to write elements of `x` one by one into its own memory: NumPy reads there what it has just
-    written.
-    """
+    """Refuse to write elements of `x` one by one into its own memory: NumPy would read its own writes."""
     if overlap(x, index, v):
         raise TracerWriteError(
             f"x.flat = y at {user_line()}, where y is a view of the memory of x in another order: NumPy would read elements that "

@@ -75,9 +75,7 @@ def accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None, out:
 def reduceat(
     ufunc: Any, array: Any, indices: Any, /, axis: int = 0, dtype: Any = None, out: None = None
 ) -> Any:
-    """ufunc.reduceat(array, indices, axis): ranges of rows reduced. A range that runs backwards gives its
-    first row.
-    """
+    """ufunc.reduceat(array, indices, axis): ranges of rows reduced; a backward range gives its first row."""
     x = _of_dtype(array, dtype)
     (axis,) = _axes(ufunc.reduceat, axis, x)
     rows = _rows(x, (axis,))

@@ -37,9 +37,7 @@ def library_of(x: Any) -> str:
 
 
 class OwnOperation(NonDifferentiableError):
-    """Beside a tracer stands an object that computes by itself: `answer` asks it. Where it can't be asked,
-    this is the error.
-    """
+    """Beside a tracer stands an object that computes by itself: `answer` asks it, else this is the error."""
 
     def __init__(self, x: Any) -> None:
         self.x = x
@@ -72,9 +70,7 @@ def opened(x: Any) -> Any:
 
 
 def content(x: Any) -> Any:
-    """`x`, which is an index or is written into an array, as NumPy takes it there: by position, whatever its
-    labels are.
-    """
+    """`x`, an index or a value to write, as NumPy takes it: by position, whatever its labels are."""
     if type(x) in _USUAL:
         return x
     taker = _taker(type(x))
@@ -90,9 +86,7 @@ def content(x: Any) -> Any:
 
 
 def what_instead(x: Any) -> str:
-    """What `x` is and what to write instead, if it can't be differentiated or mapped over; nothing, if it
-    can.
-    """
+    """What `x` is and what to write instead, if it can't be differentiated or mapped over; else nothing."""
     if library_of(x) in _PLAIN_LIBRARIES or library_of(x) in HOLDERS and hasattr(x, "shape"):
         return f"{called(x)}, and a tracer has not its labels and methods. Write {_written_instead(x)}"
     try:
@@ -125,9 +119,7 @@ _COMPARING = frozenset([np.equal, np.not_equal, np.less, np.less_equal, np.great
 
 
 def check_labels(x: Any, *, elementwise: bool) -> None:
-    """Refuse an operand of a ufunc whose labels the result would have: a Series not numbered 0, 1, 2, ..., a
-    DataFrame.
-    """
+    """Refuse a ufunc's operand whose labels would be lost: a DataFrame, a Series not numbered 0, 1, 2, ..."""
     if library_of(x) != "pandas" or not hasattr(x, "index") or not hasattr(x, "to_numpy"):
         return
     if not is_numbered(x.index):
@@ -230,9 +222,7 @@ def _sparse(x: Any) -> NoReturn:
 
 
 def _lazy(x: Any) -> Any:
-    """A Dask array, which NumPy's functions take as it is. (No tracer gets into its graph: see
-    `__dask_tokenize__`.)
-    """
+    """A Dask array, which NumPy's functions take. (`__dask_tokenize__` keeps tracers out of graphs.)"""
     return x
 
 

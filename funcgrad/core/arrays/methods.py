@@ -40,9 +40,7 @@ astype = np.astype if hasattr(np, "unstack") else _astype
 
 
 class Lanes(dict[Any, Callable[..., Any]]):
-    """ufunc, or function of one array -> what runs it on tracers: its lane, made at its first use by `make`
-    (lanes.py).
-    """
+    """ufunc, or function of one array -> what runs it on tracers: its lane, made at first use by `make`."""
 
     make: Callable[[Any], Callable[..., Any]]
 
@@ -304,16 +302,12 @@ class ArrayMethods(ArrayText):
 
 
 def _as_array(v: Any) -> Any:
-    """What is assigned to an attribute is an array: of a complex one the real part is taken, while a number
-    is refused.
-    """
+    """A value assigned to an attribute is an array: a complex one gives its real part."""
     return np.asarray(v) if isinstance(v, complex) else v
 
 
 class _OfMemory:
-    """An attribute that arrays have and tracers lack. (A `__getattr__` would say it too, but slow down every
-    attribute.)
-    """
+    """An attribute that arrays have and tracers lack. (A `__getattr__` would slow down all the others.)"""
 
     __slots__ = ("name",)
 

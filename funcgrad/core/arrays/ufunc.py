@@ -1,6 +1,4 @@
-"""Ufuncs as primitives: operands x, y, z; the options out=, where=, dtype=; and the methods reduce,
-accumulate, outer, ...
-"""
+"""Ufuncs as primitives: operands x, y, z; options out=, where=, dtype=; methods reduce, outer, ..."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ class Ufunc(Primitive):
 
     @cached_property
     def at_once(self) -> Callable[..., Any]:
-        """What runs a call without keywords on plain arrays inside one vmap; it gives None, if it is another
-        case.
-        """
+        """What runs a call without keywords on plain arrays inside one vmap; its result is None otherwise."""
         return at_once(self)
 
     def general(self, *operands: Any) -> Any:
@@ -161,9 +157,7 @@ class Ufunc(Primitive):
         return result
 
     def _check_casts(self, operands: Sequence[Any], options: dict[str, Any]) -> None:
-        """NumPy's own refusal of a dtype= or casting= that does not fit: asked for on arrays without
-        elements.
-        """
+        """NumPy's own refusal of an unfit dtype= or casting=: it is asked on arrays without elements."""
         if self.function.signature is None:
             requested = {k: options[k] for k in ("dtype", "casting") if options[k] is not None}
             dtypes = [
@@ -187,9 +181,7 @@ class Ufunc(Primitive):
         return tuple(delivered(*pair, self.name) for pair in pairs[::-1])[::-1]
 
     def _along(self, operands: Sequence[Any], options: dict[str, Any]) -> Any:
-        """A generalised ufunc (matmul, vecdot) along other axes than the last ones: they are moved there, and
-        back.
-        """
+        """A generalised ufunc (matmul, vecdot) along other axes than the last: moved there, and back."""
         options = dict(options)
         axes, axis, keepdims = (options.pop(k, None) for k in ("axes", "axis", "keepdims"))
         takes = (
@@ -212,9 +204,7 @@ class Ufunc(Primitive):
         return np.moveaxis(result, range(-len(back), 0), back) if back else result
 
     def method(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """ufunc.reduce, .accumulate, .reduceat, .at and .outer. (NumPy has checked that the ufunc has that
-        method.)
-        """
+        """ufunc.reduce, .accumulate, .reduceat, .at, .outer. (NumPy has checked that the method exists.)"""
         if method in FOLDS:
             return self._fold(method, *args, **kwargs)
         if method == "at":
@@ -244,9 +234,7 @@ FOLDS = {"reduce": folds.reduce, "accumulate": folds.accumulate, "reduceat": fol
 
 
 def _in_order(result: Any, operands: Sequence[Any], order: str) -> Any:
-    """`result`, or each of several, in the order of memory that is asked for ("A": Fortran's, if all operands
-    have it).
-    """
+    """`result` (or each of several) in the memory order asked for ("A": Fortran's if all operands are)."""
     if isinstance(result, tuple):
         return tuple(_in_order(x, operands, order) for x in result)
     is_fortran = order == "F" or order == "A" and all(example(as_array(x)).flags.fnc for x in operands)
@@ -254,9 +242,7 @@ def _in_order(result: Any, operands: Sequence[Any], order: str) -> Any:
 
 
 def delivered(result: Any, out: Any, name: str, casting: Any = "same_kind", *, is_fold: bool = False) -> Any:
-    """`result`, as a call with this out= gives it: a tracer is written into (by a fold, one of the very same
-    shape).
-    """
+    """`result` as a call with this out= gives it: a tracer is written into (by a fold, in the same shape)."""
     if out is None:
         return result
     if not isinstance(out, Tracer):

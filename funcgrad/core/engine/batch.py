@@ -172,9 +172,7 @@ def padded(x: Any, rank: int) -> Any:
 
 
 def along_axis(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
-    """A function along `axis` of its first operand: the axis moves by one. Masks and the like line up with
-    that operand.
-    """
+    """A function along `axis` of its first operand: the axis moves by one, and masks with it."""
     x, *rest = call.operands
     if not batched[0]:
         x = np.broadcast_to(x, (size, *spec(x).shape))

@@ -102,9 +102,7 @@ def known(function: Any) -> Function | None:
 
 
 def late(library: str, module: str, *, beforehand: bool = False) -> None:
-    """Import `module`, which has rules for a library, only when one is asked for (`beforehand`: when a
-    transform begins).
-    """
+    """Import a library's rules, `module`, only when asked for (`beforehand`: when a transform begins)."""
     (BEFOREHAND if beforehand else LATE)[library] = module
 
 

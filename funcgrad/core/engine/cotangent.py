@@ -39,9 +39,7 @@ LARGE = 2048
 
 
 class Masked:
-    """`value`, whose positions outside `live` are zero by structure. `owned` buffers may be written into by
-    the sweep.
-    """
+    """`value`, zero by structure outside `live`. The sweep may write into `owned` buffers."""
 
     __slots__ = ("live", "owned", "value")
 
@@ -61,9 +59,7 @@ class Masked:
         return self.value.dtype
 
     def add(self, read: Read) -> bool:
-        """Add a plain contribution, or the live part of one, into its own buffers, if they are plain too: did
-        it?
-        """
+        """Add a contribution into its own buffers, if all are plain. Was it done?"""
         part, live, index = read.part, True, read.index
         if type(part) is Masked:
             part, live = part.value, part.live
@@ -83,9 +79,7 @@ class Masked:
         return True
 
     def times(self, partial: Any) -> Masked:
-        """The product with a partial derivative, a value or a function; it may be inf or NaN where nothing is
-        live.
-        """
+        """The product with a partial derivative (value or function); it may be inf or NaN where not live."""
         token = quiet()
         try:
             return self.like(partial(self.value) if callable(partial) else self.value * partial)
@@ -138,9 +132,7 @@ _BOOL = np.dtype(bool)
 
 
 def _where(live: Any, ct: Any) -> Any:
-    """np.where(live, ct, 0). On many plain elements it is ten times faster to clear bits, with a mask of ones
-    or zeros each.
-    """
+    """np.where(live, ct, 0). Clearing bits by a mask is ten times faster where there are many elements."""
     is_plain = type(ct) is ndarray and type(live) is ndarray and live.dtype is _BOOL and ct.dtype in _BITS
     if not is_plain:
         return np.where(live, ct, 0)
@@ -336,9 +328,7 @@ def _cast(part: Any, dtype: Any) -> Any:
 
 
 def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
-    """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated (or repeat
-    it).
-    """
+    """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated."""
     if type(part) is Masked:
         return part.through(lambda p: fit_shape(p, shape))
     if 0 < part.ndim < len(shape):  # x[:] = v, where v has axes of length 1 in front
@@ -356,9 +346,7 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
 
 
 def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
-    """`part` repeated to `shape`. A small plain array is filled: 6x faster than np.broadcast_to, and may be
-    overwritten.
-    """
+    """`part` repeated to `shape`; a small one by filling, 6x faster than np.broadcast_to, and writeable."""
     if (
         type(part) not in PLAIN_PARTS
         and not isinstance(part, (ndarray, np.generic))

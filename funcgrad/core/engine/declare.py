@@ -40,18 +40,14 @@ def _primitive(function: Callable[..., Any], rule: Rule, options: dict[str, Any]
 def elementwise(
     function: Callable[..., Any], *partials: Partial, batch: Any = "aligned", **options: Any
 ) -> Primitive:
-    """An elementwise function: one partial derivative for each operand x, y, z (a number if constant, None if
-    zero).
-    """
+    """An elementwise function: a partial derivative for each operand (a number if constant, None if zero)."""
     return _primitive(function, Elementwise(partials), {"batch": batch, **_operands_xyz(function, options)})
 
 
 def selection(
     function: Callable[..., Any], *weights: Formula | float | None, batch: Any = "aligned", **options: Any
 ) -> Primitive:
-    """An elementwise choice among operands: a weight for each; what has weight 0 contributes a zero by
-    structure.
-    """
+    """An elementwise choice: a weight for each operand; a weight of 0 contributes a zero by structure."""
     return _primitive(function, Selection(weights), {"batch": batch, **_operands_xyz(function, options)})
 
 
@@ -107,9 +103,7 @@ def custom(
 
 
 def _of_ufunc(function: Callable[..., Any], pulls: Pulls) -> Pulls:
-    """A formula for the first operand of a ufunc, by its name. (Those of other functions are found at the
-    first call.)
-    """
+    """A formula for the first operand of a ufunc, by its name. (Other functions' are found at first call.)"""
     return {"x": pulls} if isinstance(function, np.ufunc) and callable(pulls) else pulls
 
 

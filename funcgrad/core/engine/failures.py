@@ -110,9 +110,7 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
 
 
 def _of_compiled(error: Exception) -> Exception:
-    """What is said of compiled code that the user has called, and that does not know the type of a tracer,
-    such as Decimal(x).
-    """
+    """The error for a call of compiled code that does not know the type of a tracer, such as Decimal(x)."""
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next

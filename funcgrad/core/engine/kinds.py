@@ -53,9 +53,7 @@ def _takes_cotangent(formula: Formula) -> bool:
 
 
 class Plan:
-    """What a primitive does on a reverse trace for one set of traced operand positions (`slots`): what to
-    save, how to pull.
-    """
+    """What a primitive does on a reverse trace for one set of traced positions: what to save, how to pull."""
 
     __slots__ = (
         "constants",
@@ -112,9 +110,7 @@ class Rule:
 
 
 class Unknown:
-    """Stands for a partial derivative that nobody knows in closed form: to need it is an error, which names
-    the operand.
-    """
+    """A partial derivative that has no known closed form: needing it is an error, which names the operand."""
 
     __slots__ = ("operand",)
 
@@ -221,9 +217,7 @@ class Elementwise(Rule):
         return space["pull"]
 
     def _compiled_masked(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
-        """The same for a cotangent with zeros by structure. What a partial is, where nothing is live, is
-        nobody's concern.
-        """
+        """The same for a masked cotangent. Whatever a partial is where nothing is live does not matter."""
         space: dict[str, Any] = {"quiet": quiet, "loud": loud, "Masked": Masked}
         parts = []
         for i in slots:

@@ -191,9 +191,7 @@ class Named(Rule):
 
 
 def _lane_save(needed: dict[str, bool], owners: list[str]) -> str:
-    """What to save, as source for a lane, in which operands are x and y (with node_x and node_y), and nothing
-    else is given.
-    """
+    """What to save, as source for a lane whose operands are x and y (with node_x, node_y) and no params."""
     letters = dict(zip(owners, "xy")) | {"out": "out"}
     items = [(n, letters[n], spec_only) for n, spec_only in needed.items() if n in letters]
     return (

@@ -328,9 +328,7 @@ class Opaque(Function):
     def on_reverse(
         self, trace: Any, call: Call, slots: tuple[int, ...], parents: tuple[Any, ...]
     ) -> list[Any]:
-        """The outputs on a reverse trace: `call` is lowered, `parents` are the nodes of its operands at
-        `slots`.
-        """
+        """The outputs on a reverse trace: `call` is lowered, `parents` are its operands' nodes at `slots`."""
         raise NotImplementedError
 
     def on_forward(self, trace: Any, call: Call, tangents: dict[int, Any]) -> list[Any]:

@@ -1,6 +1,4 @@
-"""Floating point errors ignored for a moment, in a fifth of the time that `with np.errstate(all="ignore")`
-takes.
-"""
+"""Ignore floating point errors for a moment, in a fifth of the time of `np.errstate(all="ignore")`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Reverse mode: the trace that records each call as a node of the tape (sweep.py), with what its rule has to
-save.
-"""
+"""Reverse mode: the trace that records each call as a node of the tape, with what its rule saves."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ class ReverseTracer(Tracer):
 
 
 class ReverseTrace(Trace):
-    """Records each call on its tracers as a node. `guard` keeps the plain arrays that nodes have saved from
-    being changed.
-    """
+    """Records each call on its tracers as a node. `guard` keeps the plain arrays that nodes have saved."""
 
     __slots__ = ("guard",)
     transform = "reverse-mode transform (grad, vjp, jacrev, ...)"
@@ -143,9 +139,7 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
 
 
 def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
-    """The tracer of `out`, the square of the root that `node` stands for: a function of the operands of the
-    root.
-    """
+    """The tracer of `out`, the square of the root at `node`: a function of the root's operands."""
     plan = node.plan
     square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
     saved = resaved(plan, node.saved, square, out)

@@ -38,9 +38,7 @@ def declare_square(root: Primitive, square: Primitive) -> None:
 
 
 def is_square(function: Any, operands: Any, traced: Any) -> bool:
-    """Is this call the square of its first operand? `traced` are the operands (or their nodes) that have a
-    derivative.
-    """
+    """Is this call the square of its first operand? `traced` are the operands that have a derivative."""
     if function is np.multiply:
         return len(traced) == 2 and traced[0] is traced[1]
     return function is np.square or function is np.power and is_two(operands[1])

@@ -201,9 +201,7 @@ def _fitted(
     part: Any,
     spec: Spec | None,
 ) -> Any:
-    """`part`, of a node like `spec`, with the shape and dtype of its parent; None if there is none, or it is
-    in its place.
-    """
+    """`part`, fitted to its parent; None if there is none, or it has already been added in its place."""
     kind = type(part)
     if kind is Read:
         held = (leaves if parent.plan is None else cts).get(parent)
@@ -249,9 +247,7 @@ def _gather(cts: dict[Node, Any], heap: list[tuple[int, Node]], parent: Node, pa
 
 
 def merged(held: Any, part: Any) -> Any:
-    """The sum of two contributions to one cotangent: in place, if the first is large and nobody else holds
-    it.
-    """
+    """The sum of two contributions to one cotangent: in place if the first is large and held nowhere else."""
     if type(held) is ndarray and type(part) is ndarray:
         if held.size >= LARGE and getrefcount(held) <= OWNED.merging and held.base is None:
             held += part

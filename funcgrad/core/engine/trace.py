@@ -72,9 +72,7 @@ class Trace:
             self.__class__ = watched(type(self))
 
     def close(self) -> None:
-        """From now on, using one of this trace's tracers is an error: `next(trace.numbers)` raises it, at no
-        cost before.
-        """
+        """From now on using a tracer is an error, which `next(trace.numbers)` raises: free until then."""
         self.is_open = False
         self.numbers = _closed(self.transform)
 
@@ -149,9 +147,7 @@ OBJECT = np.dtype(object)
 
 
 def of_numbers(out: Any, name: str) -> Any:
-    """`out` of a call on tracers, if it holds numbers; Python objects, which no derivative goes through, are
-    refused.
-    """
+    """`out` of a call on tracers, if it holds numbers; Python objects, without derivative, are refused."""
     if getattr(out, "dtype", OBJECT) is OBJECT:
         raise NonDifferentiableError(
             f"{name} at {user_line()} was called on tracers and on Python objects (an array of dtype object, or numbers that "
@@ -228,9 +224,7 @@ def bind(primitive: Primitive | Opaque, call: Call) -> Any:
 
 
 def snapshot(x: Tracer) -> Tracer:
-    """The content of `x` now, in a tracer that nobody else can assign into: traces keep these, never the
-    user's.
-    """
+    """The content of `x` now, in a tracer that no user can assign into: traces keep only these."""
     # asked first: a stale view looks anew, and may have moved to another trace
     value, node = x._value, x._node
     return x._trace.wrap(value, node)
@@ -244,9 +238,7 @@ def lower(trace: Trace, x: Any) -> Any:
 
 
 def is_foreign(x: Any) -> bool:
-    """Is this an array of another library (CuPy, Dask, ...), that speaks NumPy's protocols? Nothing makes it
-    an ndarray.
-    """
+    """Is this an array of another library (CuPy, Dask, ...) with NumPy's protocols? It stays what it is."""
     return hasattr(x, "__array_function__") and not isinstance(x, (np.ndarray, Tracer))
 
 

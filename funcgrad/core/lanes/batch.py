@@ -66,9 +66,7 @@ def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
 def _of_pairs(
     function: Callable[..., Any], by_strategy: Callable[..., Any], core: int, core_y: int
 ) -> Callable[..., Any]:
-    """A function of the last `core` axes of x and `core_y` of y (elementwise: 0): the others may line up as
-    they are.
-    """
+    """A function of the last `core` axes of x and `core_y` of y (0: elementwise); the others line up."""
     gap = core - core_y
     scalars = frozenset() if core or core_y else _SCALARS
 

@@ -157,9 +157,7 @@ def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _push(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:
-    """The tangent of `out` when the operands in `slots` have one: for elementwise rules, their partials
-    written out.
-    """
+    """The tangent of `out` when the operands in `slots` have one: elementwise partials written out."""
     rule = primitive.rule
     if type(rule) is not Elementwise:
         tangents = ", ".join(f"{operands.index(name)}: t_{name}" for name in slots)

@@ -216,9 +216,7 @@ def NAME(x):
 
 
 def _function_lane(primitive: Primitive) -> Callable[..., Any]:
-    """The lane of np.f(x) for a function of one array; what gives views, several outputs or tracers takes the
-    general lane.
-    """
+    """The lane of np.f(x) for one array; views, several outputs or tracers take the general lane."""
     if primitive.rule.is_constant or not primitive.has_lane or not primitive.is_plain:
         return primitive
     layout = ((primitive.operand_names[0], None),)

@@ -1,6 +1,4 @@
-"""What the generated lanes have in common: how an operation is written, what counts as a plain operand, and
-the compiler.
-"""
+"""What the generated lanes share: how an operation is written, what is a plain operand, the compiler."""
 
 from __future__ import annotations
 

@@ -39,9 +39,7 @@ class BatchIndex(NamedTuple):
         )
 
     def disarranged(self, part: Any, *, is_batched: bool) -> Any:
-        """The reverse, for a `part` that goes to batch[index] (it may broadcast): its axes where NumPy wants
-        them.
-        """
+        """The reverse, for a `part` that goes to batch[index]: its axes where NumPy wants them."""
         if self.source == self.destination and not is_batched and np.ndim(part) <= self.rank:
             return part
         shape = np.shape(part)
@@ -99,9 +97,7 @@ def _side_by_side(places: list[int]) -> bool:
 def _expanded(
     items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int]
 ) -> tuple[list[Any], list[bool]] | None:
-    """The items, one for each axis of x: slices for Ellipsis, integers for masks; None where a mask can't be
-    that.
-    """
+    """One item for each axis of x: slices for Ellipsis, integers for masks; None if a mask can't be that."""
     items = [index_array(i) if isinstance(i, list) else i for i in items]
     out: list[Any] = []
     flags: list[bool] = []

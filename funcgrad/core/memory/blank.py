@@ -28,9 +28,7 @@ FILLING = frozenset([np.copyto, np.place, np.putmask, np.put, np.put_along_axis,
 
 
 def _fills_plain(outs: Any) -> bool:
-    """Is what a call writes into a plain array? (No derivative is lost where nothing that is written is
-    traced.)
-    """
+    """Does a call write into a plain array? (No derivative is lost unless something traced is written.)"""
     return any(isinstance(x, np.ndarray) for x in outs) and not any(isinstance(x, Tracer) for x in outs)
 
 
@@ -153,9 +151,7 @@ class BlankTrace(Trace):
         return self.constant(bind(primitive, call.with_operands([lower(self, x) for x in call.operands])))
 
     def wrap(self, value: Any, node: Any) -> Any:
-        """What other traces keep of a blank array is its plain value: a buffer that two hold is copied before
-        a write.
-        """
+        """Other traces keep a blank array's plain value; with two holders it is copied before a write."""
         return value
 
     def write(self, x: Any, place: Place, v: Any) -> None:

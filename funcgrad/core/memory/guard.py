@@ -17,9 +17,7 @@ SMALL = 1 << 16  # bytes; a copy of this size costs a few microseconds
 
 
 class Locks:
-    """The arrays that are read-only now because traces have saved them, and how many traces that are, in all
-    threads.
-    """
+    """The arrays that traces have saved and so made read-only, with a count of traces, over all threads."""
 
     def __init__(self) -> None:
         self.held: dict[int, tuple[np.ndarray, int]] = {}
@@ -44,9 +42,7 @@ class Locks:
                 self._unlock(array)
 
     def _unlock(self, array: np.ndarray) -> None:
-        """The owner of the memory comes first: a view can't be writeable before. One whose owner is held yet
-        has to wait.
-        """
+        """The memory's owner comes first, since a view can't be writeable before it."""
         base = array.base
         if type(base) is np.ndarray and id(base) in self.held:
             if self.held[id(base)][1]:
@@ -66,9 +62,7 @@ class Guard:
     locked: dict[int, np.ndarray] | None = None  # most traces need none
 
     def keep(self, x: np.ndarray) -> np.ndarray:
-        """What to save of the plain array `x`: a copy, or `x` itself, locked together with the arrays that it
-        looks into.
-        """
+        """What to save of the plain array `x`: a copy, or `x` itself, locked with all that it looks into."""
         if x.nbytes <= self.limit:
             return x.copy("K")
         if self.locked is None:

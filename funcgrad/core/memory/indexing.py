@@ -36,9 +36,7 @@ from funcgrad.errors import BatchedControlFlowError, NonDifferentiableError, use
 
 
 class GetItem(Primitive):
-    """x[index]. Tracers among the indices (batches of integers, under vmap) are operands; all else is in the
-    template.
-    """
+    """x[index]. Tracers among the indices (integers under vmap) are operands; the rest is in the template."""
 
     def __call__(self, x: Any, index: Any) -> Any:
         index = as_index(index)
@@ -163,9 +161,7 @@ DOUBLE = Spec((), np.dtype(float64))  # of most elements that are read
 
 
 def read_item(x: Any, index: Any) -> Any:
-    """x[index] as tracers have it: fast lanes for one element (written out like those of lanes.py) and a row;
-    else GETITEM.
-    """
+    """x[index] on tracers: fast lanes for one element and for a row, written out; else GETITEM."""
     kind = type(index)
     if type(x) is not ReverseTracer or x._node is None:
         is_basic = kind in INTS or kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))
@@ -322,9 +318,7 @@ READ_PLAN = _ReadPlan()
 
 
 class AddAt(Primitive):
-    """`buffer` with `part` added at `index`, functionally: the transpose of x[index], and its own kind of
-    linear.
-    """
+    """`buffer` with `part` added at `index`, functionally: the transpose of x[index], itself linear."""
 
     def __call__(self, buffer: Any, part: Any, index: Any) -> Any:
         return bind(self, self.split((buffer, part, as_index(index)), {}))

@@ -20,9 +20,7 @@ from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_sc
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
-    """`x` with the content of `result`, as an in-place operator leaves it: NumPy's rules for shape and dtype
-    hold.
-    """
+    """`x` with the content of `result`, as an in-place operator leaves it: NumPy's shape and dtype rules."""
     check_writeable(x, as_a_whole=True)
     if not hasattr(result, "dtype") and not isinstance(result, Number):
         raise OwnOperation(result)  # an object that holds an array
@@ -81,9 +79,7 @@ def copy(self: Tracer, order: Any = "C") -> Any:
 def astype(
     self: Any, dtype: Any, order: str = "K", casting: Any = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
-    """x.astype(dtype). Of an array without axes, which can change, it makes another one; of a scalar, a
-    scalar.
-    """
+    """x.astype(dtype). An array without axes (which can change) gives a new one, a scalar gives a scalar."""
     to = np.dtype(dtype)
     if not np.can_cast(self.dtype, to, casting=casting):
         raise TypeError(

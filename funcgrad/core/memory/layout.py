@@ -18,9 +18,7 @@ from funcgrad.core.engine.trace import memory_of
 
 
 def by_strides(x: np.ndarray) -> tuple[int, ...]:
-    """The axes of `x`, that with the longest stride first, sorted as NumPy's iterator does: a stride of 0
-    decides nothing.
-    """
+    """The axes of `x`, longest stride first, sorted as NumPy's iterator does (a stride of 0 is ignored)."""
     strides = [abs(s) if n > 1 else 0 for s, n in zip(x.strides, x.shape)]
     fastest: list[int] = []
     for axis in reversed(range(len(strides))):
@@ -40,9 +38,7 @@ def axes_of(x: np.ndarray) -> tuple[int, ...]:
 
 
 def to_read(x: np.ndarray) -> np.ndarray:
-    """A copy of `x`, to be read. What is computed of it lies in memory as if it were of `x`: strides that are
-    alike stay so.
-    """
+    """A copy of `x` to be read. Results computed from it lie in memory as if computed from `x`."""
     if x.ndim < 2 or not x.size:
         return x.copy()
     strides = [abs(s) for s, n in zip(x.strides, x.shape) if n > 1]
@@ -86,9 +82,7 @@ def _spread(x: np.ndarray, lead: Sequence[int] = ()) -> np.ndarray:
 
 
 def in_bytes(x: np.ndarray) -> np.ndarray:
-    """An array of bytes that lies in memory as `x` does, element for element: what NumPy does with it is soon
-    done.
-    """
+    """An array of bytes that lies in memory as `x` does, element for element: cheap to try NumPy on."""
     if 0 in x.strides or not x.size or any(s % x.itemsize for s in x.strides):
         return np.empty_like(x, bool)
     low, high = byte_bounds(x)
@@ -116,9 +110,7 @@ def together(x: Any) -> Any:
 
 
 def as_alone(x: Any, alone: np.ndarray) -> Any:
-    """`x`, a batch (array or tracer) of which each example has its axes in memory in the order that they have
-    in `alone`.
-    """
+    """`x`, a batch, of which each example has its axes in memory in the order that they have in `alone`."""
     wanted = axes_of(alone)
     plain = one_example(x)
     if not plain.size or wanted == axes_of(plain[0]):
@@ -128,9 +120,7 @@ def as_alone(x: Any, alone: np.ndarray) -> Any:
 
 
 def one_example(x: Any) -> Any:
-    """The plain value beneath `x`, a tracer or array; under vmap, one example of it (zeros, if there is
-    none).
-    """
+    """The plain value beneath `x`, a tracer or array; under vmap one example (zeros if there is none)."""
     value = memory_of(x)
     extra = np.ndim(value) - x.ndim
     if not extra:

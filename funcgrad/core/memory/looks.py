@@ -100,9 +100,7 @@ def _counted(value: Any) -> Any:
 
 
 def hand_out_looks(whether: bool) -> None:
-    """Are integers and booleans that come of traced values looks, too? While an adapted program runs they
-    are.
-    """
+    """Are integers and booleans from traced values looks, too? They are while an adapted program runs."""
     hand_out_counted(_counted if whether else None)
 
 

@@ -59,9 +59,7 @@ def assign_kept(x: Tracer, index: Any, v: Any) -> None:
 
 
 def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) -> bool:
-    """Put `v` at a basic index of `x`, if it is as usual: a plain buffer, not a view, and on the tape
-    already. Was it?
-    """
+    """Put `v` at a basic index of a plain buffer `x` (no view, already on the tape). Was it done?"""
     value, before, alias, trace = x._value, x._node, x._alias, x._trace
     if before is None or type(value) is not ndarray:
         return False
@@ -95,9 +93,7 @@ def _assigned(x: ReverseTracer, index: Any, v: Any, *, is_kept: bool = False) ->
 
 
 def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
-    """The same under vmap: put `v`, of each example or of all, at a basic index of each example of `x`. Was
-    it done?
-    """
+    """The same under vmap: put `v`, batched or not, at a basic index of each example. Was it done?"""
     alias, trace = x._alias, x._trace
     # a trace that is watched has ways of its own
     if type(trace) is not BatchTrace or type(x._value) is not ndarray:

@@ -48,9 +48,7 @@ class MaskedRead:
 
 
 def selected(x: Any, index: Any, error: BatchedControlFlowError) -> MaskedRead:
-    """x[index], which has failed with this error, for a mask of the whole array; else the error is raised
-    again.
-    """
+    """x[index] for a mask of the whole array, where the usual way failed with this error; else raise that."""
     if (
         not isinstance(x, Tracer)
         or not isinstance(index, Tracer)

@@ -141,9 +141,7 @@ def _free_count(x: Tracer) -> int:
 
 
 def measured(count: Callable[[Tracer], int]) -> int:
-    """The reference count that `count` finds, in a cell, for a value that nobody else holds. (Interpreters
-    differ: so ask.)
-    """
+    """The reference count that `count` finds, in a cell, for a value held nowhere else."""
     x: Any = ReverseTracer()
     x._value = np.ones(3)
     return count(x)
@@ -253,9 +251,7 @@ def each_step(step: Callable[[Any], Any], size: int) -> Any:
 
 
 class _WritePlan:
-    """The plan of a write: the cotangent is read at the place for the value, and becomes zero there for the
-    array before.
-    """
+    """The plan of a write: read the cotangent there for the value; zero it there for the array before."""
 
     primitive, name = None, "x[index] = v"
     slots, keeps, masks = (0, 1), (), True

@@ -23,9 +23,7 @@ def example(x: Any) -> Any:
 
 
 def corner(x: Any) -> Any:
-    """The first two elements of `x` along each axis: enough to ask NumPy in which order the axes of a result
-    lie.
-    """
+    """The first two elements of `x` along each axis: enough to ask NumPy for the memory order of a result."""
     return example(x)[(slice(2),) * x.ndim]
 
 
@@ -46,9 +44,7 @@ def contiguous_as(out: Any, x: Any) -> Any:
 
 
 def in_order(out: Any, axes: Sequence[int]) -> Any:
-    """`out` with its axes in memory in this order, that with the longest stride first; copied, if they lie
-    otherwise.
-    """
+    """`out` with its axes in this memory order, longest stride first; copied if they lie otherwise."""
     if not isinstance(out, (Tracer, np.ndarray)) or out.ndim < 2:
         return out
     plain = plain_view(out) if isinstance(out, Tracer) else out

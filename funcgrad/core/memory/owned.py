@@ -1,6 +1,4 @@
-"""Large cotangents are multiplied, and added to, in place, if only the sweep holds them: fresh memory costs
-page faults.
-"""
+"""Large cotangents are multiplied and added in place if only the sweep holds them: fresh memory is slow."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ def scaled(ct: Any, partial: Any) -> Any:
 
 
 def scaled_by(ct: Any, formula: Callable[..., Any], *saved: Any) -> Any:
-    """scaled(ct, formula(*saved)), in blocks where `ct` is very large: what is made on the way stays in the
-    cache.
-    """
+    """scaled(ct, formula(*saved)), in blocks if `ct` is very large, so that temporaries stay in the cache."""
     is_owned = getrefcount(ct) <= OWNED.scaling and ct.base is None
     if ct.size < 2 * BLOCK or not _alike(ct, saved):
         return _times(ct, formula(*saved), is_owned)
@@ -92,9 +88,7 @@ OWNED = Owned()
 
 
 class Probes:
-    """Tiny graphs that are swept. Does the sweep overwrite a large cotangent that nobody (or somebody:
-    `holders`) holds?
-    """
+    """Sweep tiny graphs: is a large cotangent overwritten that nobody (or somebody: `holders`) holds?"""
 
     def __init__(self, sweep: Callable[..., Any], make_node: Callable[..., Any]) -> None:
         self.sweep, self.make_node = sweep, make_node

@@ -58,9 +58,7 @@ class Place:
         _write(buffer, self.steps, self.index, v)
 
     def winners(self, shape: tuple[int, ...]) -> Any:
-        """Which of the elements written stay: all (None), or a mask where an index names a position twice
-        (the last one wins).
-        """
+        """Which written elements stay: all (None), or a mask if a position repeats (the last one wins)."""
         indices = self.index if isinstance(self.index, tuple) else (self.index,)
         if self.is_plain or not repeats(self.index) and not any(isinstance(i, Tracer) for i in indices):
             return None

@@ -151,9 +151,7 @@ def join(base: Tracer, view: Any, step: tuple[ViewStep, ...], read_only: bool | 
 
 
 def _before_and_after(base: Tracer, view: Any, step: ViewStep) -> tuple[Any, Any]:
-    """What `step` made of `base`, as plain arrays. What was written may have been copied to be read: then
-    look again.
-    """
+    """What `step` made of `base`, as plain arrays; looks again if a write has copied what it reads."""
     # may become a number, where the batch becomes a view
     is_scalar_of_each = base._is_batch and not base.shape
     is_as_it_lies = base._alias is None or base._alias.root is None or not base._alias.root._alias.written
@@ -187,9 +185,7 @@ def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
 
 
 def plain_view(x: Any) -> Any:
-    """The plain array beneath `x` (under vmap, beneath one example of it), as it lies in the memory of its
-    root.
-    """
+    """The plain array beneath `x` (under vmap, beneath one example), as it lies in its root's memory."""
     alias = x._alias
     if alias is None or alias.root is None or alias.read_only == OF_EXAMPLES:
         return one_example(x)
@@ -263,9 +259,7 @@ def is_scalar(x: Tracer) -> bool:
 
 
 class Stale:
-    """A view whose root was written since: `_value` and `_node` are looked up anew. Mixed into the tracer
-    classes.
-    """
+    """A view whose root was written since: looks `_value` and `_node` up anew. Mixed into tracer classes."""
 
     __slots__ = ()
     _alias: Any
@@ -341,9 +335,7 @@ def _detached(content: Any) -> Any:
 
 
 class Window:
-    """Where the elements of a view lie in memory, counted in elements of its root, and how the root is laid
-    out there.
-    """
+    """Where a view's elements lie in its root's memory, counted in elements, and the layout of the root."""
 
     __slots__ = ("axes", "offset", "shape", "strides")
 

@@ -1,6 +1,4 @@
-"""The command: `python -m benchmarks [--only WORDS] [--peers NAMES] ...`. Its status is 1 if a target is
-missed.
-"""
+"""The command: `python -m benchmarks [--only WORDS] [--peers NAMES] ...`; status 1 if a target is missed."""
 
 from __future__ import annotations
 

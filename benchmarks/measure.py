@@ -77,9 +77,7 @@ _IMPORT = "from time import process_time; start = process_time(); import {}; pri
 
 
 def import_seconds(modules: tuple[str, ...], rounds: int = 30) -> dict[str, list[float]]:
-    """The time of `import module` in a fresh interpreter, in each round: the modules in turns, their bytecode
-    cached.
-    """
+    """The time of `import module` in a fresh interpreter, per round: modules in turn, bytecode cached."""
     seconds: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}

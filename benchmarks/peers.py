@@ -23,9 +23,7 @@ Arrays = Sequence[Any]
 
 
 class Peer:
-    """A library: how it differentiates, and what its arrays are. A method that it has no way to do returns
-    None.
-    """
+    """A library: how it differentiates, and what its arrays are. A method that it lacks returns None."""
 
     name = ""
 

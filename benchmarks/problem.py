@@ -1,6 +1,4 @@
-"""What a line of the table is: a race between runs that compute the same, or a figure on its own; and its
-target.
-"""
+"""A line of the table: a race between runs that compute the same, or a figure; with its target."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class Result:
 
 @dataclass
 class Race:
-    """Runs that compute the same thing; `target` is the largest allowed ratio of funcgrad's time to the
-    reference's.
-    """
+    """Runs that compute the same; `target` is the largest ratio of funcgrad's time to the reference's."""
 
     name: str
     target: float

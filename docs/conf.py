@@ -55,9 +55,7 @@ def point_to_copies(app, name, source):
 
 
 def list_torch_names(app):
-    """What docs/torch_names.md includes: the names of each namespace, with the first lines of their
-    docstrings.
-    """
+    """What docs/torch_names.md includes: each namespace's names with the first lines of their docstrings."""
     (HERE / "generated").mkdir(exist_ok=True)
     text = "".join(_names_of(importlib.import_module(f"funcgrad.{space}")) for space in TORCH)
     (HERE / "generated" / "torch_names.md").write_text(text, encoding="utf-8")
@@ -65,9 +63,7 @@ def list_torch_names(app):
 
 
 def _refused_names():
-    """The names of funcgrad.torch that refuse, with what they say; those of one module that say the same in
-    one row.
-    """
+    """The names of funcgrad.torch that refuse, and what they say; equal texts of a module share a row."""
     names = importlib.import_module("funcgrad.torch.names")
     rows = ["| names | what to do instead |\n|---|---|"]
     for path, entries in names.TABLE.items():
@@ -95,9 +91,7 @@ def _is_ours(thing):
 
 
 def _first_line(thing):
-    """The first line of its docstring, as Markdown; nothing for a value, whose docstring is that of its
-    class.
-    """
+    """The first line of its docstring, as Markdown; nothing for a value, whose docstring is its class's."""
     if not (inspect.isclass(thing) or callable(thing)):
         return ""
     return (

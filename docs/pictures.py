@@ -1,6 +1,4 @@
-"""Makes the pictures in docs/images: `python docs/pictures.py [NAMES]`. What draws is funcgrad, or matplotlib
-for the charts.
-"""
+"""Makes the pictures in docs/images, by funcgrad or matplotlib: `python docs/pictures.py [NAMES]`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Writes docs/support.md, the table of what funcgrad knows of NumPy and scipy.special: `python
-docs/support.py`.
-"""
+"""Writes docs/support.md, what funcgrad knows of NumPy and scipy.special: `python docs/support.py`."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ STATUS = {"piecewise constant": "constant"}
 
 
 def public(module: ModuleType) -> dict[str, Callable[..., Any]]:
-    """The functions of a module that are in the catalogue, by name; an alias (np.concat) goes to the name of
-    its function.
-    """
+    """A module's functions in the catalogue, by name; an alias (np.concat) goes to its function's name."""
     found: dict[str, Callable[..., Any]] = {}
     for name in dir(module):
         function = getattr(module, name)

@@ -35,9 +35,7 @@ def accumulate(model: nn.Module, x: torch.Tensor, y: torch.Tensor, parts: int) -
 
 
 def main(arguments: list[str] | None = None) -> dict[str, float]:
-    """Train one model by whole batches and its copy by parts, side by side; the largest differences that were
-    seen.
-    """
+    """Train one model by whole batches, its copy by parts, side by side; the largest differences seen."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -32,9 +32,7 @@ def wave(x: Any) -> Any:
 
 
 def exact(order: int, x: Any) -> Any:
-    """Its derivative of any order n. The wave is the imaginary part of exp(c x), so that is the one of c^n
-    exp(c x).
-    """
+    """Its derivative of order n: the wave is the imaginary part of exp(c x), so that of c^n exp(c x)."""
     c = complex(-0.5, 2)
     return (c**order * np.exp(c * x)).imag
 
@@ -73,9 +71,7 @@ def digits() -> list[Any]:
 
 
 def train(epochs: int, seed: int = 0) -> tuple[list[float], float]:
-    """Gradient descent with momentum on the digits: (the loss after each epoch, the accuracy on images never
-    seen).
-    """
+    """Gradient descent with momentum on the digits: (loss after each epoch, accuracy on unseen images)."""
     x, x_test, label, label_test = digits()
     rng = np.random.default_rng(seed)
     params: Any = {
@@ -109,9 +105,7 @@ def growth(params: Any, x: Any) -> Any:
 
 
 def fit() -> tuple[Any, Any, Any, Any]:
-    """A growth curve through the 150 irises of R. A. Fisher: (petal length, petal width, species, the
-    parameters).
-    """
+    """A growth curve through R. A. Fisher's 150 irises: (petal length, petal width, species, parameters)."""
     iris = load_iris()
     length, width = iris.data[:, 2], iris.data[:, 3]
 

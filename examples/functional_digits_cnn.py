@@ -17,9 +17,7 @@ from funcgrad import nn, optim, value_and_grad
 
 
 def digits() -> list[Any]:
-    """1,797 images (n, 1, 8, 8) with their labels, three quarters to learn from: x, x_test, label,
-    label_test.
-    """
+    """1,797 labelled images (n, 1, 8, 8), three quarters to learn from: x, x_test, label, label_test."""
     images, labels = load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
     return train_test_split(images, labels, test_size=0.25, random_state=0, stratify=labels)

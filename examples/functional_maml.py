@@ -21,9 +21,7 @@ Params = list[tuple[Any, Any]]
 
 
 def tasks(rng: np.random.Generator, n: int) -> tuple[Any, Any, Any, Any]:
-    """Points of `n` sines of random amplitude and phase: ten to adapt to, ten to be judged by, each (n, 10,
-    1).
-    """
+    """Points of `n` random sines: ten to adapt to, ten to judge by, (n, 10, 1) each."""
     amplitude, phase = rng.uniform(0.1, 5, size=(n, 1, 1)), rng.uniform(0, np.pi, size=(n, 1, 1))
     x = rng.uniform(-5, 5, size=(n, 2 * SHOTS, 1))
     x, y = x.astype(np.float32), (amplitude * np.sin(x - phase)).astype(np.float32)

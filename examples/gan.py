@@ -27,9 +27,7 @@ def heaps(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 def distance(x: np.ndarray, y: np.ndarray, directions: int = 64) -> float:
-    """The sliced Wasserstein distance of two sets of points of equal size: that of their shadows, over all
-    directions.
-    """
+    """The sliced Wasserstein distance of two sets of equal size: that of their shadows, over directions."""
     angle = np.arange(directions) * (np.pi / directions)
     shadow = np.stack([np.cos(angle), np.sin(angle)])
     return float(np.mean(np.abs(np.sort(x @ shadow, axis=0) - np.sort(y @ shadow, axis=0))))

@@ -22,9 +22,7 @@ SHOTS = 10  # points from which a task is learnt
 
 
 def task(rng: np.random.Generator) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Points of one sine, its amplitude and phase drawn at random: ten to adapt to, ten to be judged by, each
-    (10, 1).
-    """
+    """Points of one sine of random amplitude and phase: ten to adapt to, ten to judge by, (10, 1) each."""
     amplitude, phase = rng.uniform(0.1, 5), rng.uniform(0, np.pi)
     x = rng.uniform(-5, 5, size=(2 * SHOTS, 1))
     x, y = (

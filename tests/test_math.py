@@ -1,6 +1,4 @@
-"""funcgrad.math and funcgrad.cmath: Python's results and errors on plain numbers; on tracers its values, with
-derivatives.
-"""
+"""funcgrad.math and funcgrad.cmath: Python's results and errors; on tracers values with derivatives."""
 
 from __future__ import annotations
 

@@ -15,9 +15,7 @@ from benchmarks.packages.workloads import WORKLOADS
 
 
 def measured(name: str) -> dict[str, Any]:
-    """The numbers of a workload, and the time of its second run (the first imports, and compiles what there
-    is).
-    """
+    """A workload's numbers, and the time of its second run (the first one imports and compiles)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         WORKLOADS[name]()

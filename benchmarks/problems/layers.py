@@ -1,6 +1,4 @@
-"""Layers of neural networks, forward and backward: the same weights and inputs in funcgrad.torch and in
-PyTorch.
-"""
+"""Layers of neural networks, forward and backward: the same weights in funcgrad.torch and PyTorch."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ def encoder_layer(nn: Any) -> Any:
 def forward_and_backward(
     torch: Any, layer: Layer, x: np.ndarray, weights: Sequence[np.ndarray] | None
 ) -> tuple[Run, Any]:
-    """A run that gives the gradients of a weighted mean of what the layer makes of `x`, and the weights it
-    has.
-    """
+    """A run that gives the gradients of a weighted mean of the layer's output, in `x` and its weights."""
     torch.manual_seed(SEED)
     model = layer(torch.nn)
     parameters = list(model.parameters())

@@ -106,9 +106,7 @@ def _loop(function: Callable[[int, Any], Any], n: int, x: Any = 1.0) -> Run:
 
 
 def _against(products: Run, writes: Run) -> Callable[[Sequence[Peer]], dict[str, Run]]:
-    """Beside as many products. (Peers that can assign at all copy the array, or take as long as an operation
-    on all of it.)
-    """
+    """Beside as many products. (Peers that can assign at all copy the array, or cost as much.)"""
     return lambda peers: {"products": products, "funcgrad": writes}
 
 

@@ -68,9 +68,7 @@ def classifier_torch(
 
 
 def classifier_by_hand(w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x: Any, label: Any) -> Any:
-    """Backpropagation: the cotangent of the scores is softmax minus label; rectified units let it through
-    where > 0.
-    """
+    """Backpropagation: the scores' cotangent is softmax minus label; rectified units pass it where > 0."""
     h1 = x @ w1
     h1 += b1
     np.maximum(h1, 0, out=h1)

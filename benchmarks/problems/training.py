@@ -137,9 +137,7 @@ def training(
     examples: int | None = None,
     **settings: Any,
 ) -> Run:
-    """A run that makes one step on the same batch (of so many examples) and gives the loss before it, and a
-    weight after it.
-    """
+    """A run that makes one step on the same batch; it gives the loss before and a weight after."""
     model = problem.model(torch)
     model.load_state_dict({name: torch.tensor(x) for name, x in initial_weights(problem).items()})
     model.to(getattr(torch, dtype))

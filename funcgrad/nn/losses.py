@@ -286,9 +286,7 @@ def _check_classes(who: str, x: Any, target: Any, ignore: int | None) -> None:
 
 
 def _scaled_target(x: Any, target: Any, weights: Any, reduction: str, ignore: int | None) -> tuple[Any, Any]:
-    """The classes (0 for those to be ignored), and by what the loss of each is multiplied (one number, or one
-    for each).
-    """
+    """The classes (0 for ignored ones), and the factor of each one's loss (one number, or one each)."""
     if ignore is not None and not isinstance(target, Tracer) and not np.any(target == ignore):
         ignore = None
     if weights is None and ignore is None and target.size and not isinstance(target, Tracer):

@@ -1,6 +1,4 @@
-"""SGD, Adam and the others: their hyperparameters. The formulas are in descent.py, moments.py and
-adaptive.py.
-"""
+"""SGD, Adam and the others: hyperparameters. Formulas: descent.py, moments.py, adaptive.py."""
 
 from __future__ import annotations
 
@@ -95,9 +93,7 @@ class AdamW(Adam):
 
 @_dataclass
 class Adamax(Optimizer):
-    """Adam with the largest gradient, slowly forgotten, instead of the average square (arXiv:1412.6980,
-    section 7.1).
-    """
+    """Adam with the largest gradient, slowly forgotten, for the average (arXiv:1412.6980, section 7.1)."""
 
     lr: Hyper = 2e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
@@ -123,9 +119,7 @@ class NAdam(Optimizer):
 
 @_dataclass
 class RAdam(Optimizer):
-    """Adam that steps along the plain average until the variance of its step is known. Liu et al.,
-    arXiv:1908.03265.
-    """
+    """Adam that steps along the plain average until its step's variance is known. arXiv:1908.03265."""
 
     lr: Hyper = 1e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
@@ -168,9 +162,7 @@ class Adagrad(Optimizer):
 
 @_dataclass
 class Adadelta(Optimizer):
-    """Divides by the root of the average squared gradient, multiplies by that of the squared steps. Zeiler,
-    arXiv:1212.5701.
-    """
+    """Divides by the root of the average squared gradient, times that of squared steps. arXiv:1212.5701."""
 
     lr: Hyper = 1.0
     rho: Hyper = 0.9

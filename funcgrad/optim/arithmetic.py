@@ -16,9 +16,7 @@ TEMPORARIES = 3
 
 
 class InPlace:
-    """Verbs on arrays of one dimension and one length that write into their first operand; nothing is
-    allocated.
-    """
+    """Verbs on one-dimensional arrays of one length that write into their first operand, without copies."""
 
     __slots__ = ("inner", "temporaries")
 
@@ -147,9 +145,7 @@ class Anew:
         return x * y
 
     def root(self, x: Any, out: int) -> Any:
-        """The square root of x. Rules take it of an average of squares, whose root is a norm: it has slope 0
-        at 0.
-        """
+        """The square root of x. Rules take it of average squares, where it is a norm: its slope at 0 is 0."""
         nonzero = x != 0
         return np.where(nonzero, np.sqrt(np.where(nonzero, x, 1)), 0)
 

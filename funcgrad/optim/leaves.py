@@ -32,9 +32,7 @@ def scratch_for(dtype: np.dtype[Any]) -> list[np.ndarray]:
 
 
 def update_in_place(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> None:
-    """Write the next values into the arrays `x` and `slots`; all have one shape and dtype. Complex is two
-    reals.
-    """
+    """Write the next values into the arrays `x` and `slots`, of one shape and dtype. Complex is two reals."""
     arrays, real = (x, y, *slots), x.real.dtype
     scratch = scratch_for(real)
     block = len(scratch[0])
@@ -66,9 +64,7 @@ def _run(kernel: Kernel, scratch: list[np.ndarray], parts: list[np.ndarray], k: 
 
 
 def updated(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> tuple[Any, ...]:
-    """The next values of `x` and `slots`, which may be tracers and are left alone; each has the dtype that it
-    had.
-    """
+    """The next values of `x` and `slots`, which may be tracers and stay as they are; dtypes are kept."""
     given = (x, *slots)
     if x.dtype.kind == "c":
         parts = [kernel(Anew(), part(x), part(y), tuple(map(part, slots)), k) for part in (np.real, np.imag)]

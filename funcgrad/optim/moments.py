@@ -1,6 +1,4 @@
-"""Adam (Kingma and Ba, arXiv:1412.6980) and its relatives: first and second moments of the gradient as moving
-averages.
-"""
+"""Adam (Kingma and Ba, arXiv:1412.6980) and relatives: moving averages of gradients and squares."""
 
 from __future__ import annotations
 

@@ -24,9 +24,7 @@ Evaluate = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 @dataclasses.dataclass
 class Memory:
-    """What is kept between calls: counts, the last direction and step length, pairs of steps and changes of
-    the gradient.
-    """
+    """What is kept between calls: counts, last direction and step length, pairs of steps and changes."""
 
     func_evals: int = 0
     n_iter: int = 0
@@ -41,9 +39,7 @@ class Memory:
 
 
 class Reached(NamedTuple):
-    """Where steps led: the vector, value and gradient there (None if they were not computed), the value at
-    the beginning.
-    """
+    """Where steps led: vector, value and gradient there (None if not computed), the value at the start."""
 
     x: np.ndarray
     value: float
@@ -218,9 +214,7 @@ def vector(params: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:
 
 
 class Minimum(NamedTuple):
-    """What `minimize` found: parameters, value and gradient there, the number of calls, and whether the
-    gradient is small.
-    """
+    """What `minimize` found: parameters, value, gradient, number of calls, and whether it converged."""
 
     params: Any
     value: float

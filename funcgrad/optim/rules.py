@@ -45,9 +45,7 @@ def common(h: Hyper) -> SimpleNamespace:
 
 
 def effective(a: Any, x: Any, y: Any, k: Any) -> Any:
-    """The gradient to step along: turned around to maximize, and with that of the penalty weight_decay/2 *
-    |x|^2.
-    """
+    """The gradient to step along: negated to maximize, with that of the penalty weight_decay/2 * |x|^2."""
     decays = used(k.weight_decay)
     if k.maximize or decays:
         y = a.copied(y, 0)
@@ -71,9 +69,7 @@ _RANGES: tuple[tuple[str, str, Callable[[Any], bool]], ...] = (
 
 
 def check(h: Hyper) -> None:
-    """Raise ValueError for the first hyperparameter out of its range; schedules and tracers are taken as they
-    are.
-    """
+    """Raise ValueError for the first hyperparameter out of range; schedules and tracers are accepted."""
     for name, title, holds in _RANGES:
         if (
             name in h

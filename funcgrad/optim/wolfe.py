@@ -110,9 +110,7 @@ def _safeguarded(length: float, first: float, last: float, stalled: bool) -> tup
 
 
 def cubic_minimum(one: Trial, other: Trial, lowest: float, highest: float) -> float:
-    """Where the cubic with these values and slopes is least, within [lowest, highest]; the middle if it has
-    no minimum.
-    """
+    """Where the cubic with these values and slopes is least in [lowest, highest]; the middle if nowhere."""
     x, y = sorted((one, other), key=lambda trial: trial.length)
     if x.length == y.length:
         return (lowest + highest) / 2

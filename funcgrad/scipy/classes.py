@@ -67,9 +67,7 @@ _PARTS: dict[int, tuple[Any, Any]] = {}  # an object of SciPy's modules -> itsel
 
 
 def is_made_of_parts(x: Any) -> bool:
-    """Is `x` an object of one of SciPy's own classes, or a list or dict of such, as a class describes itself
-    by?
-    """
+    """Is `x` an object of SciPy's own classes, or a list or dict of such?"""
     if isinstance(x, (list, tuple)):
         return any(map(is_made_of_parts, x))
     if isinstance(x, dict):
@@ -103,9 +101,7 @@ def _either(f: Any) -> Any:
 
 
 def either(f: Any) -> Any:
-    """`f` itself on plain arguments; rerun, if there is a tracer among them or in the object that it is a
-    method of.
-    """
+    """`f` itself on plain arguments; rerun if a tracer is among them or in the object it is a method of."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or not any(carries_tracer(x) for x in (*args, *kwargs.values())):
@@ -123,9 +119,7 @@ def either(f: Any) -> Any:
 
 
 def instead(c: type, **methods: Any) -> None:
-    """Methods of a class that is rerun, which are called where there are tracers, in the place of SciPy's
-    code.
-    """
+    """Methods of a class that is rerun, called instead of SciPy's code where there are tracers."""
     for name, body in methods.items():
         setattr(c, name, _ours(c, name, body))
 

@@ -68,9 +68,7 @@ class Body(Composite):
 
     @cached_property
     def plain(self) -> Function | None:
-        """SciPy's function, if it can be called with the arguments of the body, and no function of the user's
-        is among them.
-        """
+        """SciPy's function, if it takes the body's arguments and none of them is a function of the user's."""
         by_position = any(p.kind is p.POSITIONAL_ONLY for p in self.signature.parameters.values())
         return None if by_position or self.function in FUNCTIONALS else self.function
 
@@ -136,9 +134,7 @@ class Chapter:
         return self.composite(names, body)
 
     def rerun(self, names: str, **instead: Any) -> None:
-        """SciPy's own Python code, run with funcgrad.numpy in the place of numpy; `instead` replaces other
-        names in it.
-        """
+        """SciPy's own Python code, run with funcgrad.numpy as numpy; `instead` replaces other names in it."""
         for name, function in self.found(names):
             register(function, Body(function, _late(function, instead), name))
             if not instead:
@@ -210,9 +206,7 @@ def _late(function: Function, instead: dict[str, Any]) -> Function:
 
 
 def constant(operands: str) -> Callable[[Function], Any]:
-    """A function whose result is kept as a constant: a factorisation that is made once, a permutation,
-    SciPy's own value.
-    """
+    """A function whose result is a constant: a factorisation made once, a permutation, SciPy's value."""
 
     def made(function: Function) -> Any:
         declare.piecewise_constant(function, operands=operands)
@@ -222,9 +216,7 @@ def constant(operands: str) -> Callable[[Function], Any]:
 
 
 def step(operands: str, pull: Any = None, **options: Any) -> Callable[[Function], Any]:
-    """As `declare.custom`, as a decorator: a step with a derivative of its own. An operand without a pull
-    gets no derivative.
-    """
+    """`declare.custom` as a decorator: a step with its own derivative; no pull, no derivative."""
 
     def made(function: Function) -> Any:
         names = [name.removesuffix("*") for name in operands.split()]

@@ -40,9 +40,7 @@ def by_examples(
     name: str,
     plain: Callable[..., Any] | None = None,
 ) -> Any:
-    """f(*args, **kwargs), example by example if it can't be run on a whole batch; `plain` serves where no
-    tracer is left.
-    """
+    """f(*args, **kwargs), example by example if no batch works; `plain` serves where no tracer is left."""
     if INSIDE.get():
         return f(*args, **kwargs)
     token = INSIDE.set(True)
@@ -95,9 +93,7 @@ def _made(
 
 
 def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> Any:
-    """The result of `run`, whose numbers are those of all examples; Python's numbers stay, where they are all
-    the same.
-    """
+    """The result of `run`, with all examples' numbers; Python numbers stay if they are all the same."""
     rebuild: list[Any] = []
     numbers: list[list[Any]] = []
 
@@ -219,9 +215,7 @@ def with_attributes(c: type, x: Any, named: dict[str, Any]) -> Any:
 
 
 class Step(OpaqueCall):
-    """A function of flat arrays as one step; its derivative is that of its code, and a batch runs it for each
-    example.
-    """
+    """A function of flat arrays as one step, differentiated as its code; a batch runs it per example."""
 
     def __init__(self, name: str, function: Flat) -> None:
         super().__init__(name)

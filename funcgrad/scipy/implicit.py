@@ -41,9 +41,7 @@ Linear = Callable[[Flat, Flat, Flat], Sequence[Any]]
 
 
 class Implicit(Equation):
-    """residual(x, operands) = 0, where `inverse(x, operands, rhs)` applies the inverse of its derivative in
-    x.
-    """
+    """residual(x, operands) = 0; `inverse(x, operands, rhs)` applies the inverse of its derivative in x."""
 
     def __init__(
         self, name: str, residual: Callable[[Flat, Flat], Any], inverse: Linear, transposed: Linear

@@ -52,9 +52,7 @@ def scipy_module(name: str) -> ModuleType:
 
 
 def mirror(home: str, chapters: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` for the module `home` = "funcgrad.scipy.linalg"; `chapters` are its files
-    with rules.
-    """
+    """`__getattr__` and `__dir__` of the module `home` ("funcgrad.scipy.linalg"); `chapters`: its rules."""
     part = home.removeprefix("funcgrad.scipy.")
     space = sys.modules[home].__dict__
 
@@ -112,9 +110,7 @@ def adopted(x: Any) -> Any:
 
 
 def looking(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """`function`, which hands tracers to the rule that funcgrad has for it, and refuses them if there is
-    none.
-    """
+    """`function`, which hands tracers to funcgrad's rule for it, or refuses them if there is none."""
     is_functional, is_always = function in FUNCTIONALS, function in ALWAYS
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -142,9 +138,7 @@ def no_rule(name: str) -> UnsupportedFunctionError:
 
 
 def carries_tracer(x: Any) -> bool:
-    """Is `x` a tracer, does it hold one in lists and dicts, or is it an object that says so by
-    `__carries_tracer__`?
-    """
+    """Is `x` a tracer, a list or dict with one, or an object that says so by `__carries_tracer__`?"""
     if isinstance(x, Tracer):
         return True
     if isinstance(x, (list, tuple)):

@@ -65,9 +65,7 @@ def leaves(module: str, **rules: Any) -> None:
 
 
 def rerun(function: Callable[..., Any], instead: dict[str, Any] | None = None) -> Callable[..., Any]:
-    """`function`, with other globals; `instead` names those that are to be replaced in it and in what it
-    calls.
-    """
+    """`function` with other globals; `instead` names what is replaced in it and in what it calls."""
     if instead:
         return _rebound(function, Space(instead))
     if function not in EVERYWHERE.made:
@@ -262,18 +260,14 @@ def compiled(function: Any) -> Callable[..., Any]:
 
 
 def values(x: Any) -> Any:
-    """The plain values of `x`, for a question whose answer is piecewise constant; an error where a vmap's
-    examples differ.
-    """
+    """The plain values of `x`, for a piecewise constant question; an error where a vmap's examples differ."""
     if isinstance(x, Tracer) and is_batched(x):
         x._question("its values")
     return np.asarray(concrete(x)) if isinstance(x, Tracer) else x
 
 
 def on_values(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose results are integers, booleans or constant wherever they are smooth: called on the
-    plain values.
-    """
+    """A function with integer, boolean or piecewise constant results: called on the plain values."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return function(*map(values, args), **{k: values(v) for k, v in kwargs.items()})
@@ -398,9 +392,7 @@ def _known(function: Any) -> Callable[..., Any]:
 
 
 class _Flags:
-    """`x.flags` of a tracer, in SciPy's code: it asks them only to copy what compiled code would not take as
-    it lies.
-    """
+    """`x.flags` of a tracer in SciPy's code, which only decides by them whether to copy."""
 
     contiguous = c_contiguous = f_contiguous = writeable = True
     fortran = False
@@ -458,9 +450,7 @@ def _chosen(
     fill_value: Any = None,
     **_: Any,
 ) -> Any:
-    """`f(*arrays)` where the condition holds, and elsewhere `f2(*arrays)` or a number: both are computed, one
-    is taken.
-    """
+    """`f(*arrays)` where the condition holds, elsewhere `f2(*arrays)` or a number: both are computed."""
     arrays = arrays if isinstance(arrays, (tuple, list)) else (arrays,)
     value = np.asarray(concrete(condition))
     fill = fillvalue if f2 is None and fill_value is None else fill_value
@@ -475,9 +465,7 @@ def _chosen(
 
 
 class _At:
-    """`xpx.at(x)[index].set(v)` of SciPy's array library: a new array, with some elements replaced or
-    updated.
-    """
+    """`xpx.at(x)[index].set(v)` of SciPy's array library: a new array with some elements replaced."""
 
     def __init__(self, x: Any, *index: Any) -> None:
         self.x, self.index = x, index

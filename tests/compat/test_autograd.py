@@ -1,6 +1,4 @@
-"""The interface of autograd: the same results as the original, where it is installed; and the hook under its
-name.
-"""
+"""The interface of autograd: the original's results, where it is installed; the hook under its name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A compiled function gives what the function gives: the same trees, types, dtypes and numbers, call after
-call.
-"""
+"""A compiled function gives what the function gives: trees, types, dtypes and numbers, every call."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ def assert_same(came: Any, expected: Any, rtol: float = 1e-10) -> None:
 
 
 def check(fun: Callable[..., Any], *calls: Sequence[Any], times: int = 4, rtol: float = 1e-10) -> Jit:
-    """Call `fun` and jit(fun) with each of these arguments, in turn and several times: they agree, and write
-    nothing.
-    """
+    """Call `fun` and jit(fun) with these arguments in turn, several times: they agree, and write nothing."""
     compiled = jit(fun)
     for _ in range(times):
         for args in calls:

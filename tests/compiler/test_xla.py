@@ -1,6 +1,4 @@
-"""engine="xla": the samples, programs with branches and writes, and what is refused. One compilation for each
-chapter.
-"""
+"""engine="xla": samples, programs with branches and writes, refusals. One compilation per chapter."""
 
 from __future__ import annotations
 

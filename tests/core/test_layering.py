@@ -63,9 +63,7 @@ def nodes(module: str) -> list[ast.AST]:
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """The modules of the package that `module` imports, at once or later; not those that only a type checker
-    reads.
-    """
+    """The package's modules that `module` imports, at once or later; not those for type checkers only."""
     return frozenset(_imports(module)) - {module}
 
 

@@ -1,6 +1,4 @@
-"""The pages on adding things are true: what they show is followed, and does what they promise. (Their
-examples are doctests.)
-"""
+"""The pages on adding things are true: what they show is followed. (Their examples are doctests.)"""
 
 from __future__ import annotations
 
@@ -71,9 +69,7 @@ def test_a_rule_is_one_place_and_a_line_of_samples(check: str, monkeypatch: pyte
 
 
 def test_a_transform_is_two_places() -> None:
-    """Each of ours is in a file of transforms/, or built on it, and named in funcgrad/__init__.py: nowhere
-    else.
-    """
+    """Each of ours is in a file of transforms/, or built on it, and named in __init__.py; nowhere else."""
     places = re.findall(r"Two places: a file in `([^`]*)`, and `([^`]*)`", TRANSFORM)
     assert places == [("funcgrad/transforms/", "funcgrad/__init__.py")]
     assert all((ROOT / place).exists() for place in places[0])

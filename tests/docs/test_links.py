@@ -1,6 +1,4 @@
-"""Every relative link of the pages, the README and the notebooks leads to a file, and to a heading where it
-names one.
-"""
+"""Every relative link of pages, README and notebooks leads to a file, and to a heading if it names one."""
 
 import json
 import pathlib

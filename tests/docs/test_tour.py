@@ -14,18 +14,14 @@ PAGE = (PACKAGE.parent / "docs" / "tour.md").read_text(encoding="utf-8")
 
 
 def named():
-    """(file, function) for each stop of the tour; a generated function has a name in angle brackets for its
-    file.
-    """
+    """(file, function) for each stop of the tour; generated functions have a file in angle brackets."""
     return re.findall(
         r"^- `([^`]+(?:\.py|>))` `([^`]+)`", PAGE.split("## What was not on this tour")[0], re.MULTILINE
     )
 
 
 def called(fun, *args):
-    """(file, function) for each call of Python code of the package, or code that it generated, while `fun`
-    runs.
-    """
+    """(file, function) for each call of the package's Python code, generated too, while `fun` runs."""
     calls = []
 
     def watch(frame, event, arg):

@@ -1,6 +1,4 @@
-"""The layout of any graph without circles: nothing overlaps, edges lead down, the coordinates are the
-nearest.
-"""
+"""The layout of any acyclic graph: nothing overlaps, edges lead down, coordinates are the nearest."""
 
 from itertools import pairwise
 

@@ -27,9 +27,7 @@ Mode = Callable[[Case], None]
 
 
 class Verdict(NamedTuple):
-    """What came out of one program in one mode: "same", "rough", "refused", "needs one value", "difference"
-    or "crash".
-    """
+    """One program's outcome in one mode: "same", "rough", "refused", "difference", "crash", ..."""
 
     kind: str
     mode: Mode
@@ -42,9 +40,7 @@ def written(seed: int) -> Program:
 
 
 def modes_of(seed: int) -> list[Mode]:
-    """The modes that this program is run in: each under grad and in two others, and every sixth one in one of
-    second order.
-    """
+    """The modes of this program: each under grad and two others, every sixth in one of second order."""
     rng = Random(seed)
     return [by_grad, *rng.sample(FIRST_ORDER, 2), *rng.sample(SECOND_ORDER, int(seed % 6 == 0))]
 

@@ -1,6 +1,4 @@
-"""More statements of random programs, as people write them: each is a line, or a few, in which names and
-numbers are filled in.
-"""
+"""More statements of random programs, as people write them: lines with names and numbers to fill in."""
 
 from __future__ import annotations
 

@@ -63,9 +63,7 @@ class Case:
         return total
 
     def check_examples(self, steps: Sequence[float] = EXAMPLES) -> None:
-        """Is this a program for each of these arguments? A mask or an index that fits one of them may not fit
-        another.
-        """
+        """Does the program run for each of these arguments? A mask or index may fit only some of them."""
         try:
             for h in steps:
                 self.function(*self.program.arguments(h))
@@ -337,9 +335,7 @@ def by_vmap_of_vmap(case: Case) -> None:
 
 
 def _by_levels(inner: Callable[[Callable[[Any], Any], Any, Any], Any], name: str) -> Callable[[Case], None]:
-    """x belongs to an outer transform, y to an inner one: what is of the inner one is written into what is of
-    the outer one.
-    """
+    """x belongs to an outer transform, y to an inner one: inner values are written into outer ones."""
 
     def mode(case: Case) -> None:
         if case.program.layout != "C":
@@ -392,9 +388,7 @@ def by_funcgrad_numpy(case: Case) -> None:
 
 
 def by_locks(case: Case) -> None:
-    """Small arrays are locked as large ones are: a program that changes one after use must fail, and the
-    others must be right.
-    """
+    """Small arrays are locked as large ones are: programs that change one after use fail."""
     limit, guard.Guard.limit = guard.Guard.limit, -1.0
     try:
         by_grad(case)
@@ -444,9 +438,7 @@ def by_single_precision(case: Case) -> None:
 
 
 def same_single(found: Sequence[Any], expected: Sequence[Any], what: str, double: Sequence[Any]) -> None:
-    """Raise a Difference unless these have one dtype, and agree up to rounding (where rounding alone does not
-    move them more).
-    """
+    """Raise a Difference unless these have one dtype and agree up to rounding."""
     for k, (x, y, z) in enumerate(zip(found, expected, double, strict=True)):
         if x.dtype == y.dtype and not close(x, y, 1e-6) and not close(y, z, 1e-6):
             raise Rough

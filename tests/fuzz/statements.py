@@ -396,9 +396,7 @@ def places(w: Writer) -> str | None:
 
 
 def unusual(w: Writer) -> str | None:
-    """What is rarely written: booleans for an index, windows, open meshes, the places where something holds,
-    x.flat.
-    """
+    """What is rarely written: boolean indices, windows, open meshes, np.nonzero, x.flat."""
     name = w.pick(_ndarray(1))
     if not name:
         return None

@@ -1,6 +1,4 @@
-"""Random programs that assign: none differs from NumPy; and the fuzzer finds errors that are planted in the
-engine.
-"""
+"""Random programs that assign: none differs from NumPy; and errors planted in the engine are found."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What is said at the borders: what was called, where in the user's code, and what to write instead. What
-only looks, works.
-"""
+"""What is said at the borders: what was called, where, and what to write instead. Looking is allowed."""
 
 # ruff: noqa: NPY002, T201, UP031 (it is about old ways to write things)
 

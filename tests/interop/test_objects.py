@@ -1,6 +1,4 @@
-"""Objects of other libraries beside tracers, wherever a program may use them: exact, or refused by a named
-error.
-"""
+"""Other libraries' objects beside tracers, wherever programs may use them: exact, or refused by name."""
 
 from __future__ import annotations
 

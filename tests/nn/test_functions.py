@@ -1,6 +1,4 @@
-"""The functions of funcgrad.nn: values against PyTorch's, what they refuse, and what they promise beside a
-derivative.
-"""
+"""The functions of funcgrad.nn: values against PyTorch's, refusals, and promises beside derivatives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The pure update rules: against formulas written down one by one, on all kinds of parameters, and
-differentiated.
-"""
+"""The pure update rules: against formulas written down singly, on all parameters, and differentiated."""
 
 from __future__ import annotations
 

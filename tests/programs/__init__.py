@@ -1,3 +1,1 @@
-"""Programs as people write them in NumPy, filling and updating arrays in place; and tests that their
-derivatives are right.
-"""
+"""Programs as people write them in NumPy, updating arrays in place; their derivatives are right."""

@@ -8,9 +8,7 @@ import numpy as np
 
 
 def heat(start: Any, rate: Any) -> Any:
-    """The temperatures of a rod at all times, by explicit steps into an array made beforehand. The ends stay
-    as they are.
-    """
+    """A rod's temperatures at all times, by explicit steps into a prepared array. Its ends stay fixed."""
     steps = 4
     u = np.empty((steps + 1, start.size), like=start)
     u[0] = start
@@ -55,9 +53,7 @@ def particles(x: Any, v: Any) -> Any:
 
 
 def life(cells: Any) -> Any:
-    """A smooth game of life on a torus: neighbours are views of a padded grid, whose rim is copied from the
-    other side.
-    """
+    """A smooth game of life on a torus: neighbours are views of a padded grid with a copied rim."""
     rows, columns = cells.shape
     grid = np.zeros((rows + 2, columns + 2), like=cells)
     inside = grid[1:-1, 1:-1]

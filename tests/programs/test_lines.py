@@ -1,6 +1,4 @@
-"""Ways to assign that people write, each in a line: NumPy's values in every mode, and one derivative by all
-ways to it.
-"""
+"""Ways to assign, each in a line: NumPy's values in every mode, one derivative by all ways to it."""
 
 from __future__ import annotations
 

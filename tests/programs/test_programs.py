@@ -1,6 +1,4 @@
-"""Programs that assign have NumPy's values and the right derivatives, in all modes, and leave the caller's
-arrays alone.
-"""
+"""Programs that assign: NumPy's values, right derivatives in all modes, arguments left alone."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ def drawn(*shape: int, low: float = -1.0, high: float = 1.0) -> Any:
 
 
 class Case(NamedTuple):
-    """A program, its arguments, and whether vmap can run it (it can't, where a branch depends on the
-    numbers).
-    """
+    """A program, its arguments, and whether vmap can run it (not if a branch depends on the numbers)."""
 
     program: Callable[..., Any]
     args: tuple[Any, ...]

@@ -1,6 +1,4 @@
-"""Functions that write into their first argument: into tracers as into arrays, never a tracer into a plain
-array.
-"""
+"""Functions that write into their first argument: into tracers, never a tracer into a plain array."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What is written into an array, of which dtype and how long: NumPy's results, errors and warnings, and the
-derivative.
-"""
+"""What is written into an array of which dtype and length: NumPy's results, errors and warnings."""
 
 from __future__ import annotations
 

@@ -158,9 +158,7 @@ def test_every_rule_fits_its_function() -> None:
 
 
 def test_primitives_have_numpys_parameters() -> None:
-    """A signature that is written out (for functions that Python can't inspect) must not drift from NumPy's
-    own.
-    """
+    """A written-out signature (for functions that Python can't inspect) must not drift from NumPy's."""
     for function, made in CATALOGUE.items():
         if (
             not isinstance(made, Primitive)

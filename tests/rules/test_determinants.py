@@ -86,9 +86,7 @@ def test_a_stack_may_mix_ranks_and_be_batched() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from([0.0, 1e-150, 1e-9, 1e-3, 1.0, 1e6, 1e120]), min_size=2, max_size=6))
 def test_diagonal_matrices_of_any_scale(values: Any) -> None:
-    """(NumPy's determinant, too, multiplies a few of the numbers first, and must not lose digits to underflow
-    on the way.)
-    """
+    """(NumPy's determinant, too, multiplies a few numbers first, and must not underflow on the way.)"""
     some = [v for v in values if v]
     with np.errstate(over="ignore", under="ignore"):
         products = [np.prod(chosen) for n in range(1, len(some) + 1) for chosen in combinations(some, n)]

@@ -53,9 +53,7 @@ CUTS = {
 @pytest.mark.parametrize("function", CUTS)
 @pytest.mark.parametrize("zero", [0.0, -0.0])
 def test_both_sides_of_a_branch_cut(function: Any, zero: float) -> None:
-    """The sign of a zero says on which side of the cut a number lies; the slope follows the value along the
-    cut.
-    """
+    """A zero's sign says on which side of the cut a number lies; the slope follows the value there."""
     at, h = CUTS[function], 1e-6
     if isinstance(at, complex):
         place, step = (lambda s: complex(zero, at.imag + s)), 1j

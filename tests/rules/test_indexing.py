@@ -1,6 +1,4 @@
-"""Reading by position: repeated and negative positions, modes, masks, diagonals of oblong matrices,
-triangles.
-"""
+"""Reading by position: repeated and negative ones, modes, masks, oblong diagonals, triangles."""
 
 from __future__ import annotations
 

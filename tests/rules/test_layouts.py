@@ -1,6 +1,4 @@
-"""New arrays lie in memory as NumPy has them: by that it decides what is a view of them, and so programs can
-tell.
-"""
+"""New arrays lie in memory as NumPy has them, which decides what is a view: programs can tell."""
 
 from __future__ import annotations
 
@@ -117,9 +115,7 @@ def looks(z: Any) -> list[Any]:
 
 
 def looked_at(make: Callable[..., Any]) -> Callable[..., Any]:
-    """The program that looks at a new array, writes into it, and returns what it sees; and where the new
-    array was none.
-    """
+    """The program that looks at a new array, writes into it and returns what it sees; and non-arrays."""
 
     def program(*args: Any) -> Any:
         z = make(*args)

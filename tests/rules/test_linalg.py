@@ -1,6 +1,4 @@
-"""Inverses, systems of equations, powers, rank and condition: what NumPy means by them, singular matrices,
-refusals.
-"""
+"""Inverses, systems, powers, rank and condition: NumPy's meaning, singular matrices, refusals."""
 
 from __future__ import annotations
 
@@ -115,9 +113,7 @@ def test_the_second_derivative_of_an_inverse_along_a_line() -> None:
     ("m", "n", "rank"), [(4, 3, 3), (3, 4, 3), (3, 3, 3), (4, 3, 2), (3, 4, 1), (3, 3, 2)]
 )
 def test_the_pseudo_inverse_at_constant_rank(m: int, n: int, rank: int, dtype: Any) -> None:
-    """Where a perturbation keeps the rank, its derivative is that of the pseudo-inverse, of deficient
-    matrices too.
-    """
+    """A perturbation that keeps the rank has the pseudo-inverse's derivative, if deficient too."""
     left, right = matrix(m, rank, dtype=dtype), matrix(rank, n, dtype=dtype)
     check_grads(lambda left, right: linalg.pinv(left @ right), (left, right), order=2)
     a, t, ct = left @ right, matrix(m, n, dtype=dtype), matrix(n, m, dtype=dtype)

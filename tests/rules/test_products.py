@@ -1,6 +1,4 @@
-"""Products and running products with zeros, near overflow, and to high order: exact, by the products of the
-others.
-"""
+"""Products and running products with zeros, near overflow, to high order: exact."""
 
 from __future__ import annotations
 

@@ -65,9 +65,7 @@ def test_where_leaves_out(function: Any, expected: Any) -> None:
 @pytest.mark.filterwarnings("ignore")  # of NumPy, about log(0) and the like
 @named
 def test_what_where_leaves_out_may_be_bad(function: Any) -> None:
-    """Nothing comes back through an element that a mask leaves out, though its own derivative is infinite or
-    NaN.
-    """
+    """Nothing comes back through a masked element, though its own derivative is infinite or NaN."""
     x = np.array([1.0, 0.0, 4.0, np.nan])
     mask = np.array([True, False, True, False])
     options = {"initial": -9.0 if function is np.max else 9.0} if function in (np.max, np.min) else {}

@@ -1,6 +1,4 @@
-"""Shapes, the order of axes and elements, repetition: beyond the samples, every form in which people call
-them.
-"""
+"""Shapes, orders, repetition: beyond the samples, every form in which people call them."""
 
 from __future__ import annotations
 

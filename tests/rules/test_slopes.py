@@ -1,6 +1,4 @@
-"""The slopes of elementwise functions keep their digits: at zeros, in tails, near overflow, and at higher
-orders.
-"""
+"""Slopes of elementwise functions keep their digits: at zeros, in tails, near overflow, at any order."""
 
 from __future__ import annotations
 

@@ -62,9 +62,7 @@ def test_correlation() -> None:
 
 
 def test_a_perfect_correlation_keeps_its_curvature() -> None:
-    """corrcoef clips what rounding lifts above 1; the exact function, which is differentiated, has a maximum
-    there.
-    """
+    """corrcoef clips what rounding lifts above 1; the exact function, which counts, has a maximum there."""
     b = np.array([1.0, 2.0, 4.0])
     h = hessian(lambda a: np.corrcoef(a, b)[0, 1])(3 * b)
     d = (b - b.mean()) / np.linalg.norm(b - b.mean())

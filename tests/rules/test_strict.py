@@ -1,6 +1,4 @@
-"""Rules stay on the kind of array that they are given: they run on a strict duck array, and give NumPy's
-values.
-"""
+"""Rules stay on the kind of array they are given: they run on a strict duck array, with NumPy's values."""
 
 from __future__ import annotations
 

@@ -187,9 +187,7 @@ def operands(sample: Sample) -> list[int]:
 
 
 def batches(sample: Sample, leaves: list[Any], call: Any) -> list[Any]:
-    """A batch for each leaf; elements are rolled unless the function can't take it (a matrix loses its
-    structure).
-    """
+    """A batch for each leaf; elements are rolled unless the function needs a matrix's structure."""
     if sample.rolls:
         batch = [examples_of(x, True) for x in leaves]
         try:

@@ -1,6 +1,4 @@
-"""What gives a view in NumPy gives one of tracers, and what gives a copy a copy: do they see each other's
-writes?
-"""
+"""A view in NumPy is one of tracers, a copy a copy: do they see each other's writes?"""
 
 from __future__ import annotations
 

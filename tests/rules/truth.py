@@ -14,9 +14,7 @@ DIGITS = 600
 def derivative(
     function: Callable[..., Any], point: Sequence[float], orders: Sequence[int], digits: int = DIGITS
 ) -> Any:
-    """The mixed derivative of `function` (of mpmath numbers) at `point`: `orders` says how often in each
-    argument.
-    """
+    """The mixed derivative of `function` (of mpmath numbers) at `point`, of these orders per argument."""
     with workdps(digits):
         center = [mpf(x) for x in point]
         steps = [mpf(10) ** -25 * (abs(x) or 1) for x in center]

@@ -1,6 +1,4 @@
-"""Objects that were made of plain arrays take tracers afterwards, and are SciPy's own in what they give
-without.
-"""
+"""Objects made of plain arrays take tracers afterwards, and give SciPy's own results without."""
 
 from __future__ import annotations
 

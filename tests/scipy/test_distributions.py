@@ -1,6 +1,4 @@
-"""Distributions: derivatives in the variable and in each shape parameter, against finite differences and
-mpmath.
-"""
+"""Distributions: derivatives in the variable and each shape, against differences and mpmath."""
 
 from __future__ import annotations
 

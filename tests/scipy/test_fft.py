@@ -1,6 +1,4 @@
-"""Every linear transform of scipy.fft and scipy.fftpack is its own matrix, in both modes; SciPy's own
-functions take tracers.
-"""
+"""Every linear transform of scipy.fft and scipy.fftpack is its own matrix; SciPy's take tracers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""No call leaves a reference cycle behind: what it made is freed when it returns, with the garbage collector
-off.
-"""
+"""No call leaves a reference cycle: what it made is freed on return, with the collector off."""
 
 from __future__ import annotations
 

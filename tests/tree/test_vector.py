@@ -140,9 +140,7 @@ def test_unravel_is_a_value():
 
 
 class Recorded:
-    """An array of another type, which answers NumPy's functions, as a tracer does, but cannot become an
-    ndarray.
-    """
+    """An array of another type: it answers NumPy's functions, but cannot become an ndarray."""
 
     def __init__(self, value):
         self.value = np.asarray(value)

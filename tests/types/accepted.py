@@ -1,6 +1,4 @@
-"""What pyright and mypy must accept, in strict mode, and the types that they must find. It is checked, and
-never run.
-"""
+"""What pyright and mypy must accept in strict mode, with the types to find; checked, never run."""
 
 from __future__ import annotations
 

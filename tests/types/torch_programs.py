@@ -1,6 +1,4 @@
-"""Programs for funcgrad.torch that pyright and mypy must accept, and the types that they must find. It is
-checked, never run.
-"""
+"""funcgrad.torch programs that pyright and mypy must accept, with types to find; never run."""
 
 from __future__ import annotations
 

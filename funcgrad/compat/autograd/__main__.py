@@ -1,6 +1,4 @@
-"""`python -m funcgrad.compat.autograd script.py ...`: run a script in which `import autograd` gives
-funcgrad's.
-"""
+"""`python -m funcgrad.compat.autograd script.py ...`: a script whose `import autograd` gives funcgrad's."""
 
 from __future__ import annotations
 

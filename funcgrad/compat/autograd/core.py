@@ -118,9 +118,7 @@ def make_vjp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
 
 
 def _like(g: Any, value: Any) -> Any:
-    """A cotangent as the sweep takes it: of the shape and dtype of the value, which NumPy's numbers may have
-    but for a cast.
-    """
+    """A cotangent as the sweep takes it: of the value's shape and dtype, cast where NumPy allows."""
     shape, dtype = np.shape(value), getattr(value, "dtype", np.dtype(type(value)))
     if isinstance(g, (bool, int, float, complex)) or np.shape(g) != shape:
         g = np.broadcast_to(g, shape) if not isinstance(g, Tracer) and np.size(g) == 1 else g
@@ -151,9 +149,7 @@ def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, An
 
 
 class SparseObject:
-    """A contribution to a cotangent that is added in its place: `mut_add(x)` adds it to `x`, and returns
-    that.
-    """
+    """A contribution to a cotangent, added in its place: `mut_add(x)` adds it to `x` and returns that."""
 
     __slots__ = ("mut_add", "vs")
 

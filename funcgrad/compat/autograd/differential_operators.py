@@ -76,27 +76,21 @@ def grad(fun: Callable[[Any], Any], x: Any) -> Any:
 
 @unary_to_nary
 def value_and_grad(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
-    """`value_and_grad(fun, argnum=0)`: the value and the gradient, as `scipy.optimize.minimize(jac=True)`
-    takes them.
-    """
+    """`value_and_grad(fun, argnum=0)`: value and gradient, as `scipy.optimize.minimize(jac=True)` wants."""
     pull, value = _make_vjp(fun, x)
     return value, pull(_scalar(value, "value_and_grad"))
 
 
 @unary_to_nary
 def grad_and_aux(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
-    """`grad_and_aux(fun, argnum=0)`: of a function that returns (value, aux), the gradient of the value, and
-    aux.
-    """
+    """`grad_and_aux(fun, argnum=0)`: the gradient of the value, and aux; `fun` returns (value, aux)."""
     pull, (value, aux) = _make_vjp(lambda x: tuple(fun(x)), x)
     return pull((_scalar(value, "grad_and_aux"), vspace(aux).zeros())), aux
 
 
 @unary_to_nary
 def elementwise_grad(fun: Callable[[Any], Any], x: Any) -> Any:
-    """`elementwise_grad(fun, argnum=0)`: the sum of the Jacobian's rows; of an elementwise function, its
-    diagonal.
-    """
+    """`elementwise_grad(fun, argnum=0)`: the sum of the Jacobian's rows (its diagonal, if elementwise)."""
     pull, value = _make_vjp(fun, x)
     if vspace(value).iscomplex:
         raise TypeError(
@@ -160,9 +154,7 @@ def hessian(fun: Callable[[Any], Any], x: Any) -> Any:
 
 @unary_to_nary
 def make_hvp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], Any]:
-    """`make_hvp(fun, argnum=0)(*args)`: the function that multiplies the Hessian with a vector, and the
-    gradient.
-    """
+    """`make_hvp(fun, argnum=0)(*args)`: the function that multiplies by the Hessian, and the gradient."""
     return _make_vjp(grad(fun), x)
 
 
@@ -193,9 +185,7 @@ vector_jacobian_product = tensor_jacobian_product
 
 @unary_to_nary
 def make_jvp_reversemode(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], Any]:
-    """`make_jvp_reversemode(fun, argnum=0)(*args)`: pushes tangents, by two sweeps (the transpose of a
-    transpose).
-    """
+    """`make_jvp_reversemode(fun, argnum=0)(*args)`: pushes tangents by two sweeps (transposed twice)."""
     pull, value = _make_vjp(fun, x)
     return _make_vjp(pull, vspace(value).zeros())[0]
 

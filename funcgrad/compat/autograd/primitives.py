@@ -114,9 +114,7 @@ class PrimitiveCall(CustomCall, PullCall):
         return tuple(dict.fromkeys(owners[i] for i in slots))
 
     def _fitted(self, part: Any, slot: int) -> Any:
-        """A cotangent of the shape and dtype of its operand; rules may return a number for an array of one
-        element.
-        """
+        """A cotangent of its operand's shape and dtype; rules may return a number for one element."""
         to = self.arguments.specs[slot]
         if part is None or to is None:
             return None
@@ -187,9 +185,7 @@ def notrace_primitive(fun: Callable[..., Any]) -> Any:
 
 
 def register_notrace(trace_type: type, primitive_fun: Any) -> None:
-    """No derivative goes through `primitive_fun`, in the direction that `trace_type` (VJPNode or JVPNode)
-    stands for.
-    """
+    """No derivative goes through `primitive_fun` in the direction of `trace_type` (VJPNode or JVPNode)."""
     if issubclass(trace_type, VJPNode):
         primitive_vjps[primitive_fun] = lambda argnums, *rest: lambda g: (None,) * len(argnums)
     if issubclass(trace_type, JVPNode):
@@ -230,9 +226,7 @@ class JVPNode(Node):
 
 
 def defvjp_argnums(fun: Any, vjpmaker: Maker) -> None:
-    """`vjpmaker(argnums, ans, args, kwargs)` gives a function of the cotangent, which returns one for each of
-    argnums.
-    """
+    """`vjpmaker(argnums, ans, args, kwargs)` gives a function of the cotangent: one result per argnum."""
     primitive_vjps[fun] = vjpmaker
 
 
@@ -247,9 +241,7 @@ def defvjp_argnum(fun: Any, vjpmaker: Maker) -> None:
 
 
 def defvjp(fun: Any, *vjpmakers: Maker | None, argnums: Sequence[int] | None = None) -> None:
-    """For each argument (or each of `argnums`) `maker(ans, *args, **kwargs)`, a function of the cotangent;
-    None: zero.
-    """
+    """For each argument (or of `argnums`) `maker(ans, *args, **kwargs)`, a function of the cotangent."""
     makers = dict(zip(range(len(vjpmakers)) if argnums is None else argnums, vjpmakers, strict=False))
 
     def of_one(argnum: int, ans: Any, args: Any, kwargs: Any) -> Any:
@@ -260,16 +252,12 @@ def defvjp(fun: Any, *vjpmakers: Maker | None, argnums: Sequence[int] | None = N
 
 
 def defjvp_argnums(fun: Any, jvpmaker: Maker) -> None:
-    """`jvpmaker(argnums, gs, ans, args, kwargs)` returns the tangent of the output, from those of the
-    arguments.
-    """
+    """`jvpmaker(argnums, gs, ans, args, kwargs)` returns the output's tangent, from the arguments'."""
     primitive_jvps[fun] = jvpmaker
 
 
 def defjvp_argnum(fun: Any, jvpmaker: Maker) -> None:
-    """`jvpmaker(argnum, g, ans, args, kwargs)` returns the share of one argument in the tangent of the
-    output.
-    """
+    """`jvpmaker(argnum, g, ans, args, kwargs)` returns one argument's share of the output's tangent."""
 
     def of_all(argnums: Sequence[int], gs: Sequence[Any], ans: Any, args: Any, kwargs: Any) -> Any:
         shares = [jvpmaker(n, g, ans, args, kwargs) for n, g in zip(argnums, gs, strict=True)]

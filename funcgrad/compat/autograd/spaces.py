@@ -14,9 +14,7 @@ _MAKERS: dict[type, Callable[[Any], VSpace]] = {}
 
 
 class VSpace:
-    """The space of a value: numbers and arrays, and trees of them. Subclass it, and register, for a class of
-    your own.
-    """
+    """The space of a value: numbers, arrays, trees of them. Subclass and register it for your own class."""
 
     iscomplex = False
     size: int

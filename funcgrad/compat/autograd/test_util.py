@@ -62,9 +62,7 @@ def check_equivalent(x: Any, y: Any) -> None:
 def check_grads(
     f: Callable[[Any], Any], x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
 ) -> None:
-    """`check_grads(f, argnum=0, modes=["fwd", "rev"], order=2)(*args)`: the derivatives up to an order, in
-    both modes.
-    """
+    """`check_grads(f, argnum=0, modes=["fwd", "rev"], order=2)(*args)`: derivatives up to an order."""
     assert all(m in ("fwd", "rev") for m in modes), f"modes are 'fwd' and 'rev', not {modes}"
     for mode, check in (("fwd", check_jvp), ("rev", check_vjp)):
         if mode not in modes:

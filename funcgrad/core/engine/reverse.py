@@ -65,9 +65,7 @@ class ReverseTrace(Trace):
     def lowered(
         self, call: Call, ignores: Container[int] = ()
     ) -> tuple[Call, tuple[int, ...], tuple[Node, ...]]:
-        """`call` without this trace's wrapping, and where its operands have nodes: their positions (`slots`),
-        and the nodes.
-        """
+        """`call` without this trace's wrapping; positions of operands with nodes (`slots`); these nodes."""
         operands = list(call.operands)
         if len(operands) == 1 and not ignores:  # for less, what follows would say
             (x,) = operands

@@ -20,9 +20,7 @@ from funcgrad.core.engine.trace import Tracer, bind
 
 
 def weights_of(q: Any, k: Any, mask: Any, scale: float, safe: bool) -> Any:
-    """softmax(scale * q k^T + mask) along the last axis; with `safe`, rows that are masked as a whole are
-    zeros, not NaN.
-    """
+    """softmax(scale * q k^T + mask) along the last axis; `safe`: fully masked rows are zeros, not NaN."""
     weights = q @ k.swapaxes(-1, -2)
     weights *= weights.dtype.type(scale)
     if mask is not None:

@@ -1,6 +1,4 @@
-"""Windows as columns, declared to the engine: taking them and adding them up are the transposes of each
-other.
-"""
+"""Windows as columns, declared to the engine: taking them and adding them up are mutual transposes."""
 
 from __future__ import annotations
 

@@ -60,9 +60,7 @@ class Geometry:
 
     @cached_property
     def positions(self) -> list[tuple[Sizes, tuple[slice, ...]]]:
-        """Each position in a window, and the slices of a padded input (channels last) that it takes in all
-        windows.
-        """
+        """Each position in a window, and the slices of a padded input (channels last) for all windows."""
         found = []
         for k in itertools.product(*map(range, self.kernel)):
             steps = zip(k, self.dilation, self.stride, self.out, strict=True)
@@ -73,9 +71,7 @@ class Geometry:
 
     @cached_property
     def turned(self) -> Geometry | None:
-        """Where windows lie at every element: the correlation with the flipped kernel that spreads. None, if
-        it is none.
-        """
+        """Where windows lie at every element: the correlation with the flipped kernel that spreads."""
         if any(s != 1 for s in self.stride):
             return None
         before = tuple(r - 1 - b for r, b in zip(self.reach, self.before, strict=True))

@@ -1,6 +1,4 @@
-"""Rows of a table, declared to the engine: taking rows, and adding rows up in their places, are the
-transposes of each other.
-"""
+"""Rows of a table, declared to the engine: taking rows and adding rows up are mutual transposes."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from funcgrad.core.engine.primitive import Call, Primitive
 
 
 def rows_at(weight: Any, indices: Any, skipped: int | None = None, by_frequency: bool = False) -> Any:
-    """The rows of `weight` at `indices`; the pull leaves out the row `skipped`, and may divide by how often a
-    row was taken.
-    """
+    """The rows of `weight` at `indices`; the pull leaves out `skipped`, and may divide by a row's count."""
     return weight.take(indices, 0)
 
 

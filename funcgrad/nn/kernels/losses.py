@@ -28,9 +28,7 @@ def _spread(ct: Any, rank: int) -> Any:
 
 
 def batch_in_front(primitive: Primitive, call: Any, batched: Sequence[bool], size: int) -> Any:
-    """vmap of a kernel that works on its last axes: operands that are the same for all examples are shown
-    once for each.
-    """
+    """vmap of a kernel on its last axes: operands shared by all examples get a batch axis of length 1."""
     shown = [
         x if own else np.broadcast_to(x, (size, *np.shape(x)))
         for x, own in zip(call.operands, batched, strict=True)
@@ -73,9 +71,7 @@ def _scaled(loss: Any, scale: Any) -> Any:
 
 
 def cross_entropy(x: Any, target: Any, scale: Any, rank: int) -> tuple[Any, Any]:
-    """-scale * log_softmax(x)[target], and log(sum(exp(x))): logits x (..., C), classes target (...), scale
-    (...) or ().
-    """
+    """-scale * log_softmax(x)[target], and log(sum(exp(x))): x (..., C), target (...), scale (...) or ()."""
     top = np.max(x, axis=-1, keepdims=True)
     shifted = x - top
     picked = _picked(shifted, target)
@@ -151,9 +147,7 @@ NLL = custom(
 def _elementwise(
     name: str, value: Callable[..., Any], slope: Callable[..., Any], slope_y: Callable[..., Any] | None = None
 ) -> Primitive:
-    """A loss of x and y and a setting, elementwise and then added up; without `slope_y` it is a loss of x -
-    y.
-    """
+    """A loss of x, y and a setting, elementwise and then added up; without `slope_y` one of x - y."""
     opposite = slope_y or (lambda x, y, setting: -slope(x, y, setting))
 
     def function(x: Any, y: Any, rank: int, count: float, setting: Any) -> Any:

@@ -22,9 +22,7 @@ from funcgrad.core.engine.trace import bind
 def normalize(
     x: Any, weight: Any = None, bias: Any = None, *, eps: float, axes: tuple[int, ...], centered: bool
 ) -> Any:
-    """(x - mean) / sqrt(var + eps) * weight + bias, the mean and the variance; centered=False takes 0 for the
-    mean.
-    """
+    """(x - mean) / sqrt(var + eps) * weight + bias, mean and variance; centered=False: mean 0."""
     if centered and axes == (-1,) and type(x) is np.ndarray and x.size > _LARGE and x.flags.c_contiguous:
         return _normalize_rows(x, weight, bias, eps)
     if centered:

@@ -23,9 +23,7 @@ Sizes = tuple[int, ...]
 
 
 class Axis(NamedTuple):
-    """The windows along one axis: window i has the elements starts[i] + k*dilation, k < kernel, that are >= 0
-    and < stops[i].
-    """
+    """The windows along one axis: i has starts[i] + k*dilation, k < kernel, within [0, stops[i])."""
 
     starts: Sizes
     stops: Sizes
@@ -88,9 +86,7 @@ def _step(index: np.ndarray) -> Any:
 
 
 class Position(NamedTuple):
-    """One position in all windows: the slices (or indices) that take it, its places, and which windows have
-    it (None: all).
-    """
+    """One position in all windows: the slices (or indices) that take it, its places, and who has it."""
 
     index: tuple[Any, ...]
     places: Any
@@ -133,9 +129,7 @@ def _padded(x: Any, axes: tuple[Axis, ...]) -> Any:
 
 
 def largest_places(x: Any, axes: tuple[Axis, ...]) -> Any:
-    """The place of the largest element of each window, counted through the last axes of x; NaN is larger than
-    all.
-    """
+    """The place of each window's largest element, counted through x's last axes; NaN is the largest."""
     lead, size = x.shape[: x.ndim - len(axes)], x.shape[x.ndim - len(axes) :]
     nans = x.dtype.kind == "f" and bool(np.isnan(x.sum()))
     is_padded = all(axis.is_regular for axis in axes)
@@ -200,9 +194,7 @@ def _flat(places: Any, rank: int, n: int) -> Any:
 
 
 def take_places(x: Any, places: Any, rank: int, unique: bool) -> Any:
-    """The elements of x (..., *size) at `places` (..., *out), which are counted through the last `rank` axes
-    of x.
-    """
+    """The elements of x (..., *size) at `places` (..., *out), counted through the last `rank` axes of x."""
     return x.reshape(-1).take(_flat(places, rank, math.prod(x.shape[x.ndim - rank :])))
 
 

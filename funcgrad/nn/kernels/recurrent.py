@@ -54,9 +54,7 @@ def relu_cell(inputs: Any, states: States, w_hh: Any, b_hh: Any = None) -> State
 
 
 def lstm_cell(inputs: Any, states: States, w_hh: Any, b_hh: Any = None, w_hr: Any = None) -> States:
-    """A step of long short-term memory; gates in the order input, forget, cell, output. `w_hr` projects the
-    output.
-    """
+    """A step of long short-term memory; gates: input, forget, cell, output. `w_hr` projects the output."""
     h, c = states
     i, f, g, o = _parts(_plus(inputs + h @ w_hh.T, b_hh), 4)
     c = SIGMOID(f) * c + SIGMOID(i) * np.tanh(g)
@@ -239,9 +237,7 @@ LSTM_SCAN = custom(lstm_scan, joint=_lstm_pull, operands="inputs h c w_hh", name
 
 
 def gru_scan(inputs: Any, h: Any, w_hh: Any, b_hh: Any = None, *, sizes: Sizes, reverse: bool) -> Any:
-    """All steps; then what the pull needs: gates, the state's part of the last gate, and the states before
-    each step.
-    """
+    """All steps; then what the pull needs: gates, the last gate's part of the state, states before."""
     width, dtype = h.shape[1], inputs.dtype
     matrix, h = np.ascontiguousarray(w_hh.T), h.copy()
     gates, (out, part, before) = inputs.copy(), (np.empty((len(inputs), width), dtype) for _ in range(3))

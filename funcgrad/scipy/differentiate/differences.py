@@ -1,6 +1,4 @@
-"""Numerical derivatives of the user's functions: the value is SciPy's, what is differentiated is the exact
-derivative.
-"""
+"""Numerical derivatives of user functions: SciPy's value; what is differentiated is the exact one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A backend of scipy.fft: so that its own functions, called on tracers, are handed to the rules that funcgrad
-has for them.
-"""
+"""A backend of scipy.fft: it hands its functions' calls on tracers to funcgrad's rules."""
 
 from __future__ import annotations
 

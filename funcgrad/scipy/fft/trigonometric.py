@@ -68,9 +68,7 @@ INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 def _one(
     primitive: Callable[..., Any], inverse: bool, x: Any, type: int, n: Any, axis: int, norm: Any, orth: Any
 ) -> Any:
-    """Cut or padded to n, then transformed. The inverse of a transform is that of the other type, scaled the
-    other way round.
-    """
+    """Cut or padded to n, then transformed. The inverse is the other type's, scaled the other way."""
     if type not in INVERSE:
         raise ValueError(
             f"invalid type {type}: there are cosine and sine transforms of the types 1, 2, 3 and 4"

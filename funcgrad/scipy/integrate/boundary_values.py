@@ -1,6 +1,4 @@
-"""solve_bvp: the equations of collocation and the boundary conditions hold at the solution, which SciPy has
-found.
-"""
+"""solve_bvp: collocation and boundary conditions hold at SciPy's solution."""
 
 from __future__ import annotations
 

@@ -116,9 +116,7 @@ def stage_times(grid: Any) -> tuple[Any, Any]:
 
 
 def polished(steps: Steps, y: Any, y0: Any, grid: Any, given: Any) -> Any:
-    """The solution of the equations near what SciPy has found, by Newton's method with the slopes there. All
-    values are plain.
-    """
+    """The solution of the equations near SciPy's, by Newton's method with the slopes there; all plain."""
     blocks = steps.blocks(y, grid, given)
     before, name = np.inf, "scipy.integrate: the solution of an initial value problem"
     for k in range(30):

@@ -40,9 +40,7 @@ def _floating(x: Any) -> Any:
 
 
 def _finer(ts: Any, extra: Any) -> Any:
-    """The steps, and times beside them that are to be ends of steps too; what is too near to another one is
-    left away.
-    """
+    """The steps, and times that must be ends of steps too; those too near to another are left out."""
     ts, extra = np.asarray(ts), np.asarray(extra)
     forwards = ts[-1] >= ts[0]
     whole = np.unique(np.concatenate([ts, extra]))
@@ -59,9 +57,7 @@ def _finer(ts: Any, extra: Any) -> Any:
 
 
 def _moving(grid: Any, anchors: Any) -> Any:
-    """The grid whose anchors (times of the user's, in order) may be tracers; between two of them it moves in
-    proportion.
-    """
+    """The grid whose anchors (the user's times, in order) may be tracers; between them it scales."""
     if not any(isinstance(a, Tracer) for a in anchors):
         return grid
     plain = np.array([float(values(a)) for a in anchors])

@@ -121,9 +121,7 @@ except ImportError:  # an older SciPy
 
 
 class Interval:
-    """An interval as the image of a plain one: x(u) and dx/du. Limits that differ between the examples of a
-    vmap are mapped.
-    """
+    """An interval as the image of a plain one: x(u) and dx/du. Limits that differ under vmap are mapped."""
 
     def __init__(self, a: Any, b: Any) -> None:
         low, high = everywhere(a), everywhere(b)

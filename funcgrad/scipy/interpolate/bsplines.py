@@ -29,9 +29,7 @@ def span(x: Any, t: Any, k: int) -> Any:
 
 
 def recursion(x: Any, near: list[Any], parts: list[Any], nu: int) -> Any:
-    """The nu-th derivative of a spline at x, from the 2 k knots near it and the k + 1 coefficients that
-    count.
-    """
+    """The nu-th derivative of a spline at x, from the 2 k knots near it and k + 1 coefficients."""
     k = len(parts) - 1
     if nu > k:
         return 0.0 * parts[0]

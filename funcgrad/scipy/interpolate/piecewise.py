@@ -22,9 +22,7 @@ interpolate = Chapter("interpolate")
 
 
 def interval(points: Any, x: Any) -> Any:
-    """The piece that each point belongs to: the one that begins there, and for what is outside the first or
-    last.
-    """
+    """The piece of each point: the one that begins there; outside, the first or last."""
     breaks, at = values(points), values(x)
     last = breaks.size - 2
     if breaks[-1] < breaks[0]:

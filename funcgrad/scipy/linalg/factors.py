@@ -105,9 +105,7 @@ def _between(factor: Any, x: Any) -> Any:
 
 
 def _pull_formula(factor, ct):
-    """Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527, with triangular solves: for
-    lower factors.
-    """
+    """Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527; for lower factors."""
     factor = np.tril(factor)
     return conj(symmetrised(_between(factor, _half(mH(factor) @ np.tril(conj(ct))))))
 
@@ -370,9 +368,7 @@ def qr_delete(Q, R, k, p=1, which="row"):
 @linalg.composite("polar")
 @over_stacks(a=2)
 def polar(a, side="right"):
-    """By the singular values: u = w vh does not depend on how close they are, so it is differentiated as a
-    whole.
-    """
+    """By singular values: u = w vh does not depend on their gaps, so it is differentiated as a whole."""
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
     u = unitary_factor(a)

@@ -57,9 +57,7 @@ def _right_divided(x: Any, e: Any) -> Any:
 
 
 def _inverse_of(closed: Any, lyapunov: Any) -> Any:
-    """The solution of e.H (dx m + m.H dx) e = rhs (continuous), e.H (m.H dx m - dx) e = rhs (discrete), with
-    m = f inv(e).
-    """
+    """Solves e.H (dx m + m.H dx) e = rhs (continuous), e.H (m.H dx m - dx) e = rhs; m = f inv(e)."""
 
     def inverse(x: Any, given: Any, rhs: Any) -> Any:
         f, e = closed(x, given)

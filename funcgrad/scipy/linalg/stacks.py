@@ -21,9 +21,7 @@ def matrix(x: Any) -> Any:
 
 
 def over_stacks(**cores: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The function of single matrices for stacks: `cores` are the axes of an operand that belong to one call
-    (-1: one or two).
-    """
+    """A function of matrices for stacks: `cores` are an operand's axes for one call (-1: one or two)."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -54,9 +52,7 @@ def _gathered(outs: list[Any], stack: tuple[int, ...]) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """The plain value of a constant; under vmap, where there are many, this makes the examples run one by
-    one.
-    """
+    """A constant's plain value; under vmap, where there are many, examples run one by one."""
     if is_batched(x):
         bool(x.sum() == 0)  # raises
     return concrete(x)

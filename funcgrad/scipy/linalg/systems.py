@@ -83,9 +83,7 @@ def _triangular_push(t, a, b, out, lower=True, transposed=False, unit=False):
 
 @step("a b", {"b": _triangular_pull_b}, joint=_triangular_joint, push=_triangular_push)
 def triangular(a, b, lower=True, transposed=False, unit=False):
-    """inv(a) b for one triangle of a. BLAS gets arrays as they lie, without copies: rows are columns of the
-    transposed.
-    """
+    """inv(a) b for one triangle of a. BLAS gets arrays as they lie: rows are the transposed's columns."""
     a, b = a.astype(np.result_type(a, b), copy=False), b.astype(np.result_type(a, b), copy=False)
     diagonal = np.ones(1) if unit else np.diagonal(a)
     if (diagonal == 0).any():

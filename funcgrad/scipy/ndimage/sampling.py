@@ -31,9 +31,7 @@ NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = range(7)
 
 # ---- where a point lies, and what it is made of: on plain arrays -----------------------------------------------------
 def _folded(c: Any, n: int, mode: int) -> tuple[Any, Any]:
-    """A coordinate brought into the image by what lies beyond its edges, and the slope of that; NaN if it is
-    outside.
-    """
+    """A coordinate mapped into the image as `mode` says, and the slope of that; NaN if outside."""
     slope = np.ones(c.shape)
     if mode == GRID_CONSTANT:
         return c, slope
@@ -250,9 +248,7 @@ POLES = {
 
 
 def _first_weights(n: int, z: float) -> Any:
-    """The weights of the sum that SciPy starts its filter with, for mirrored edges; its last term takes the
-    sum so far.
-    """
+    """The weights of the sum that starts SciPy's filter at mirrored edges; the last term takes the rest."""
     share, powers = z**n, z ** np.arange(n)
     total = np.zeros(n)
     total[0], total[-1] = 1.0, share
@@ -265,9 +261,7 @@ def _first_weights(n: int, z: float) -> Any:
 
 
 def _reflected(x, order=3, axis=-1):
-    """The transpose of SciPy's filter for mirrored edges, pole by pole. Its first value keeps it from being
-    symmetric.
-    """
+    """The transpose of SciPy's filter for mirrored edges, pole by pole; only its first value is special."""
     x = np.moveaxis(x, axis, -1).astype(np.float64)
     for z in reversed(POLES.get(order, []) if x.shape[-1] > 1 else []):
         ahead: Any = signal.lfilter([1.0], [1.0, -z], x)

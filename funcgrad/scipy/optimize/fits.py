@@ -1,6 +1,4 @@
-"""Least squares: non-linear, of curves, linear with bounds, monotone. The residuals' normal equations hold at
-the solution.
-"""
+"""Least squares: non-linear, curves, linear with bounds, isotonic, by their normal equations."""
 
 from __future__ import annotations
 

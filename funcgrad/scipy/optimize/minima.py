@@ -75,9 +75,7 @@ _NEEDS_HESSIAN = frozenset(["dogleg", "trust-ncg", "trust-krylov", "trust-exact"
 def exact_derivatives(
     fun: Function, method: Any, jac: Any, hess: Any, hessp: Any, *, wanted: bool
 ) -> tuple[Any, Any, Any]:
-    """jac=, hess= and hessp= for SciPy: the user's, or exact ones where the method needs them, or where they
-    are wanted.
-    """
+    """jac=, hess= and hessp= for SciPy: the user's, or exact ones where the method needs or wants them."""
     name = method.lower() if isinstance(method, str) else ""
     value_of = (lambda *given: fun(*given)[0]) if jac is True else fun
     if jac is None and (name in _NEEDS_GRADIENT or wanted and (name in _GRADIENT or method is None)):

@@ -1,6 +1,4 @@
-"""Convolution and correlation: one full convolution, of which the modes are parts, and whose transposes are
-valid parts.
-"""
+"""Convolution and correlation: modes are parts of one full convolution, transposes are valid parts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What makes sparse matrices: diagonals, blocks, Kronecker products. Those of plain entries may meet tracers
-afterwards.
-"""
+"""Makers of sparse matrices: diagonals, blocks, Kronecker products. Plain ones may meet tracers later."""
 
 from __future__ import annotations
 

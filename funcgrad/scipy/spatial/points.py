@@ -38,9 +38,7 @@ def _values(x: Any) -> Any:
 
 
 class _Neighbours:
-    """What the trees share: the search is SciPy's, on plain values; the distances are computed from what it
-    found.
-    """
+    """What the trees share: SciPy searches, on plain values; distances are computed from what it found."""
 
     def __init__(self, data: Any, *args: Any, **kwargs: Any) -> None:
         self._points = data if carries_tracer(data) else None

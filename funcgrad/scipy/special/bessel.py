@@ -32,9 +32,7 @@ def _power(x: Any, p: Any, n: int, coefficient: Any) -> Any:
 
 
 def _near_zero(x: Any, p: Any, a: Any, b: Any, sign: int, n: int) -> Any:
-    """The n-th derivative of the sum of sign**k (x/2)**(2k+p) / (gamma(a+k) gamma(b+k)) (DLMF 10.25.2,
-    11.2.1, 11.2.2).
-    """
+    """The n-th derivative of the sum of sign**k (x/2)**(2k+p) / (gamma(a+k) gamma(b+k)). DLMF 10.25.2."""
     out: Any = 0.0
     with np.errstate(all="ignore"):
         for k in range(20 + 2 * n, -1, -1):
@@ -106,9 +104,7 @@ elementwise("hankel2e", ORDER, lambda x, y, out: neighbours(special.hankel2e)(x,
 
 # ---- scaled ----------------------------------------------------------------------------------------------------------
 def _ive_derivative(x: Any, y: Any, n: int) -> Any:
-    """The n-th derivative of exp(-y) iv(x, y) for y >= 0: 2**-n times the central difference of 2n-th order
-    in the order.
-    """
+    """The n-th derivative of exp(-y) iv(x, y), y >= 0: a central difference in the order, over 2**n."""
     out = _difference(special.ive, x, y, n)
     return repaired(
         out, y > 3, lambda x, y: _real(by_contour(lambda z: _rotated_ive(x, z), y, y / 3, n)), x, y
@@ -204,9 +200,7 @@ def _ker_kei(x: Any, n: int) -> Any:
 
 
 def _ber_bei_series(x: Any, n: int) -> Any:
-    """J0(x exp(3 pi i/4)) is the sum of i**k (x/2)**(2k) / k!**2 (DLMF 10.65.1): the terms are by turns real
-    and imaginary.
-    """
+    """J0(x exp(3 pi i/4)) is the sum of i**k (x/2)**(2k) / k!**2 (DLMF 10.65.1): real, imaginary, ..."""
     parts: list[Any] = [0.0 * x, 0.0 * x]
     for k in range((n + 1) // 2, 18 + n):
         weight = _quarter_turns(k) * math.perm(2 * k, n) / 4.0**k / math.factorial(k) ** 2
@@ -237,9 +231,7 @@ def _quarter_turns(k: int) -> int:
 
 
 def _falling(p: int, n: int) -> tuple[int, int]:
-    """p (p-1) ... (p-n+1), and its derivative in p: the n-th derivatives of x**p and x**p log(x) are made of
-    them.
-    """
+    """p (p-1) ... (p-n+1) and its derivative in p: what derivatives of x**p and x**p log(x) are made of."""
     value, slope = 1, 0
     for k in range(n):
         value, slope = value * (p - k), slope * (p - k) + value
@@ -300,9 +292,7 @@ def _airy_slopes(x: Any, out: Any) -> tuple[Any, ...]:
 
 
 def _airye_slopes(x: Any, out: Any) -> tuple[Any, ...]:
-    """Ai and Ai' are scaled by exp(2/3 x**1.5) (NaN for x < 0), Bi and Bi' by exp(-2/3 x**1.5) where that is
-    real.
-    """
+    """Ai and Ai' are scaled by exp(2/3 x**1.5) (NaN for x < 0), Bi and Bi' by exp(-2/3 |Re x**1.5|)."""
     _refuse_complex("airye", x)
     ai, aip, bi, bip = out
     root = np.sqrt(np.maximum(x, 0))
@@ -316,9 +306,7 @@ def _airye_slopes(x: Any, out: Any) -> tuple[Any, ...]:
 
 
 def _airye_derivative(x: Any, i: int, n: int) -> Any:
-    """The n-th derivative of the i-th result of airye, for x > 3: on circles, and far out by the asymptotic
-    series.
-    """
+    """The n-th derivative of airye's i-th result for x > 3: on circles; far out by the asymptotic series."""
     x = np.maximum(np.float64(1) * x, 3.0)  # (the others aren't used)
     middle = np.minimum(x, 60.0)
     out = by_contour(lambda z: _rotated_airye(z, i), middle, middle / 3, n).real

@@ -170,9 +170,7 @@ def _f_terms_near_zero(p: Any, q: Any, r: Any, x: Any, factor: Any, i: int, j: i
 
 
 def _f_log_slope_m(m: Any, n: Any, x: Any, i: int, j: int) -> Any:
-    """Of the logarithm of such a term, in m and below in n: it is gamma(p+q+j) / (gamma(p-i) gamma(q)) times
-    powers.
-    """
+    """The logarithm of such a term, in m and n: gamma(p+q+j) / (gamma(p-i) gamma(q)) times powers."""
     p, s, u = 0.5 * m, 0.5 * (m + n) + j, m / n * x
     gammas = special.psi(s) - special.psi(p - i)
     return 0.5 * (gammas + np.log(u) - np.log1p(u)) + (p + j - s * u / (1 + u)) / m

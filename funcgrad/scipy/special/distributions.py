@@ -134,9 +134,7 @@ elementwise(
 
 
 def _tukey_density(x: Any, y: Any, out: Any) -> Any:
-    """Tukey's lambda distribution is given by its quantiles, (p**y - (1-p)**y) / y. It ends where they are
-    finite.
-    """
+    """Tukey's lambda distribution, given by its quantiles (p**y - (1-p)**y) / y; bounded where finite."""
     with np.errstate(divide="ignore"):
         slope = 1 / (out ** (y - 1) + (1 - out) ** (y - 1))
     return np.where(np.logical_and(y > 0, abs(x * y) >= 1), 0.0, slope)

@@ -1,6 +1,4 @@
-"""Elementary functions: logistic ones, powers and logarithms that keep their digits, entropies, losses,
-angles in degrees.
-"""
+"""Elementary functions: logistic, powers and logarithms that keep digits, entropies, losses, degrees."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ elementwise("exprel", lambda x: exprel_derivative(x, 1))
 
 # ---- log(1 + x) / x --------------------------------------------------------------------------------------------------
 def _log1prel_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of log(1 + x) / x: for |x| < 1/2 the integral of (-1)**n n! t**n / (1 + x t)**(n+1)
-    over 0 < t < 1.
-    """
+    """The n-th derivative of log(1 + x) / x; for |x| < 1/2 by an integral over 0 < t < 1."""
     with np.errstate(all="ignore"):
         out = np.log1p(x) / x
         for k in range(1, n + 1):

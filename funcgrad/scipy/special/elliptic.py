@@ -22,9 +22,7 @@ from funcgrad.scipy.special.rules import elementwise, vector_valued
 
 # ---- the family ------------------------------------------------------------------------------------------------------
 def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: float, d: float) -> Any:
-    """With t = s exp(u), for the largest operand s, by the trapezoidal rule, which errs by about exp(-2 pi**2
-    / step).
-    """
+    """With t = s exp(u), s the largest operand, by the trapezoidal rule: error about exp(-2 pi**2 / step)."""
     operands = [np.float64(1) * v for v in (x, y, z, w)]
     scale = np.maximum.reduce(np.broadcast_arrays(*[abs(v) for v in operands]))
     step, out, fall = 0.4, 0.0, a + b + c + d - k - 1
@@ -43,9 +41,7 @@ def _carlson(x: Any, y: Any, z: Any, w: Any, k: int, a: float, b: float, c: floa
 
 
 def _log_of_sum(u: float, v: Any) -> Any:
-    """log(exp(u) + operand), of the logarithm of a real operand, so that nothing underflows, or of a complex
-    one itself.
-    """
+    """log(exp(u) + operand), from a real operand's logarithm (no underflow), or a complex one itself."""
     return np.log(math.exp(u) + v) if np.iscomplexobj(v) else np.logaddexp(u, v)
 
 
@@ -83,9 +79,7 @@ def _rg_slope(x: Any, y: Any, z: Any) -> Any:
 
 
 def _rj_slope(x: Any, y: Any, z: Any, w: Any) -> Any:
-    """The derivative of elliprj(x, y, z, w) in x; elliprj is 3/2 of the integral with exponents 1/2, 1/2,
-    1/2, 1.
-    """
+    """The derivative of elliprj(x, y, z, w) in x; elliprj is 3/2 of the integral with exponents 1/2 and 1."""
     return -0.75 * carlson(x, y, z, w, 0, 1.5, 0.5, 0.5, 1)
 
 

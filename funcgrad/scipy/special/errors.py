@@ -56,9 +56,7 @@ def _erfcx_derivative(x: Any, n: int) -> Any:
 
 
 def _dawsn_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of Dawson's function F: 2i/sqrt(pi) F(x) = w(x) - exp(-x*x), for real x the
-    imaginary part of w.
-    """
+    """The n-th derivative of Dawson's function F; for real x, 2/sqrt(pi) F(x) is the imaginary part of w."""
     if not np.iscomplexobj(x):
         return 0.5 * ROOT_PI * np.imag(_wofz_derivative(x, n))
     return -0.5j * ROOT_PI * (_wofz_derivative(x, n) - _by_recurrence(x, np.exp(-x * x), 0, n))
@@ -102,9 +100,7 @@ def _far_left(x: Any, n: int) -> Any:
 
 
 def _logarithm_of_series(a: list[int]) -> list[float]:
-    """The coefficients (from the first on) of log(1 + a1 u + a2 u**2 + ...), by k c[k] = k a[k] - sum of j
-    c[j] a[k-j].
-    """
+    """The coefficients of log(1 + a1 u + a2 u**2 + ...), by k c[k] = k a[k] - sum of j c[j] a[k-j]."""
     c = [0] * (len(a) + 1)  # k c[k], whole numbers
     for k in range(1, len(a) + 1):
         c[k] = k * a[k - 1] - sum(c[j] * a[k - j - 1] for j in range(1, k))
@@ -143,9 +139,7 @@ elementwise("owens_t", _owens_slope_h, _owens_slope_a)
 
 
 def _voigt(x: Any, y: Any, z: Any, n: int) -> Any:
-    """The n-th derivative of w at (x + i gamma) / (sigma sqrt(2)), times sigma**-2; V is Re w / (sigma sqrt(2
-    pi)).
-    """
+    """The n-th derivative of w at (x + i gamma) / (sigma sqrt(2)), over sigma**2; Voigt's V from Re w."""
     return wofz_derivative((x + 1j * z) / (math.sqrt(2) * y), n) / (y * y)
 
 

@@ -21,9 +21,7 @@ def is_pole(x: Any) -> Any:
 
 # ---- polygamma -------------------------------------------------------------------------------------------------------
 def _polygamma(x: Any, n: int) -> Any:
-    """The n-th derivative of digamma. By Hurwitz' zeta function for x > 0, by reflection (DLMF 5.15.6) for
-    the others.
-    """
+    """The n-th derivative of digamma, by Hurwitz' zeta for x > 0, by reflection (DLMF 5.15.6) otherwise."""
     if n == 0:
         return special.psi(x)
     if np.iscomplexobj(x):
@@ -40,9 +38,7 @@ polygamma = own(_polygamma, lambda x, n: polygamma(x, n + 1), None)
 
 # ---- differences of polygamma ----------------------------------------------------------------------------------------
 def _polygamma_gap(x: Any, y: Any, n: int) -> Any:
-    """polygamma(x + y, n) - polygamma(x, n), also where y is so small beside x that the difference would
-    cancel.
-    """
+    """polygamma(x + y, n) - polygamma(x, n), also where a tiny y would let the difference cancel."""
     with np.errstate(invalid="ignore"):
         out = _polygamma(x + y, n) - _polygamma(x, n)
     out = repaired(out, np.logical_and(x > 0, abs(y) < 0.2 * x), lambda x, y: _small_gap(x, y, n), x, y)
@@ -101,9 +97,7 @@ def _reflected_derivative(x: Any, n: int) -> Any:
 
 
 def _of_exponential(slopes: list[Any]) -> Any:
-    """The n-th derivative of exp(f), divided by exp(f), from the n derivatives of f (complete Bell
-    polynomials).
-    """
+    """The n-th derivative of exp(f) over exp(f), from n derivatives of f (complete Bell polynomials)."""
     values: list[Any] = [1.0]
     for m in range(len(slopes)):
         values.append(sum(math.comb(m, k) * values[k] * slopes[m - k] for k in range(m + 1)))

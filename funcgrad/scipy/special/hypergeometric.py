@@ -48,9 +48,7 @@ def _below(n: Any, factor: Any, value: Any) -> Any:
 
 
 def _whole(n: Any) -> Any:
-    """Degrees as integers if they all are: SciPy's recurrences for those keep the polynomials' parity and
-    digits near 0.
-    """
+    """Degrees as integers if they all are: SciPy's recurrences then keep parity, and digits near 0."""
     if isinstance(n, (float, np.ndarray, np.generic)) and np.all(n == np.floor(n)) and np.all(abs(n) < 1e6):
         return np.asarray(n).astype(np.dtype("long"))[()]
     return n
@@ -66,9 +64,7 @@ elementwise("eval_chebys", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenb
 
 
 def genlaguerre_in_parameter(x, y, z):
-    """For a whole degree: the sum of L_k / (n - k) over k < n (Koekoek, J. Comput. Appl. Math. 30, 1990);
-    otherwise NaN.
-    """
+    """For whole degrees the sum of L_k / (n - k), k < n (Koekoek, J. Comput. Appl. Math. 30, 1990)."""
     top = int(np.max(concrete(x), initial=0))
     terms = [
         np.where(k < x, special.eval_genlaguerre(float(k), y, z) / np.where(k < x, x - k, 1), 0)

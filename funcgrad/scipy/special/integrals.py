@@ -1,6 +1,4 @@
-"""Functions that are integrals of others: exponential, sine and Fresnel integrals, Spence's function,
-Lambert's W.
-"""
+"""Integrals of other functions: exponential, sine, Fresnel, Spence; Lambert's W."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from funcgrad.scipy.special.rules import elementwise, vector_valued
 
 # ---- the exponential integral: E[n]' = -E[n-1] -----------------------------------------------------------------------
 def _expn(n: Any, x: Any) -> Any:
-    """The exponential integral of any whole order: for n <= 0 it is k! exp(-x) (1 + x + ... + x**k/k!) /
-    x**(k+1), k = -n.
-    """
+    """The exponential integral of whole order; n <= 0: k! exp(-x) (1 + ... + x**k/k!) / x**(k+1), k = -n."""
     out = special.expn(np.maximum(n, 0), x)
     if np.all(n >= 0):
         return out

@@ -48,9 +48,7 @@ Slopes = Callable[..., tuple[Any, ...]]
 
 
 def vector_valued(names: str, *slopes: Slopes | Unknown) -> None:
-    """Declare elementwise ufuncs with several results: for each operand the derivatives of all of them, as a
-    tuple.
-    """
+    """Declare ufuncs with several results: for each operand a tuple of the derivatives of all of them."""
     for name in names.split():
         function = ufunc_of(name)
         if function is not None:

@@ -49,9 +49,7 @@ vector_valued("mathieu_modsem1 mathieu_modsem2", ORDER, PARAMETER, _modified_mat
 
 # ---- spheroidal wave functions (DLMF 30.2): prolate, and oblate with c*c -> -c*c ---------------------------------------
 def _prolate(m: Any, c: Any, eigenvalue: Any, x: Any, out: Any) -> tuple[Any, ...]:
-    """(1 - x*x) y'' - 2 x y' + (eigenvalue - (c x)**2 - m*m / (1 - x*x)) y = 0, of the angle and of the
-    radius.
-    """
+    """(1 - x*x) y'' - 2 x y' + (eigenvalue - (c x)**2 - m*m / (1 - x*x)) y = 0, angular and radial."""
     room = (1 - x) * (1 + x)
     return out[1], (2 * x * out[1] - (eigenvalue - (c * x) ** 2 - m * m / room) * out[0]) / room
 

@@ -1,6 +1,4 @@
-"""Riemann's and Hurwitz' zeta functions, in both operands, by Euler and Maclaurin's formula for Taylor series
-in the first.
-"""
+"""Riemann's and Hurwitz' zeta functions in both operands, by Euler and Maclaurin's formula."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ def _power(base: Any, s: Any, n: int) -> Series:
 
 
 def _hurwitz(s: Any, q: Any, n: int) -> Series:
-    """zeta(s, q) for s > 0, q > 0 (DLMF 25.11.43): some terms of the sum, an integral and the corrections at
-    its end.
-    """
+    """zeta(s, q) for s > 0, q > 0 (DLMF 25.11.43): terms of the sum, an integral, end corrections."""
     total: Series = [0.0] * (n + 1)
     for k in range(TERMS):
         total = [t + p for t, p in zip(total, _power(q + k, s, n))]

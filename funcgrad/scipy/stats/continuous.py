@@ -90,9 +90,7 @@ class Continuous:
         )
 
     def _first(self: Any, what: str, *attempts: Formula) -> Any:
-        """The first of these that has a rule all through. Formulas that are made of each other don't go round
-        in circles.
-        """
+        """The first of these with a rule all through: formulas made of each other must not go in circles."""
         key = (self.name, what)
         if key in _TRIED.get():
             raise NoFormulaError(
@@ -129,9 +127,7 @@ class Continuous:
         return Elementary(self.name, plainly(self, name), [at(k) for k in range(self.numargs + 1)])
 
     def _in_shape(self: Any, k: int, x: Any, args: Any) -> Any:
-        """The derivative of F in a shape parameter: the integral of that of f, and what a moving end of the
-        support adds.
-        """
+        """The derivative of F in a shape: the integral of that of f, plus what a moving support end adds."""
         a, b = self._ends(args)
         h = slope(self._pdf, k)
         if not traced(a, b) and not np.ndim(a) and not np.ndim(b):
@@ -252,9 +248,7 @@ class Continuous:
 
     # ---- what users call -------------------------------------------------------------------------------------------
     def _arguments(self: Any, x: Any, args: Any, kwds: Any) -> tuple[Any, ...]:
-        """The standardised variable, shapes, scale, and where these are valid, in double precision as SciPy
-        computes.
-        """
+        """The standardised variable, shapes, scale, and where these are valid, in double precision."""
         args, loc, scale = self._parse_args(*args, **kwds)
         x, loc, scale, *shapes = (_double(v) for v in (x, loc, scale, *args))
         valid = np.logical_and(self._argcheck(*shapes), scale > 0)
@@ -408,9 +402,7 @@ class Continuous:
         return -np.sum(self.logpdf(x, *args, loc=loc, scale=scale))
 
     def _traced_rvs(self: Any, *args: Any, **kwds: Any) -> Any:
-        """The numbers that SciPy draws; they move with the parameters so that F(x; theta) stays
-        (reparametrised, implicitly).
-        """
+        """SciPy's random numbers; they move with the parameters so that F(x; theta) stays (implicitly)."""
         size, state = kwds.pop("size", None), kwds.pop("random_state", None)
         args, loc, scale, size = self._parse_args_rvs(*args, **kwds, size=size)
         loc, scale, *shapes = (_double(v) for v in (loc, scale, *args))

@@ -82,9 +82,7 @@ OWN["kstwobign"] = {"_pdf": lambda x: -slope(special.kolmogorov, 0)(x)}
 
 # ---- noncentral: mixtures --------------------------------------------------------------------------------------------
 def _mixture(log_density: Formula, nc: Any, *others: Any) -> Any:
-    """log of the sum over j of Poisson(j; nc / 2) exp(log_density(j)): over the j that count at any of the
-    points.
-    """
+    """log of the sum over j of Poisson(j; nc / 2) exp(log_density(j)), over the j that count anywhere."""
     half = 0.5 * nc
     mean = float(np.max(values(half), initial=0.0))
     weight = float(np.max(values(others[0]), initial=0.0)) if others else 0.0

@@ -24,9 +24,7 @@ Formula = Callable[..., Any]
 
 
 class Elementary(OpaqueCall):
-    """An elementwise function of operands of one shape, with formulas of (*operands, out) for its partial
-    derivatives.
-    """
+    """An elementwise function of operands of one shape; its partials are formulas of (*operands, out)."""
 
     def __init__(self, name: str, heart: Formula, partials: Sequence[Formula]) -> None:
         super().__init__(name)
@@ -156,9 +154,7 @@ REACH, LEVELS = 4.5, 7
 
 
 def _sum(h: Formula, nodes: Formula, a: Any, b: Any, theta: Sequence[Any]) -> Any:
-    """The trapezoidal rule in the transformed variable, with half the step until the digits of an element
-    stay.
-    """
+    """The trapezoidal rule in the transformed variable, halving the step until an element's digits stay."""
     step, total = 0.125, np.zeros(a.shape)
     open_ones = np.arange(a.size)  # the elements whose digits still change
     with np.errstate(all="ignore"):

@@ -1,6 +1,4 @@
-"""A tracer looks like an ndarray: methods, attributes, operators, Python's questions, text; and what it
-refuses.
-"""
+"""A tracer looks like an ndarray: methods, attributes, operators, text; and what it refuses."""
 
 from __future__ import annotations
 
@@ -402,9 +400,7 @@ def tracer_types(kind: type = ArrayMethods) -> set[type]:
 
 
 def test_no_public_name_but_those_of_an_array() -> None:
-    """Other libraries ask any array for its `value`, `node`, ...; what they found would be the data without
-    the derivative.
-    """
+    """Libraries ask any array for its `value`, `node`, ...: they must not find data without derivative."""
     for kind in tracer_types():
         public = {name for name in dir(kind) if not name.startswith("_")}
         assert public - set(dir(np.ndarray)) == EXTRAS, kind

@@ -1,6 +1,4 @@
-"""Python objects among the operands: NumPy computes with them, but no derivative goes through. They are
-refused, never a zero.
-"""
+"""Python objects among the operands: NumPy computes with them; they are refused, never a zero."""
 
 from fractions import Fraction
 from typing import Any

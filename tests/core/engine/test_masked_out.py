@@ -1,6 +1,4 @@
-"""What a program leaves out raises no floating-point errors: neither in a pull nor where `where=` leaves it
-out.
-"""
+"""What a program leaves out raises no floating-point errors, in a pull or where `where=` leaves it out."""
 
 from __future__ import annotations
 

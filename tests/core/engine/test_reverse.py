@@ -290,9 +290,7 @@ OPERATIONS = [
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(0, 10**6)] * 3), min_size=1, max_size=12), st.integers(0, 2**16))
 def test_reusing_buffers_never_changes_a_number(steps: list[tuple[int, int, int]], seed: int) -> None:
-    """A random graph on arrays so large that buffers are reused: swept twice, once, and against finite
-    differences.
-    """
+    """A random graph on arrays large enough for buffers to be reused: against finite differences."""
     n = 2 * LARGE
     rng = np.random.default_rng(seed)
     x, y, ct = rng.normal(size=(3, n))

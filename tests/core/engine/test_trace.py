@@ -89,9 +89,7 @@ def test_three_levels(triple: tuple[str, ...]) -> None:
 
 
 def test_a_derivative_operator_applied_twice() -> None:
-    """The operator closes over the variable of the derivative that it takes, and is applied to its own
-    result.
-    """
+    """The operator closes over the variable of its own derivative, and is applied to its own result."""
     f = lambda x: lambda g: lambda y: g(x + y)
     D = lambda g: forward(lambda x: f(x)(g)(0.0))
     twice = D(D(np.exp))

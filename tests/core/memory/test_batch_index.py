@@ -1,6 +1,4 @@
-"""Reading, writing and adding at an index under vmap, for every kind of index: against a loop over the
-examples.
-"""
+"""Reading, writing and adding at every kind of index under vmap: against a loop over the examples."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Plain arrays that rules have saved: changing them later does not matter, or is an error; and they come back
-as they were.
-"""
+"""Plain arrays saved by rules: later changes are harmless or an error, and all come back unchanged."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""y[mask] under vmap, with a mask that differs between the examples: updates in place work, all else is
-refused.
-"""
+"""y[mask] under vmap with masks that differ between examples: updates in place work, the rest is refused."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Large cotangents: multiplied in place and in blocks, with the result that small ones have, and nobody
-else's array touched.
-"""
+"""Large cotangents, in place and in blocks: the result of small ones, and nobody else's array touched."""
 
 import sys
 from collections.abc import Callable

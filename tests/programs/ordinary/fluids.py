@@ -53,9 +53,7 @@ def finite_volume(pressure):
 
 
 def spectral_navier_stokes(viscosity):
-    """Enstrophy of a decaying vorticity field on a torus: pseudo-spectral, integrating factor, two thirds
-    rule.
-    """
+    """Enstrophy of decaying vorticity on a torus: pseudo-spectral, integrating factor, two thirds rule."""
     n, dt = 8, 0.1
     k = np.fft.fftfreq(n) * n
     kx, ky = np.meshgrid(k, k, indexing="ij")

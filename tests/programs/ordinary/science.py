@@ -121,9 +121,7 @@ def boys(t):
 
 
 def hartree_fock(distance):
-    """Energy of a molecule of hydrogen: restricted Hartree and Fock's method in three gaussians for each
-    atom.
-    """
+    """Energy of a hydrogen molecule: restricted Hartree-Fock, three gaussians per atom."""
     exponents, weights = [3.4252509, 0.6239137, 0.1688554], [0.1543290, 0.5353281, 0.4446345]
     places = [0.0, distance]
     basis = [

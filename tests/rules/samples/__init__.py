@@ -91,9 +91,7 @@ class Sample:
         return [found[i] for i in chosen], call
 
     def places(self, also: tuple[int | str, ...] = ()) -> dict[int, int | str]:
-        """Which of the call's leaves `leaves` chooses, and the position or keyword of the argument that holds
-        each.
-        """
+        """Which leaves of the call `leaves` chooses, and the position or keyword of each one's argument."""
         pairs, _ = tree.flatten_with_path((self.args, self.kwargs))
         chosen = {}
         for i, (path, leaf) in enumerate(pairs):

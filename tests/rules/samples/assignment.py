@@ -1,6 +1,4 @@
-"""Samples of assignment.py: NumPy's writing functions, each on a copy that is a tracer wherever an operand is
-one.
-"""
+"""NumPy's writing functions, each on a copy that is a tracer wherever an operand is one."""
 
 from typing import Any
 

@@ -13,9 +13,7 @@ inf = np.inf
 
 
 def free(function):
-    """Products of vectors with themselves, free of phases. (`function` returns matrices with vectors as
-    columns.)
-    """
+    """Products of vectors with themselves, free of phases. (`function` returns vectors as columns.)"""
 
     def of_products(*args):
         products = []

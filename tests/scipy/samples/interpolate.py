@@ -1,6 +1,4 @@
-"""Samples of scipy.interpolate: in the points of evaluation, the values, and in the nodes where these are
-smooth.
-"""
+"""Samples of scipy.interpolate: in points of evaluation, values, and nodes where smooth."""
 
 import numpy as np
 

@@ -1,6 +1,4 @@
-"""Samples of scipy.optimize. Second order is checked where SciPy's own solution has the digits for finite
-differences.
-"""
+"""Samples of scipy.optimize; second order where SciPy's solution is accurate enough for differences."""
 
 import numpy as np
 

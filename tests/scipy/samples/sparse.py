@@ -1,6 +1,4 @@
-"""Samples of scipy.sparse: constant matrices beside tracers, and entries that are tracers. Nothing is made
-dense but to compare.
-"""
+"""Samples of scipy.sparse: constant matrices beside tracers, traced entries; dense only to compare."""
 
 import numpy as np
 import scipy.sparse as ss

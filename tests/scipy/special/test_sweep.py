@@ -1,6 +1,4 @@
-"""Every ufunc of scipy.special that has a derivative: against mpmath, finite differences, and itself in other
-modes.
-"""
+"""Every ufunc of scipy.special with a derivative: against mpmath, differences, and its other modes."""
 
 from __future__ import annotations
 

@@ -31,9 +31,7 @@ def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def repeat_to_match_shape(g: Any, shape: Any, dtype: Any, axis: Any, keepdims: bool) -> tuple[Any, Any]:
-    """A cotangent of a reduction, repeated along the axes that were reduced; and how many elements went into
-    one.
-    """
+    """A reduction's cotangent, repeated along the reduced axes, and how many elements went into one."""
     if shape == ():
         return g, 1
     axes = list(range(len(shape))) if axis is None else [axis] if isinstance(axis, int) else list(axis)

@@ -1,6 +1,4 @@
-"""scipy.signal, with autograd's convolve: along some axes, with a sum over others, and an outer product over
-the rest.
-"""
+"""scipy.signal, with autograd's convolve: along some axes, summed over others, outer over the rest."""
 
 from __future__ import annotations
 

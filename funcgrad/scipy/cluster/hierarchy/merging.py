@@ -1,6 +1,4 @@
-"""Hierarchical clustering: which clusters are merged is constant, at which distance is not (Lance and
-Williams, 1967).
-"""
+"""Hierarchical clustering: which clusters merge is constant, at what distance is not (Lance, Williams)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Direct solvers: one factorisation serves the solves forwards and backwards, for a matrix of constant or of
-traced entries.
-"""
+"""Direct solvers: one factorisation serves both sweeps, with constant or traced entries."""
 
 from __future__ import annotations
 
@@ -146,9 +144,7 @@ def splu(A, *args, **options):
 
 
 def spilu(A, *args, **options):
-    """scipy.sparse.linalg.spilu; `solve` takes tracers. An incomplete factorisation has no derivative in the
-    matrix.
-    """
+    """scipy.sparse.linalg.spilu; `solve` takes tracers, but has no derivative in the matrix."""
     if carries_tracer(A):
         raise NotImplementedError(
             "scipy.sparse.linalg.spilu of tracers has no derivative rule: call it on funcgrad.stop_gradient"

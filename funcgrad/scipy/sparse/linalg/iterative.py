@@ -269,9 +269,7 @@ def _least(name: str) -> None:
 
 
 class Normal:
-    """inv(a.T a + damp**2), by the method on a.T and then on a; a differentiable function of what `f` closes
-    over.
-    """
+    """inv(a.T a + damp**2), by the method on a.T, then a; differentiable in what `f` closes over."""
 
     def __init__(self, f: Any, operator: Any, damp: float, solver: Any, tight: dict[str, float]) -> None:
         self.f, self.operator, self.damp, self.solver, self.tight = f, operator, damp, solver, tight

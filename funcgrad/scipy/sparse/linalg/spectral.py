@@ -64,9 +64,7 @@ class _Pairs:
 
 
 def eigenpairs(a: Any, w: Any, v: Any, name: str) -> tuple[Any, Any]:
-    """The eigenvalues w and the vectors v (as columns), with their derivatives; a column keeps its length and
-    phase.
-    """
+    """The eigenvalues w and vectors v (columns), with derivatives; a column keeps its length and phase."""
     values_out, vectors = [], []
     dtype = np.result_type(w.dtype, v.dtype)
     data = (a.data if isinstance(a, TracedSparse) else a).astype(dtype)

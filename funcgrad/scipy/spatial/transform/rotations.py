@@ -1,6 +1,4 @@
-"""Rotations of tracers: SciPy's own class, with its code for arrays of any library (from SciPy 1.17 on) run
-on tracers.
-"""
+"""Rotations of tracers: SciPy's class, whose array-API code (SciPy >= 1.17) runs on tracers."""
 
 from __future__ import annotations
 

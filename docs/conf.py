@@ -4,6 +4,7 @@ import importlib
 import inspect
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from docutils import nodes
@@ -60,6 +61,15 @@ def list_torch_names(app):
     text = "".join(_names_of(importlib.import_module(f"funcgrad.{space}")) for space in TORCH)
     (HERE / "generated" / "torch_names.md").write_text(text, encoding="utf-8")
     (HERE / "generated" / "torch_refused.md").write_text(_refused_names(), encoding="utf-8")
+
+
+def make_live_pictures(app):
+    """What docs/drawing.md includes: a live picture and a flame view, made by the code that is documented."""
+    sys.path.insert(0, str(HERE))
+    pictures = importlib.import_module("pictures")
+    (HERE / "generated").mkdir(exist_ok=True)
+    for name, text in pictures.live().items():
+        (HERE / "generated" / f"{name}.html").write_text(text, encoding="utf-8")
 
 
 def _refused_names():
@@ -146,6 +156,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", math_visitor("inline"), math_visitor("block"))
     app.connect("builder-inited", copy_notebooks)
     app.connect("builder-inited", list_torch_names)
+    app.connect("builder-inited", make_live_pictures)
     app.connect("source-read", point_to_copies)
     app.connect("autodoc-process-docstring", results_as_prose, priority=100)  # before napoleon
     app.connect("autodoc-process-docstring", stars_and_bars, priority=900)

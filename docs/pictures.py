@@ -60,6 +60,34 @@ def drawn() -> None:
     fg.draw(loss)(np.zeros(2), np.ones(2), 1.0).save(IMAGES / "readme.svg")
 
 
+def standardized(x: Any) -> Any:
+    """Rows of mean 0 and variance 1."""
+    return (x - np.mean(x, axis=1, keepdims=True)) / np.sqrt(np.var(x, axis=1, keepdims=True) + 1e-5)
+
+
+def mixed(w: Any, b: Any, x: Any) -> Any:
+    """A layer, standardized."""
+    return np.tanh(standardized(x @ w + b))
+
+
+def network(layers: Any, x: Any) -> Any:
+    """Some layers, and what is to be small."""
+    for w, b in layers:
+        x = mixed(w, b, x)
+    return np.sum(x**2)
+
+
+def live() -> dict[str, str]:
+    """The live pictures of docs/drawing.md."""
+    rng = np.random.default_rng(0)
+    layers = [(rng.normal(size=(64, 64)), np.zeros(64)) for _ in range(4)]
+    state = fg.draw(last_state)(rng.normal(size=(4, 4)), rng.normal(size=(4, 3)), rng.normal(size=(20, 3)))
+    return {
+        "draw_live": state.to_html(),
+        "trace_live": fg.trace(network)(layers, rng.normal(size=(256, 64))).to_html(),
+    }
+
+
 # ---- the picture of docs/concepts.md -----------------------------------------------------------------------------------------
 PLACES = {"x": (70, 40), "a": (130, 120), "out": (70, 200)}
 STEPS = (("x", "a", "sin"), ("x", "out", ""), ("a", "out", "multiply"))

@@ -30,6 +30,7 @@ from funcgrad.drawing.graph import (
 
 LEAST = 3  # rounds of a repetition
 SAVES = 4  # vertices that folding must save
+ROUNDS = 6  # of a repetition that is opened, shown one by one; of more, the first two and the last
 
 
 class Run(NamedTuple):
@@ -51,26 +52,47 @@ class Run(NamedTuple):
 
 
 class Folder:
-    """Folds a graph. `stands_for` sends a vertex to the one shown, `rounds` tells its round of a group."""
+    """Folds a graph, except for what is `opened`: the keys of repetitions whose rounds are shown one by one.
 
-    def __init__(self) -> None:
+    `stands_for` sends a vertex to the one shown, `rounds` tells its round of a group.
+    """
+
+    def __init__(self, opened: frozenset[str] = frozenset()) -> None:
+        self.opened = opened
         self.stands_for: dict[Vertex, Vertex] = {}
         self.rounds: dict[Vertex, dict[Group, int]] = defaultdict(dict)
         self.whole: dict[Group, list[Vertex]] = {}
 
-    def fold(self, items: Sequence[Item]) -> list[Item]:
-        """The items, with what repeats as a group with a count."""
+    def fold(self, items: Sequence[Item], key: str = "") -> list[Item]:
+        """The items, with what repeats as a group with a count. `key` is that of the group around them."""
         for item in items:
-            if isinstance(item, Group):
+            if isinstance(item, Group) and item not in self.whole:
                 self.whole[item] = self._originals(item.items)
-                item.items = self.fold(item.items)
+                item.items = self.fold(item.items, f"{key}{item.title}/")
         folded: list[Item] = []
         at = 0
-        for run in runs(items):
+        for number, run in enumerate(runs(items)):
             folded += items[at : run.start]
-            folded.append(self._repeated(items, run))
+            folded += self._run(items, run, f"{key}{number}.")
             at = run.end
         return [*folded, *items[at:]]
+
+    def _run(self, items: Sequence[Item], run: Run, key: str, first: int = 1) -> list[Item]:
+        """A repetition: folded, or opened, with what is in the middle of a long one folded again."""
+        if key not in self.opened:
+            return [self._repeated(items, run, key)]
+        shown = range(run.count) if run.count <= ROUNDS else [0, 1, run.count - 1]
+        rounds: list[Item] = []
+        for k in shown:
+            block = items[run.start + k * run.period : run.start + (k + 1) * run.period]
+            made = Group(f"round {first + k}", key=key)
+            self.whole[made] = self._originals(block)
+            made.items = self.fold(block, key)
+            rounds.append(made)
+        if run.count > ROUNDS:
+            middle = Run(run.start + 2 * run.period, run.period, run.count - 3)
+            rounds[2:2] = self._run(items, middle, f"{key}m", first + 2)
+        return rounds
 
     def _originals(self, items: Iterable[Item]) -> list[Vertex]:
         found: list[Vertex] = []
@@ -81,11 +103,11 @@ class Folder:
                 found += self.whole[item] if item in self.whole else self._originals(item.items)
         return found
 
-    def _repeated(self, items: Sequence[Item], run: Run) -> Item:
+    def _repeated(self, items: Sequence[Item], run: Run, key: str) -> Item:
         blocks = [
             items[run.start + k * run.period : run.start + (k + 1) * run.period] for k in range(run.count)
         ]
-        made = Group("", count=run.count)
+        made = Group("", count=run.count, key=key)
         self.whole[made] = self._originals(items[run.start : run.end])
         for k, block in enumerate(blocks):
             for vertex in self._originals(block):
@@ -94,7 +116,7 @@ class Folder:
         for block in blocks[1:]:
             for first, other in zip(shown, (v for item in block for v in vertices_in(item)), strict=True):
                 self._merge(first, other)
-        made.items = self.fold(blocks[0])
+        made.items = self.fold(blocks[0], key)
         only = made.items[0]
         if len(made.items) == 1 and isinstance(only, Group) and only.count == 1:
             made.title, made.items = only.title, only.items  # a transform in a loop: one box
@@ -161,15 +183,21 @@ def aligned(items: Sequence[Item], tokens: np.ndarray, run: Run) -> Run:
     return run._replace(start=run.start + starts.index(min(starts)))
 
 
-def folded(graph: Graph, limit: int) -> Graph:
-    """The graph with repeated structure shown once, and at most about `limit` vertices."""
-    folder = Folder()
+def folded(graph: Graph, limit: int, opened: frozenset[str] = frozenset()) -> Graph:
+    """A graph with repeated structure shown once, but for what is `opened`, and at most about `limit` vertices.
+
+    `graph` is left as it is.
+    """
+    graph = graph.copy()
+    folder = Folder(opened)
     inputs, inner, outputs = parted(graph.root.items)
     root = Group(graph.root.title, [*inputs, *folder.fold(inner), *outputs])
     gather(folder, vertices_in(root), graph.edges)
     prune(root, set(folder.stands_for))
     summed_up(folder, root, limit)
-    return Graph(graph.title, root, shown_edges(folder, root, graph.edges), graph.operations)
+    for vertex in folder.stands_for:
+        folder.shown(vertex).members += vertex.members
+    return replace(graph, root=root, edges=shown_edges(folder, root, graph.edges))
 
 
 def parted(items: Iterable[Item]) -> tuple[list[Item], list[Item], list[Item]]:

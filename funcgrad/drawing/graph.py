@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,18 @@ from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node
 from funcgrad.drawing.recording import Note, Recording, made_by
 from funcgrad.drawing.stack import NO_LINE, Box, Line
+from funcgrad.drawing.values import told
 
 INPUT, OUTPUT, CONSTANT, FOLDED = "input", "output", "constant", "folded"
 
 
 @dataclass(eq=False)
 class Vertex:
-    """One operation, input, constant or output; `outs` tells the shape and dtype of each of its outputs."""
+    """One operation, input, constant or output.
+
+    `outs` has the shape and dtype of each of its outputs, `value` says in a few words what they were.
+    `members` are the numbers of the operations that it stands for.
+    """
 
     label: str
     kind: str
@@ -27,6 +32,8 @@ class Vertex:
     detail: str = ""
     line: Line = NO_LINE
     arity: int = 0
+    value: str = ""
+    members: list[int] = field(default_factory=list)
 
     @property
     def token(self) -> Any:
@@ -36,11 +43,15 @@ class Vertex:
 
 @dataclass(eq=False)
 class Group:
-    """A box: a transform that ran, or (with a `count`) a part that was repeated, shown once."""
+    """A box: a transform that ran, or (with a `count`) a part that was repeated, shown once.
+
+    `key` names the repetition; the rounds that are shown one by one have it, too.
+    """
 
     title: str
     items: list[Vertex | Group] = field(default_factory=list)
     count: int = 1
+    key: str = ""
 
     @property
     def token(self) -> Any:
@@ -75,10 +86,23 @@ class Graph:
     root: Group
     edges: list[Edge]
     operations: int  # how many were recorded
+    # of the sweep: the number of a vertex, and its cotangent in words
+    steps: list[tuple[int, str]] = field(default_factory=list)
+    note: str = ""
 
     def vertices(self) -> list[Vertex]:
         """All of them, in the order in which they stand in their groups."""
         return list(vertices_in(self.root))
+
+    def copy(self) -> Graph:
+        """The same again, to be folded."""
+        made: dict[Item, Any] = {v: replace(v, members=[*v.members]) for v in vertices_in(self.root)}
+        for group in groups_in(self.root):
+            made[group] = replace(group)
+        for group in groups_in(self.root):
+            made[group].items = [made[item] for item in group.items]
+        edges = [replace(e, source=made[e.source], target=made[e.target]) for e in self.edges]
+        return replace(self, root=made[self.root], edges=edges)
 
 
 def vertices_in(item: Item) -> Iterator[Vertex]:
@@ -112,28 +136,40 @@ class Builder:
     def build(self) -> Graph:
         """The graph, with nothing folded yet."""
         names = {node: name for name, node in self.recording.inputs}
+        given = {node: told(x) for (_, node), x in zip(self.recording.inputs, self.recording.values)}
         for node in self.recording.nodes:
             if node.plan is PICK:
                 continue
             note = self.recording.notes[node]
             if node.plan is None:
-                vertex = Vertex(names.get(node, "input"), INPUT, (node.spec,))
+                vertex = Vertex(names.get(node, "input"), INPUT, (node.spec,), value=given.get(node, ""))
                 self.root.items.append(vertex)
             else:
                 vertex = self._operation(node, note)
             self.made[node] = vertex
         for name, node in self.recording.outputs:
-            end = Vertex(name, OUTPUT, (), arity=1)
+            end = Vertex(name, OUTPUT, (), arity=1, value=self.made[made_by(node)].value)
             self.root.items.append(end)
             self._connect(node, end)
+        for number, vertex in enumerate(vertices_in(self.root)):
+            vertex.members = [number]
         operations = sum(v.kind not in (INPUT, OUTPUT, CONSTANT) for v in vertices_in(self.root))
-        return Graph(self.recording.title, self.root, list(self.edges), operations)
+        steps = [(self.made[node].members[0], ct) for node, ct in self.recording.steps if node in self.made]
+        return Graph(
+            self.recording.title, self.root, list(self.edges), operations, steps, self.recording.stopped
+        )
 
     def _operation(self, node: Node, note: Note) -> Vertex:
         arrays = [(slot, x) for slot, _, x in note.constants if np.ndim(x)]
         outs = self._outs(node)
         vertex = Vertex(
-            note.name, note.kind, outs, detail_of(note), note.line, len(node.parents) + len(arrays)
+            note.name,
+            note.kind,
+            outs,
+            detail_of(note),
+            note.line,
+            len(node.parents) + len(arrays),
+            note.value,
         )
         group = self._group(note.boxes)
         for slot, x in arrays:
@@ -170,7 +206,7 @@ class Builder:
         """Show a constant array, once; it stands where it is first used, if that is its only place."""
         if id(x) not in self.constants:
             x_spec = Spec(x.shape, x.dtype) if hasattr(x, "dtype") else Spec(np.shape(x), np.asarray(x).dtype)
-            made = Vertex("array", CONSTANT, (x_spec,))
+            made = Vertex("array", CONSTANT, (x_spec,), value=told(x))
             self.constants[id(x)] = made, x
             group.items.append(made)
         self.edges[Edge(self.constants[id(x)][0], vertex, slot=slot)] = None

@@ -11,6 +11,7 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.drawing.folding import folded
 from funcgrad.drawing.formats import to_dot, to_mermaid, to_text
 from funcgrad.drawing.graph import Builder, Graph
+from funcgrad.drawing.live import page, to_html
 from funcgrad.drawing.recording import Recording, record, record_backward, recording_of
 from funcgrad.drawing.svg import to_svg
 from funcgrad.errors import ArgumentError
@@ -23,13 +24,22 @@ LIMIT = 120
 
 
 class Drawing:
-    """The picture of a computation: a notebook shows it as SVG, `print` as a listing.
+    """The picture of a computation: a notebook shows it live, `print` as a listing.
 
-    `graph` is what it shows. The arrays of the computation are not kept.
+    `graph` is what it shows. The arrays of the computation are not kept, only a few words about each.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(
+        self, graph: Graph, whole: Graph | None = None, limit: int = LIMIT, *, back: bool = False
+    ) -> None:
+        self.graph, self._whole, self._limit, self._back = graph, whole or graph, limit, back
+
+    def to_html(self) -> str:
+        """The live picture, to stand in a page. It carries all that it needs, and fetches nothing.
+
+        Folded groups open at a click, values are told on hover, and buttons step through the backward sweep.
+        """
+        return to_html(self.graph, self._whole, self._limit, back=self._back)
 
     def to_svg(self) -> str:
         """The picture as an SVG document."""
@@ -44,7 +54,7 @@ class Drawing:
         return to_dot(self.graph)
 
     def save(self, path: Any) -> None:
-        """Write it to a file: .svg, .mmd (Mermaid), .dot or .gv (Graphviz), .txt.
+        """Write it to a file: .html (live), .svg, .mmd (Mermaid), .dot or .gv (Graphviz), .txt.
 
         Raises:
             ArgumentError: the file's name has none of these endings.
@@ -54,18 +64,23 @@ class Drawing:
             raise ArgumentError(
                 f"save: {path.name!r} ends in none of {', '.join(_WRITERS)}; write for example 'graph.svg'"
             )
-        path.write_text(_WRITERS[path.suffix](self.graph), encoding="utf-8")
+        path.write_text(_WRITERS[path.suffix](self), encoding="utf-8")
 
     def __repr__(self) -> str:
         return to_text(self.graph)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"image/svg+xml": self.to_svg(), "text/plain": repr(self)}
+        return {"text/html": self.to_html(), "image/svg+xml": self.to_svg(), "text/plain": repr(self)}
 
 
-_WRITERS: dict[str, Callable[[Graph], str]] = {
-    ".svg": to_svg, ".mmd": to_mermaid, ".dot": to_dot, ".gv": to_dot, ".txt": to_text,
-}  # fmt: skip
+_WRITERS: dict[str, Callable[[Drawing], str]] = {
+    ".svg": Drawing.to_svg,
+    ".html": lambda drawing: page(drawing.graph.title, drawing.to_html()),
+    ".mmd": Drawing.to_mermaid,
+    ".dot": Drawing.to_dot,
+    ".gv": Drawing.to_dot,
+    ".txt": repr,
+}
 
 
 @overload
@@ -89,9 +104,10 @@ def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LI
             to count.
 
     Returns:
-        A function with the arguments of `fun` that returns a `Drawing`: it has to_svg(), to_mermaid(),
-        to_dot(), save(path), and notebooks show it. Colours stand for kinds of rules, boxes for transforms;
-        hover over an operation to see its line.
+        A function with the arguments of `fun` that returns a `Drawing`: it has to_html(), to_svg(),
+        to_mermaid(), to_dot(), save(path), and notebooks show it. Colours stand for kinds of rules, boxes for
+        transforms. In a notebook, a click opens what is folded, hovering tells values and lines of code, and
+        buttons step through the backward sweep (from a cotangent of ones).
 
     Raises:
         OutputError: no output depends on a floating argument. ArgumentError: `fun` is no function.
@@ -113,7 +129,7 @@ def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LI
 
     def drawing(recording: Recording) -> Drawing:
         graph = Builder(recording).build()
-        return Drawing(folded(graph, limit) if fold else graph)
+        return Drawing(folded(graph, limit) if fold else graph, graph, limit, back=backward)
 
     if isinstance(fun, Tracer) or hasattr(fun, "__operand__"):
         return drawing(recording_of(fun))
@@ -121,6 +137,6 @@ def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LI
 
     @functools.wraps(fun, updated=())
     def drawn(*args: Any, **kwargs: Any) -> Drawing:
-        return drawing((record_backward if backward else record)(fun, args, kwargs))
+        return drawing(record_backward(fun, args, kwargs) if backward else record(fun, args, kwargs).swept())
 
     return drawn

@@ -16,17 +16,25 @@ from funcgrad.core.engine.reverse import PICK, ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, concrete, lower, snapshot
 from funcgrad.drawing.stack import NO_LINE, Box, Line, Stack
+from funcgrad.drawing.values import Steps, told
 from funcgrad.errors import OutputError
 from funcgrad.transforms.wrapping import name_of
 
 
 class Note:
-    """Notes on a node. `constants` are operands without a derivative: position, name, value."""
+    """Notes on a node. `constants` are operands without a derivative: position, name, value.
 
-    __slots__ = ("boxes", "call", "constants", "line", "node", "primitive", "seconds")
+    `path` has the lines of the user's functions that were running, outermost first; `value` is the output in
+    words.
+    """
 
-    def __init__(self, boxes: tuple[Box, ...] = (), line: Line = NO_LINE) -> None:
-        self.boxes, self.line = boxes, line
+    __slots__ = ("boxes", "call", "constants", "line", "node", "path", "primitive", "seconds", "value")
+
+    def __init__(
+        self, boxes: tuple[Box, ...] = (), line: Line = NO_LINE, path: tuple[Line, ...] = ()
+    ) -> None:
+        self.boxes, self.line, self.path = boxes, line, path
+        self.value = ""
         self.node: Node | None = None
         self.primitive: Any = None
         self.call: Any = None  # its layout and params; the operands are let go of
@@ -94,13 +102,14 @@ class NotedTrace(ReverseTrace):
         seconds = perf_counter() - begin
         for x in out if isinstance(out, (tuple, list)) else [out]:
             if isinstance(x, Tracer) and x._trace is self and x._node is not None:
-                self._noted(made_by(x._node), primitive, call, seconds)
+                self._noted(made_by(x._node), primitive, call, seconds, out)
         return out
 
-    def _noted(self, node: Node, primitive: Any, call: Call, seconds: float) -> None:
+    def _noted(self, node: Node, primitive: Any, call: Call, seconds: float, out: Any) -> None:
         note = self.notes[node.number]
         if note.node is not None or node.plan is None:
             return
+        note.value = "" if self.timed else told(out)
         note.node, note.primitive = node, primitive
         note.call = Call((), call.layout, call.params)
         operands = enumerate(zip(operand_names(call), call.operands, strict=True))
@@ -145,11 +154,25 @@ class Recording:
         values: Sequence[Any] = (),
     ) -> None:
         self.title, self.inputs, self.outputs, self.values = title, list(inputs), list(outputs), values
+        self.steps: list[tuple[Node, str]] = []  # of the sweep: a node, and its cotangent in words
+        self.stopped = ""  # what ended it early
         self.nodes = reachable(node for _, node in outputs)
         self.notes: dict[Node, Note] = {}
         for node in self.nodes:
             note = self.notes[node] = notes.get(node.number) or Note()
             note.node = node
+
+    def swept(self) -> Recording:
+        """With the steps of the sweep noted, from a cotangent of ones, as far as it comes."""
+        seeds = [(node, np.ones(node.spec.shape, node.spec.dtype)[()]) for _, node in self.outputs]
+        steps, leaves = Steps(), {}
+        try:
+            leaves = sweep(seeds, visitor=steps)
+        except Exception as error:  # noqa: BLE001 (the function can be drawn, whatever its rules raise)
+            self.stopped = f"The sweep ends with {type(error).__name__}: {error}"
+        self.steps = [(made_by(node), ct) for node, ct in steps.found if node.plan is not PICK]
+        self.steps += [(node, told(leaves[node])) for _, node in self.inputs if node in leaves]
+        return self
 
 
 def reachable(ends: Iterable[Node]) -> list[Node]:
@@ -283,7 +306,12 @@ def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[s
             (f"ct of {name}", found.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)
         ]
     shown = [(name, x._node) for name, x in [*values, *gradients] if trace.flows(x)]
-    return Recording(name_of(fun), inputs, shown, trace.notes)
+    found = Recording(name_of(fun), inputs, shown, trace.notes, [*flat.values, *map(concrete, cts)])
+    sweeps = [
+        node for node in found.nodes if any(b.title == "backward sweep" for b in found.notes[node].boxes[:1])
+    ]
+    found.steps = [(node, found.notes[node].value) for node in sweeps if node.plan is not PICK]
+    return found
 
 
 def recording_of(x: Any) -> Recording:

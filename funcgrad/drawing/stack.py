@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from funcgrad.core.engine.forward import transposed_pull
 from funcgrad.core.engine.sweep import sweep
-from funcgrad.errors import short_name, user_frame
+from funcgrad.errors import is_library, short_name, user_frame
 from funcgrad.transforms.checkpointing import Checkpoint
 from funcgrad.transforms.custom import CustomFunction
 from funcgrad.transforms.derivatives import jvp, vjp
@@ -49,6 +49,11 @@ class Line(NamedTuple):
 NO_LINE = Line("", 0, "")
 
 
+def line_in(frame: FrameType) -> Line:
+    """Where a frame stands."""
+    return Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
 class Box:
     """One run of a transform (or of a part of one)."""
 
@@ -73,21 +78,23 @@ class Stack:
         self.base = None  # a frame holds its variables, and this is one of them
         self.held.clear()
 
-    def now(self) -> tuple[tuple[Box, ...], Line]:
-        """The boxes, outermost first, and the line."""
+    def now(self) -> tuple[tuple[Box, ...], Line, tuple[Line, ...]]:
+        """The boxes, outermost first, the line, and the lines of all of the user's functions that are running."""
         user = user_frame()
         line = self.line or NO_LINE
-        boxes = []
+        boxes, path = [], []
         codes, frame = self.codes, sys._getframe(1)
         while frame is not None and frame is not self.base:
+            if not is_library(frame.f_code.co_filename):
+                path.append(line_in(frame))
             if frame is user and self.line is None:
-                line = Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+                line = path[-1]
             if frame.f_code in codes and not is_transposition(frame):
                 boxes.append(frame)
             frame = frame.f_back
         boxes.reverse()
         self._follow(boxes)
-        return (*self.prefix, *(box for _, box in self.held)), line
+        return (*self.prefix, *(box for _, box in self.held)), line, tuple(path[::-1])
 
     def _follow(self, frames: list[FrameType]) -> None:
         same = 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from funcgrad.drawing.graph import CONSTANT, FOLDED, INPUT, OUTPUT, Edge, Graph, Vertex, spec_text
@@ -48,15 +49,23 @@ def colours(kind: str) -> tuple[str, str, str]:
 
 
 class Canvas:
-    """Collects the elements."""
+    """Collects the elements.
 
-    def __init__(self) -> None:
+    For a live picture, `keys` are those of the groups that can be opened, and `numbers` those of the
+    vertices. `titles`: what is shown on hover over a vertex is written here, too.
+    """
+
+    def __init__(
+        self, numbers: dict[Vertex, int] | None = None, keys: Collection[str] = (), *, titles: bool = True
+    ) -> None:
         self.parts: list[str] = []
+        self.numbers, self.keys, self.titles = numbers, keys, titles
 
-    def open(self, kind: str, title: str = "") -> None:
+    def open(self, kind: str, title: str = "", **data: Any) -> None:
         """Begin a group of elements, with what is shown on hover."""
+        marks = "".join(f' data-{name}="{escape(str(x))}"' for name, x in data.items())
         self.parts.append(
-            f"<g class={quoteattr(kind)}>" + (f"<title>{escape(title)}</title>" if title else "")
+            f"<g class={quoteattr(kind)}{marks}>" + (f"<title>{escape(title)}</title>" if title else "")
         )
 
     def close(self) -> None:
@@ -96,15 +105,20 @@ class Canvas:
 
     def haloed(self, x: float, y: float, text: str, size: float, ground: str, extra: str = "") -> None:
         """A text that can be read where it crosses lines."""
+        if self.numbers is not None:  # a browser shows it: no need to write it twice
+            around = f' stroke="{ground}" stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
+            self.text(x, y, text, size=size, fill=MUTED, extra=extra + around)
+            return
         halo = f' stroke="{ground}" stroke-width="4" stroke-linejoin="round" aria-hidden="true"'
         self.text(x, y, text, size=size, fill=ground, extra=extra + halo)
         self.text(x, y, text, size=size, fill=MUTED, extra=extra)
 
 
-def to_svg(graph: Graph) -> str:
-    """The picture of a graph."""
+def to_svg(graph: Graph, keys: Collection[str] | None = None, *, titles: bool = True) -> str:
+    """The picture of a graph; with marks for the script of a live picture, if `keys` are given (see Canvas)."""
     scene = scene_of(graph.root, graph.edges)
-    canvas = Canvas()
+    numbers = {v: k for k, v in enumerate(drawn(scene))} if keys is not None else None
+    canvas = Canvas(numbers, keys or (), titles=titles)
     kinds = list(dict.fromkeys(v.kind for v in graph.vertices()))
     heading = f"{graph.title}: {graph.operations} operation{'s' * (graph.operations != 1)}"
     width = max(
@@ -122,10 +136,19 @@ def to_svg(graph: Graph) -> str:
     return head + "\n".join(canvas.parts) + "</svg>"
 
 
+def drawn(scene: Scene) -> Iterator[Vertex]:
+    """The vertices in the order in which they are drawn."""
+    for inner, _ in scene.scenes:
+        yield from drawn(inner)
+    for vertex, _ in scene.vertices:
+        yield vertex
+
+
 def draw_scene(canvas: Canvas, scene: Scene, x: float, y: float, depth: int) -> None:
     """A group and all within it, its corner at (x, y)."""
     ground = GROUNDS[min(depth, len(GROUNDS) - 1)]
-    canvas.open("group" if depth else "root")
+    key = scene.group.key
+    canvas.open("group" if depth else "root", **({"key": key} if key and key in canvas.keys else {}))
     if depth:
         draw_box(canvas, scene, x, y, ground)
     for route in scene.routes:
@@ -183,7 +206,8 @@ def draw_vertex(canvas: Canvas, vertex: Vertex, cell: Cell, x: float, y: float) 
     """A vertex; its line of code is shown on hover."""
     fill, line, ink = colours(vertex.kind)
     width, height = vertex_size(vertex)
-    canvas.open(f"vertex {vertex.kind.replace(' ', '-')}", hover(vertex))
+    marks = {"members": " ".join(map(str, vertex.members))} if canvas.numbers is not None else {}
+    canvas.open(f"vertex {vertex.kind.replace(' ', '-')}", hover(vertex) if canvas.titles else "", **marks)
     rounded = 14 if vertex.kind in (INPUT, OUTPUT) else 6
     dash = "3 2" if vertex.kind == CONSTANT else ""
     middle = x + cell.x
@@ -213,9 +237,9 @@ def hover(vertex: Vertex) -> str:
 def draw_route(canvas: Canvas, route: Route, x: float, y: float) -> None:
     """A line of an edge."""
     points = [(x + px, y + py) for px, py in route.points]
-    canvas.open(
-        "edge", f"{route.edge.source.label} → {route.edge.target.label}: {spec_text(route.edge.spec)}"
-    )
+    edge = route.edge
+    marks = {} if canvas.numbers is None else {"to": canvas.numbers[edge.target]}
+    canvas.open("edge", f"{edge.source.label} → {edge.target.label}: {spec_text(edge.spec)}", **marks)
     if route.ends:
         tip = points[-1]
         points = [(px, min(py, tip[1] - 4)) for px, py in points]

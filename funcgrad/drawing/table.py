@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,9 +15,12 @@ from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.core.memory.mutation import Place
+from funcgrad.drawing.flame import flame
 from funcgrad.drawing.graph import shorten, spec_text
+from funcgrad.drawing.live import page
 from funcgrad.drawing.recording import Recording, record
 from funcgrad.drawing.stack import Line
+from funcgrad.drawing.units import duration, memory
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.wrapping import check_function
 
@@ -28,7 +32,10 @@ _KEYS = ("operation", "kind", "line")
 
 
 class Row(NamedTuple):
-    """One operation, or several (`count`) added up. `saved` in bytes, `forward` and `backward` in seconds."""
+    """One operation, or several (`count`) that were added up. Sizes are in bytes, times in seconds.
+
+    `path` has the lines of the functions that led to `line`, outermost first, and that one.
+    """
 
     operation: str
     kind: str
@@ -38,10 +45,15 @@ class Row(NamedTuple):
     backward: float
     line: Line | None
     count: int = 1
+    path: tuple[Line, ...] = ()
 
 
 class Table:
-    """A tape as a table: `rows` in time order, `total`, `by(key)` to add up. Shown as HTML in notebooks."""
+    """A tape as a table: `rows` in the order of time, `total`, and `by(key)` to add up.
+
+    Notebooks show it with a flame view above: each cell is a line of code, as wide as the time or memory that
+    it takes, over what it calls.
+    """
 
     def __init__(self, title: str, rows: Sequence[Row]) -> None:
         self.title, self.rows = title, list(rows)
@@ -91,7 +103,28 @@ class Table:
         ]
         return "  ".join(parts).rstrip()
 
+    def to_html(self) -> str:
+        """The flame view and the table, to stand in a page. It carries its script, and fetches nothing."""
+        return flame(self.title, self.rows) + self._table()
+
+    def save(self, path: Any) -> None:
+        """Write it to a file: .html (live) or .txt.
+
+        Raises:
+            ArgumentError: the file's name has none of these endings.
+        """
+        path = Path(path)
+        if path.suffix not in (".html", ".txt"):
+            raise ArgumentError(
+                f"save: {path.name!r} ends in none of .html, .txt; write for example 'table.html'"
+            )
+        text = page(self.title, self.to_html()) if path.suffix == ".html" else f"{self!r}\n"
+        path.write_text(text, encoding="utf-8")
+
     def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _table(self) -> str:
         rows, total = self.shown(), self.total
         lines = [_html_row(row, total) for row in rows]
         if len(self.rows) > SHOWN:
@@ -108,7 +141,7 @@ class Table:
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
+        return {"text/html": self.to_html(), "text/plain": repr(self)}
 
 
 _HEAD = ("operation", "out", "saved", "forward", "backward", "line")
@@ -151,22 +184,6 @@ def _html_row(row: Row, total: Row) -> str:
         shown = f"<code>{escape(text)}</code>" if tip else escape(text)
         parts.append(f'<td style="{_look(k)}{bar}"{tip}>{shown}</td>')
     return f"<tr>{''.join(parts)}</tr>"
-
-
-def memory(size: int) -> str:
-    """Bytes, as people read them."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} B"
-
-
-def duration(seconds: float) -> str:
-    """A time, as people read it."""
-    for unit, factor in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= factor:
-            return f"{seconds / factor:.2f} {unit}"
-    return f"{seconds * 1e6:.1f} µs"
 
 
 def one(values: Iterator[str]) -> str:
@@ -253,6 +270,7 @@ def rows_of(recording: Recording, known: Sequence[Any]) -> list[Row]:
                 note.seconds,
                 watch.seconds.get(node, 0.0),
                 note.line,
+                path=note.path,
             )
         )
     return rows

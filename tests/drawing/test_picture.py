@@ -275,13 +275,22 @@ def test_listing_reads_like_the_loop():
     assert any(line.startswith("    %2 = getitem(xs, …) ") for line in lines)
 
 
-def test_notebooks_get_svg_and_text():
+def test_notebooks_get_html_svg_and_text():
     picture = fg.draw(layer)(*LAYER)
-    assert picture._repr_mimebundle_() == {"image/svg+xml": picture.to_svg(), "text/plain": repr(picture)}
+    assert picture._repr_mimebundle_() == {
+        "text/html": picture.to_html(), "image/svg+xml": picture.to_svg(), "text/plain": repr(picture)
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("suffix", "start"), [("svg", "<svg"), ("mmd", "flowchart"), ("dot", "digraph"), ("txt", "layer: 5")]
+    ("suffix", "start"),
+    [
+        ("svg", "<svg"),
+        ("mmd", "flowchart"),
+        ("dot", "digraph"),
+        ("txt", "layer: 5"),
+        ("html", "<!doctype html>"),
+    ],
 )
 def test_save(tmp_path, suffix, start):
     fg.draw(layer)(*LAYER).save(tmp_path / f"x.{suffix}")

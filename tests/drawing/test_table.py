@@ -58,7 +58,7 @@ def test_any_model_has_a_table(name):
     fun, args = MODELS[name]
     table = fg.trace(fun)(*args)
     assert table.total.count == fg.draw(fun)(*args).graph.operations
-    assert ET.fromstring(table._repr_html_()).tag == "table"
+    assert ET.fromstring(table._table()).tag == "table"
 
 
 def test_several_outputs_and_assignments():
@@ -84,14 +84,14 @@ def test_long_tables_show_both_ends():
     lines = str(table).splitlines()
     assert len(lines) == 45
     assert lines[22] == "  ... 61 more ..."
-    page = ET.fromstring(table._repr_html_())
+    page = ET.fromstring(table._table())
     assert len(page.findall("tbody/tr")) == 41
     assert "61 more" in "".join(page.findall("tbody/tr")[20].itertext())
 
 
 def test_html():
     table = fg.trace(layer)(*LAYER)
-    page = ET.fromstring(table._repr_html_())
+    page = ET.fromstring(table._table())
     assert page.find("caption").text == "layer: 5 operations"
     assert [cell.text for cell in page.findall("tbody/tr/td[1]")] == [
         "matmul",
@@ -101,7 +101,7 @@ def test_html():
         "mean",
     ]
     assert "in layer" in page.findall("tbody/tr")[2].findall("td")[-1].get("title")
-    assert table._repr_mimebundle_() == {"text/html": table._repr_html_(), "text/plain": repr(table)}
+    assert table._repr_mimebundle_() == {"text/html": table.to_html(), "text/plain": repr(table)}
 
 
 def test_arguments_can_be_written_again_and_are_unchanged():

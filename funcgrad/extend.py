@@ -75,8 +75,7 @@ Function = Callable[..., Any]
 Formula = Callable[..., Any]
 Partial = Formula | float | None
 
-# What users have declared: it may be declared again (a notebook's cell is run twice), unlike funcgrad's own
-# rules.
+# What users have declared may be declared again (a cell is run twice), unlike funcgrad's own rules.
 _YOURS: set[Any] = set()
 
 

@@ -17,8 +17,7 @@ LIBRARIES = {
     "numpy": "funcgrad.numpy", "scipy": "funcgrad.scipy", "math": "funcgrad.math", "cmath": "funcgrad.cmath",
     "autograd": "funcgrad.compat.autograd", "functools": "funcgrad.adaptation.tools", "statistics": "funcgrad.adaptation.tools",
 }  # fmt: skip
-# Modules whose functions are found by asking for each of their names, since these do not know where they
-# belong.
+# Modules whose functions are found by asking for each name, since these do not know their home.
 _ASKED = (
     "numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.testing", "numpy.lib.stride_tricks",
     "numpy.polynomial.polynomial", "math", "cmath", "functools", "statistics", "scipy.stats",

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from funcgrad.adaptation.translation import Translator
 
 _ABSENT = object()
-# What stays as it is until somebody rebinds the name: remembered. All else is state of the module, and looked
-# up each time.
+# What stays as it is until somebody rebinds the name is remembered; module state is looked up each time.
 _KEPT = (FunctionType, BuiltinFunctionType, type, ModuleType, np.ufunc)
 # Python takes these without asking `__missing__`.
 _OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__doc__")

@@ -10,12 +10,10 @@ import numpy as np
 
 from funcgrad.optim.arithmetic import TEMPORARIES, Anew, InPlace
 
-# kernel(arithmetic, x, y, slots, k) -> (x, *slots): the parameter, its gradient, its state, the numbers of
-# this step.
+# kernel(arithmetic, x, y, slots, k) -> (x, *slots): the parameter, gradient, state, this step's numbers.
 Kernel = Callable[[Any, Any, Any, tuple[Any, ...], Any], tuple[Any, ...]]
 
-# Of each array. A block of all of them is to fit into the cache next to the processor, and to be so long that
-# calls cost little.
+# Of each array: a block of all fits into the nearest cache, and is long enough for calls to cost little.
 BLOCK_BYTES = 1 << 17
 _scratch = threading.local()
 

@@ -115,8 +115,7 @@ def _outer(x: Any, y: Any) -> Any:
 _MANY, _SHORT = 512, 128
 
 
-# The outer products of vectors along the last axes: one step, since each weight of a network needs one for
-# each example.
+# Outer products along the last axes in one step: each weight of a network needs one per example.
 OUTER = multilinear(
     _outer,
     lambda ct, x, y: (ct @ y[..., None])[..., 0],

@@ -144,8 +144,7 @@ def _ravel(a: Any, order: Any = "C") -> Any:
         axes = axes[::-1]
     if axes != tuple(range(a.ndim)):
         a, x = a.transpose(*axes), x.transpose(axes)
-    # Where this goes through memory in steps, or backwards, np.reshape still gives a view, and np.ravel a
-    # copy.
+    # Where this steps through memory, or backwards, np.reshape still gives a view, np.ravel a copy.
     return a.reshape(-1) if x.flags.c_contiguous else np.copy(a.reshape(-1))
 
 

@@ -24,8 +24,7 @@ REPLACED: dict[str, Any] = {}
 BY_ORIGINAL: dict[Any, Any] = {}  # the same, by SciPy's object
 # The same, made when it is first asked for.
 MADE: dict[str, Callable[[], Any]] = {}
-# A class of SciPy's -> what makes one of our objects of one of SciPy's, so that what was made of plain arrays
-# takes tracers.
+# A class of SciPy's -> how one of its objects becomes one of ours, which takes tracers.
 ADOPTED: dict[type, Callable[[Any], Any]] = {}
 # Functions of the user's functions: their rules are asked whenever a transform runs.
 FUNCTIONALS: set[Any] = set()

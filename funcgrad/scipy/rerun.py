@@ -32,11 +32,9 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 _STANDING: dict[Any, Any] = {}
 
 
-# Objects of SciPy's modules (distributions) that have one of ours in their place, made when it is first asked
-# for.
+# Objects of SciPy's modules (distributions) with one of ours in their place, made when first asked for.
 OBJECTS: dict[Any, Callable[[], Any]] = {}
-# Functions of which the rule is that they are rerun: code that is rerun calls them so, with whatever
-# arguments.
+# Functions whose rule is to be rerun: code that is rerun calls them so, with whatever arguments.
 RERUN: set[Any] = set()
 # What makes a class of SciPy's one that may hold tracers (`classes.py` puts it here).
 CLASSES: list[Callable[[type], type]] = []

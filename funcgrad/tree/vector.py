@@ -9,8 +9,7 @@ from funcgrad.tree.keys import keystr
 from funcgrad.tree.operations import flatten, unflatten
 from funcgrad.tree.structures import Structure
 
-# A Python number has no dtype of its own; a whole one is differentiated as a float, so it is one here as
-# well.
+# A Python number has no dtype of its own; a whole one counts as the float it is differentiated as.
 SCALARS = {bool: np.dtype(bool), int: np.dtype(float), float: np.dtype(float), complex: np.dtype(complex)}
 
 

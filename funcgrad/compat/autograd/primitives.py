@@ -22,8 +22,7 @@ from funcgrad.transforms.custom_calls import Arguments, CustomCall, leaves_like
 from funcgrad.transforms.opaque import Outputs, PullCall, PushCall, flat_call, stripped
 
 Maker = Callable[..., Any]
-# By primitive: (argnums, ans, args, kwargs) -> (g -> cotangents), and (argnums, gs, ans, args, kwargs) ->
-# tangent.
+# By primitive: (argnums, ans, args, kwargs) -> (g -> cotangents), or (argnums, gs, ...) -> tangent.
 primitive_vjps: dict[Any, Maker] = {}
 primitive_jvps: dict[Any, Maker] = {}
 

@@ -21,8 +21,7 @@ from funcgrad.errors import NonDifferentiableError, user_line
 
 Taker = Callable[[Any], Any]
 
-# What computes with duck arrays, tracers among them -> the attribute with the array, and what to write for
-# it.
+# What computes with duck arrays, tracers too -> the attribute with the array, and what to write.
 HOLDERS = {"xarray": ("data", "x.data"), "pint": ("magnitude", "x.magnitude (or x.m_as(unit))")}
 # What computes as ndarrays do, though it has `__array_ufunc__`: nothing of its meaning is lost in an array.
 _PLAIN_LIBRARIES = frozenset(["pandas", "polars", "awkward", "pyarrow"])

@@ -55,11 +55,9 @@ class Function:
 
 
 CATALOGUE: dict[Any, Function] = {}
-# A library -> the module with rules for its functions that is imported only when one is asked for, and the
-# library is there.
+# A library -> the module with its rules, imported when one is asked for and the library is there.
 LATE: dict[str, str] = {}
-# The same for a library that asks no operand: it has to be told of tracers before it is called, when a
-# transform begins.
+# The same for a library that must know of tracers before it is called: imported as a transform begins.
 BEFOREHAND: dict[str, str] = {}
 
 

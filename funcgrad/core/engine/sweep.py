@@ -101,8 +101,7 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
     parents, parts = [*zip(*seeds)] or ((), ())  # as if an imaginary last node had pulled them
     node = ct = spec = None
     while True:
-        # The newest parent that is new to the sweep becomes the next `node`, without a detour through the
-        # heap.
+        # The newest parent that is new to the sweep becomes the next `node` without passing the heap.
         for parent, part in zip(parents, parts):
             if type(part) is ndarray or type(part) in PLAIN_PARTS:
                 to = parent.spec
@@ -273,6 +272,5 @@ def _merged_reads(held: Any, part: Any) -> Any:
     return merged(held, Scatter(part) if type(part) is Read else part)
 
 
-# How many holders a cotangent seems to have, that the sweep alone holds, depends on the interpreter: so the
-# sweep is asked.
+# The reference count of a cotangent that only the sweep holds depends on the interpreter: ask it.
 OWNED.measure(sweep, make_node)

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from funcgrad.core.memory.places import Place
 
 _levels = count(1)
-# For an observer: in its context each new trace becomes one of a subclass, and elsewhere nothing is paid for
-# that.
+# For an observer: in its context each new trace becomes one of a subclass; elsewhere this is free.
 WATCHED: ContextVar[Callable[[type[Trace]], type[Trace]] | None] = ContextVar("watched", default=None)
 # The transform that runs the code of this context, if one does. No call is handed out by it: it only tells
 # makers of new arrays whether tracers may come to be written into them (blank.py).

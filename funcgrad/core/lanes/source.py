@@ -11,8 +11,7 @@ import numpy as np
 from funcgrad.core.engine.cotangent import add_reduce, ndarray
 from funcgrad.core.engine.primitive import Primitive
 
-# The types of constants that a lane takes as they are. Not complex: complex * np.float64 would be Python's,
-# without a dtype.
+# Constants that a lane takes as they are. Not complex: complex * np.float64 would have no dtype.
 PLAIN = frozenset(
     [float, int, bool, np.ndarray, np.float64, np.float32, np.float16, np.int64, np.int32, np.bool_]
     + [np.complex128, np.complex64]

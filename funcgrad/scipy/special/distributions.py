@@ -122,8 +122,7 @@ elementwise(
     lambda x, y, out: -1 / chi2_density(x, y + 2, out),
 )
 
-# The mean, and the spread, of a normal distribution of which a quantile is given: x = mean + spread *
-# ndtri(p).
+# Mean and spread of a normal distribution with a given quantile: x = mean + spread * ndtri(p).
 elementwise("nrdtrimn", lambda x, y: -y / normal_density(special.ndtri(x)), lambda x: -special.ndtri(x), 1)
 elementwise(
     "nrdtrisd",

@@ -91,8 +91,7 @@ unsupported(
     "mathieu_a mathieu_b pro_cv obl_cv",
     "the derivative of a characteristic value is not known in closed form",
 )
-# Wronskians show it: SciPy's pro_rad1 and pro_rad2 miss theirs by a few percent, obl_rad1 and obl_rad2 by far
-# more.
+# Wronskians show it: SciPy's pro_rad1, pro_rad2 miss theirs by percents, obl_rad1, obl_rad2 by more.
 unsupported(
     "pro_rad2 pro_rad2_cv obl_rad2 obl_rad2_cv",
     "SciPy's value and slope of the radial functions of the second kind do not agree with each other",

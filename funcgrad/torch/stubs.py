@@ -23,6 +23,7 @@ import numpy as np
 
 import funcgrad.torch as torch
 from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.nn.from_functions import LEGACY
 from funcgrad.torch.tensors import dtypes, tensor
 from funcgrad.torch.tensors.tensor import Tensor
 
@@ -30,36 +31,11 @@ ROOT = Path(torch.__file__).parent
 HEAD = (
     "# ruff: noqa\n# Written by `python -m funcgrad.torch.stubs`: edit that, or the functions themselves.\n"
 )
-KNOWN = frozenset(
-    (
-        "Any",
-        "Callable",
-        "Generator",
-        "Iterator",
-        "None",
-        "Number",
-        "Sequence",
-        "Size",
-        "Tensor",
-        "bool",
-        "bytes",
-    )
-    + (
-        "complex",
-        "device",
-        "dict",
-        "dtype",
-        "float",
-        "int",
-        "list",
-        "object",
-        "set",
-        "slice",
-        "str",
-        "tuple",
-        "type",
-    )
+_KNOWN = (
+    "Any Callable Generator Iterator None Number Sequence Size Tensor bool bytes complex device dict dtype float int "
+    "list object set slice str tuple type"
 )
+KNOWN = frozenset(_KNOWN.split())
 # The types of parameters that are not annotated, by their names.
 PARAMETERS = {
     "input": "Tensor",
@@ -86,40 +62,13 @@ PARAMETERS = {
     "memory_format": "Any",
 }
 # What gives something else than one tensor.
+_SEVERAL = (
+    "split chunk unbind tensor_split hsplit vsplit dsplit split_with_sizes gradient unsafe_split unsafe_chunk "
+    "unsafe_split_with_sizes split_copy unbind_copy broadcast_tensors split_with_sizes_copy meshgrid aminmax frexp "
+    "std_mean var_mean unravel_index"
+)
 RETURNS = {
-    **dict.fromkeys(
-        (
-            *(
-                "split",
-                "chunk",
-                "unbind",
-                "tensor_split",
-                "hsplit",
-                "vsplit",
-                "dsplit",
-                "split_with_sizes",
-                "gradient",
-            ),
-            *(
-                "unsafe_split",
-                "unsafe_chunk",
-                "unsafe_split_with_sizes",
-                "split_copy",
-                "unbind_copy",
-                "broadcast_tensors",
-            ),
-            *(
-                "split_with_sizes_copy",
-                "meshgrid",
-                "aminmax",
-                "frexp",
-                "std_mean",
-                "var_mean",
-                "unravel_index",
-            ),
-        ),
-        "tuple[Tensor, ...]",
-    ),
+    **dict.fromkeys(_SEVERAL.split(), "tuple[Tensor, ...]"),
     **dict.fromkeys(("sort", "topk", "kthvalue", "mode", "cummax", "cummin"), "Selected"),
     **dict.fromkeys(("item", "tolist", "numpy", "unique", "unique_consecutive"), "Any"),
 }
@@ -147,24 +96,10 @@ def {name}(condition: Tensor, input: Any, other: Any, *, out: Any = None) -> Ten
 """
 FUNCTIONS = {"where": _WHERE, **dict.fromkeys(("max", "min", "median", "nanmedian"), _EXTREME_OF)}
 _BINARY = "def {name}(self, other: Any) -> Tensor: ..."
-_OPERATORS = (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "pow",
-    "mod",
-    "floordiv",
-    "matmul",
-    "and",
-    "or",
-    "xor",
-    "lshift",
-    "rshift",
-)
+_OPERATORS = "add sub mul truediv pow mod floordiv matmul and or xor lshift rshift"
 METHODS = {
     **dict.fromkeys(("max", "min", "median", "nanmedian"), _EXTREME),
-    **{f"__{kind}{name}__": _BINARY for name in _OPERATORS for kind in ("", "r", "i")},
+    **{f"__{kind}{name}__": _BINARY for name in _OPERATORS.split() for kind in ("", "r", "i")},
     **{f"__{name}__": _BINARY for name in ["lt", "le", "gt", "ge"]},
     **{f"__{name}__": "def {name}(self, other: object) -> Tensor: ..." for name in ("eq", "ne")},
     **{f"__{name}__": "def {name}(self) -> Tensor: ..." for name in ["neg", "pos", "abs", "invert"]},
@@ -435,6 +370,36 @@ def namespace_stub(module: ModuleType) -> str:
     return written([_NAMESPACE + ALIASES, *lines, *sorted(last, key=_order)])
 
 
+def package_stub(module: ModuleType) -> str:
+    """The stub of torch.nn or torch.nn.functional: what is written in their files, and what rows of tables became."""
+    lines, last = [], []
+    for name in module.__all__:
+        thing = getattr(module, name)
+        home = getattr(thing, "__module__", None)
+        if isinstance(thing, ModuleType):
+            lines.append(f"from {module.__name__} import {name} as {name}")
+        elif home in sys.modules and name in _written(sys.modules[home]):
+            lines.append(f"from {home} import {name} as {name}")
+        elif isinstance(thing, type):
+            last.append(_made_class(name, thing))
+        else:
+            last.append(signature(name, thing, None))
+    return written([_NAMESPACE + ALIASES, *lines, *last])
+
+
+def _written(module: ModuleType) -> set[str]:
+    """The functions and classes that stand in a file."""
+    body = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8")).body
+    return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def _made_class(name: str, made: type) -> str:
+    """A module that was made from a function."""
+    methods = [signature(each, getattr(made, each), "self") for each in ("__init__", "forward")]
+    settings = [f"{n}: {_type(p)}" for n, p in inspect.signature(made).parameters.items() if n not in LEGACY]
+    return f"class {name}(Module):\n    " + "\n    ".join([*settings, *methods])
+
+
 def _class_line(name: str, kind: type) -> str:
     if issubclass(kind, BaseException):
         return f"class {name}({kind.__mro__[1].__name__}): ..."
@@ -461,6 +426,8 @@ def stubs() -> dict[Path, str]:
     makers[ROOT / "__init__.pyi"] = lambda: namespace_stub(torch)
     for name in ("linalg", "special", "fft"):
         makers[ROOT / f"{name}.pyi"] = lambda name=name: namespace_stub(sys.modules[f"funcgrad.torch.{name}"])
+    makers[ROOT / "nn" / "__init__.pyi"] = lambda: package_stub(torch.nn)
+    makers[ROOT / "nn" / "functional" / "__init__.pyi"] = lambda: package_stub(torch.nn.functional)
     return {path: make() for path, make in makers.items()}
 
 

@@ -14,7 +14,7 @@ from funcgrad.torch import stubs
 FOUND = stubs.stubs()
 
 
-@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: str(path.relative_to(stubs.ROOT)))
 def test_a_stub_is_what_the_command_writes(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == FOUND[path], "run python -m funcgrad.torch.stubs"
 
@@ -36,6 +36,25 @@ def test_every_public_name_is_declared() -> None:
     names = declared(ast.parse(FOUND[stubs.ROOT / "__init__.pyi"]).body)
     public = {n for n, x in vars(torch).items() if not n.startswith("_") and not isinstance(x, ModuleType)}
     assert public - names == set()
+
+
+@pytest.mark.parametrize("module", [torch.nn, torch.nn.functional], ids=lambda module: module.__name__)
+def test_every_name_of_nn_is_declared(module: ModuleType) -> None:
+    stub = FOUND[Path(module.__file__ or "").with_suffix(".pyi")]
+    assert set(module.__all__) - declared(ast.parse(stub).body) == set()
+
+
+def test_a_made_module_is_declared_with_its_settings() -> None:
+    stub = FOUND[stubs.ROOT / "nn" / "__init__.pyi"]
+    (made,) = [
+        node for node in ast.parse(stub).body if isinstance(node, ast.ClassDef) and node.name == "HuberLoss"
+    ]
+    assert [ast.unparse(line) for line in made.body] == [
+        "reduction: str",
+        "delta: _float",
+        "def __init__(self, reduction: str='mean', delta: _float=1.0) -> None:\n    ...",
+        "def forward(self, input: Tensor, target: Tensor) -> Tensor:\n    ...",
+    ]
 
 
 def test_every_method_is_declared() -> None:

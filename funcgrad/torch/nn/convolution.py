@@ -9,6 +9,7 @@ from typing import Any
 from funcgrad.torch.functions import creation
 from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn import functional
+from funcgrad.torch.nn.from_functions import module
 from funcgrad.torch.nn.functional.sizes import repeated
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
@@ -218,39 +219,5 @@ class ConvTranspose3d(_Transposed):
     rank = 3
 
 
-class Unfold(Module):
-    """The windows of (N, C, H, W) as columns."""
-
-    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
-        super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C*kH*kW, number of windows)."""
-        return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
-
-
-class Fold(Module):
-    """The sum of columns (N, C*kH*kW, number of windows) in their places."""
-
-    def __init__(
-        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-    ) -> None:
-        super().__init__()
-        self.output_size, self.kernel_size, self.dilation = output_size, kernel_size, dilation
-        self.padding, self.stride = padding, stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C, *output_size)."""
-        return functional.fold(
-            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
-        )
-
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )
+Unfold = module("Unfold", functional.unfold, "input")
+Fold = module("Fold", functional.fold, "input")

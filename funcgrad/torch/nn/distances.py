@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from funcgrad.torch.nn import functional
+from funcgrad.torch.nn.from_functions import module
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.tensors.tensor import Tensor
 
-
-class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along `dim`."""
-
-    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
-        super().__init__()
-        self.dim, self.eps = dim, eps
-
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return functional.cosine_similarity(x1, x2, self.dim, self.eps)
+CosineSimilarity = module("CosineSimilarity", functional.cosine_similarity, shows="")
 
 
 class PairwiseDistance(Module):

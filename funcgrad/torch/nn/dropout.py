@@ -2,58 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from funcgrad.torch.nn import functional
-from funcgrad.torch.nn.module import Module
-from funcgrad.torch.tensors.tensor import Tensor
+from funcgrad.torch.nn.from_functions import module
 
 
-class _Dropout(Module):
-    settings = ("p", "inplace")
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p, self.inplace = p, inplace
+def _check(self: Any) -> None:
+    if not 0 <= self.p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
 
-class Dropout(_Dropout):
-    """Elements become 0 with probability p, the others are divided by 1 - p."""
+_dropout = partial(module, shows="p={p}, inplace={inplace}", then=_check)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.dropout(input, self.p, self.training, self.inplace)
-
-
-class Dropout1d(_Dropout):
-    """Dropout of whole channels of (N, C, L) or (C, L)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.dropout1d(input, self.p, self.training, self.inplace)
-
-
-class Dropout2d(_Dropout):
-    """Dropout of whole channels of (N, C, H, W)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.dropout2d(input, self.p, self.training, self.inplace)
-
-
-class Dropout3d(_Dropout):
-    """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.dropout3d(input, self.p, self.training, self.inplace)
-
-
-class AlphaDropout(_Dropout):
-    """Dropout that keeps mean 0 and variance 1, for networks of SELU."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.alpha_dropout(input, self.p, self.training, self.inplace)
-
-
-class FeatureAlphaDropout(_Dropout):
-    """AlphaDropout of whole channels."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+Dropout = _dropout("Dropout", functional.dropout)
+Dropout1d = _dropout("Dropout1d", functional.dropout1d)
+Dropout2d = _dropout("Dropout2d", functional.dropout2d)
+Dropout3d = _dropout("Dropout3d", functional.dropout3d)
+AlphaDropout = _dropout("AlphaDropout", functional.alpha_dropout)
+FeatureAlphaDropout = _dropout("FeatureAlphaDropout", functional.feature_alpha_dropout)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import functional, init
+from funcgrad.torch.nn.from_functions import module
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.tensors.tensor import Tensor
@@ -316,15 +317,9 @@ class GroupNorm(_Affine):
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, bias={self.bias is not None}"
 
 
-class LocalResponseNorm(Module):
-    """x / (k + alpha * mean of x² over `size` neighbouring channels) ** beta."""
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+LocalResponseNorm = module(
+    "LocalResponseNorm",
+    functional.local_response_norm,
+    "input",
+    shows="{size}, alpha={alpha}, beta={beta}, k={k}",
+)

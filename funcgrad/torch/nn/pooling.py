@@ -1,146 +1,60 @@
-"""Pooling as modules."""
+"""Pooling as modules: for one, two and three axes."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from funcgrad.torch.nn import functional
+from funcgrad.torch.nn.from_functions import module
 from funcgrad.torch.nn.functional.sizes import repeated
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.tensors.tensor import Tensor
 
 
-def _ranks(base: type[Module], name: str, text: str) -> list[Any]:
-    """The modules for one, two and three axes."""
-    made = []
-    for rank in (1, 2, 3):
-        axes = ("axis", "two axes", "three axes")[rank - 1]
-        space = {"rank": rank, "__doc__": f"{text} of the last {axes}.", "__module__": __name__}
-        made.append(type(f"{name}{rank}d", (base,), space))
-    return made
+def _steps(self: Any) -> None:
+    """Windows that touch, where there is no stride."""
+    if self.stride is None:
+        self.stride = self.kernel_size
 
 
-class _MaxPool(Module):
-    rank = 0
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.dilation, self.return_indices, self.ceil_mode = (
-            padding,
-            dilation,
-            return_indices,
-            ceil_mode,
-        )
-
-    def forward(self, input: Tensor) -> Any:
-        """The largest of each window; with `return_indices` also where it was."""
-        pool = getattr(functional, f"max_pool{self.rank}d")
-        settings = (
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
-        return pool(input, *settings)
-
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
+def _tuples(self: Any) -> None:
+    """The same; the settings of AvgPool1d are tuples."""
+    _steps(self)
+    for name in ("kernel_size", "stride", "padding"):
+        setattr(self, name, repeated(getattr(self, name), 1))
 
 
-class _MaxUnpool(Module):
-    rank = 0
+_WINDOWS = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+_max = partial(
+    module,
+    operands="input",
+    arguments="kernel_size stride padding dilation return_indices ceil_mode",
+    shows=_WINDOWS + ", dilation={dilation}, ceil_mode={ceil_mode}",
+    then=_steps,
+)
+_average = partial(module, operands="input", shows=_WINDOWS)
+_adaptive = partial(module, operands="input", shows="output_size={output_size}")
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
-        super().__init__()
-        self.kernel_size = repeated(kernel_size, self.rank)
-        self.stride = self.kernel_size if stride is None else repeated(stride, self.rank)
-        self.padding = repeated(padding, self.rank)
-
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
-        """Zeros, with `input` at `indices`."""
-        unpool = getattr(functional, f"max_unpool{self.rank}d")
-        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class _AvgPool(Module):
-    rank = 0
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        first = [kernel_size, kernel_size if stride is None else stride, padding]
-        self.kernel_size, self.stride, self.padding = (
-            [repeated(x, 1) for x in first] if self.rank == 1 else first
-        )
-        self.ceil_mode, self.count_include_pad, self.divisor_override = (
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The mean of each window."""
-        pool = getattr(functional, f"avg_pool{self.rank}d")
-        settings = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
-        return pool(input, *settings, self.divisor_override)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class _AdaptiveAvgPool(Module):
-    rank = 0
-
-    def __init__(self, output_size: Any) -> None:
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The mean of each window."""
-        return getattr(functional, f"adaptive_avg_pool{self.rank}d")(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
-
-
-class _AdaptiveMaxPool(_AdaptiveAvgPool):
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        super().__init__(output_size)
-        self.return_indices = return_indices
-
-    def forward(self, input: Tensor) -> Any:
-        """The largest of each window; with `return_indices` also where it was."""
-        return getattr(functional, f"adaptive_max_pool{self.rank}d")(
-            input, self.output_size, self.return_indices
-        )
+MaxPool1d = _max("MaxPool1d", functional.max_pool1d)
+MaxPool2d = _max("MaxPool2d", functional.max_pool2d)
+MaxPool3d = _max("MaxPool3d", functional.max_pool3d)
+AvgPool1d = _average("AvgPool1d", functional.avg_pool1d, then=_tuples)
+AvgPool2d = _average("AvgPool2d", functional.avg_pool2d, then=_steps)
+AvgPool3d = _average("AvgPool3d", functional.avg_pool3d, then=_steps)
+AdaptiveAvgPool1d = _adaptive("AdaptiveAvgPool1d", functional.adaptive_avg_pool1d)
+AdaptiveAvgPool2d = _adaptive("AdaptiveAvgPool2d", functional.adaptive_avg_pool2d)
+AdaptiveAvgPool3d = _adaptive("AdaptiveAvgPool3d", functional.adaptive_avg_pool3d)
+AdaptiveMaxPool1d = _adaptive("AdaptiveMaxPool1d", functional.adaptive_max_pool1d)
+AdaptiveMaxPool2d = _adaptive("AdaptiveMaxPool2d", functional.adaptive_max_pool2d)
+AdaptiveMaxPool3d = _adaptive("AdaptiveMaxPool3d", functional.adaptive_max_pool3d)
 
 
 class _LPPool(Module):
+    """The norm of each window of the last axes."""
+
     rank = 0
+    settings = ("norm_type", "kernel_size", "stride", "ceil_mode")
 
     def __init__(
         self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
@@ -158,19 +72,56 @@ class _LPPool(Module):
         pool = getattr(functional, f"lp_pool{self.rank}d")
         return pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
-    def extra_repr(self) -> str:
-        return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, ceil_mode={self.ceil_mode}"
+
+class LPPool1d(_LPPool):
+    """The norm of each window of the last axis."""
+
+    rank = 1
 
 
-MaxPool1d, MaxPool2d, MaxPool3d = _ranks(_MaxPool, "MaxPool", "The largest of each window")
-MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _ranks(
-    _MaxUnpool, "MaxUnpool", "The partial inverse of the pooling with indices"
-)
-AvgPool1d, AvgPool2d, AvgPool3d = _ranks(_AvgPool, "AvgPool", "The mean of each window")
-LPPool1d, LPPool2d, LPPool3d = _ranks(_LPPool, "LPPool", "The norm of each window")
-AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = _ranks(
-    _AdaptiveAvgPool, "AdaptiveAvgPool", "The means of a given number of windows"
-)
-AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = _ranks(
-    _AdaptiveMaxPool, "AdaptiveMaxPool", "The largest of each of a given number of windows"
-)
+class LPPool2d(_LPPool):
+    """The norm of each window of the last two axes."""
+
+    rank = 2
+
+
+class LPPool3d(_LPPool):
+    """The norm of each window of the last three axes."""
+
+    rank = 3
+
+
+class _MaxUnpool(Module):
+    """The partial inverse of the pooling with indices."""
+
+    rank = 0
+    settings = ("kernel_size", "stride", "padding")
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size = repeated(kernel_size, self.rank)
+        self.stride = self.kernel_size if stride is None else repeated(stride, self.rank)
+        self.padding = repeated(padding, self.rank)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """Zeros, with `input` at `indices`."""
+        unpool = getattr(functional, f"max_unpool{self.rank}d")
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """The partial inverse of max_pool1d with indices."""
+
+    rank = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """The partial inverse of max_pool2d with indices."""
+
+    rank = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """The partial inverse of max_pool3d with indices."""
+
+    rank = 3

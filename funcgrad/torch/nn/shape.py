@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from funcgrad.torch.nn import functional
+from funcgrad.torch.nn.from_functions import module
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.tensors.tensor import Tensor
 
@@ -49,43 +50,9 @@ class Unflatten(Module):
         return input.unflatten(self.dim, self.unflattened_size)
 
 
-class PixelShuffle(Module):
-    """(*, C * r², H, W) as (*, C, H * r, W * r): channels become pixels."""
-
-    settings = ("upscale_factor",)
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__()
-        self.upscale_factor = upscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.pixel_shuffle(input, self.upscale_factor)
-
-
-class PixelUnshuffle(Module):
-    """(*, C, H * r, W * r) as (*, C * r², H, W): pixels become channels."""
-
-    settings = ("downscale_factor",)
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__()
-        self.downscale_factor = downscale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.pixel_unshuffle(input, self.downscale_factor)
-
-
-class ChannelShuffle(Module):
-    """The channels of (N, C, ...), of which `groups` groups lie one after the other, in turn."""
-
-    settings = ("groups",)
-
-    def __init__(self, groups: int) -> None:
-        super().__init__()
-        self.groups = groups
-
-    def forward(self, input: Tensor) -> Tensor:
-        return functional.channel_shuffle(input, self.groups)
+PixelShuffle = module("PixelShuffle", functional.pixel_shuffle, "input")
+PixelUnshuffle = module("PixelUnshuffle", functional.pixel_unshuffle, "input")
+ChannelShuffle = module("ChannelShuffle", functional.channel_shuffle, "input")
 
 
 class Upsample(Module):

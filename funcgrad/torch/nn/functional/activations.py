@@ -255,14 +255,14 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """log(softmax(x)), without underflow."""
+    """log(softmax(x)) along `dim`, without underflow."""
     return _log_softmax(
         input, _implicit("log_softmax", input.ndim, _stacklevel) if dim is None else dim, dtype=dtype
     )
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """softmax(-x)."""
+    """softmax(-x) along `dim`."""
     return _softmax(
         input.neg(), _implicit("softmin", input.ndim, _stacklevel) if dim is None else dim, dtype=dtype
     )

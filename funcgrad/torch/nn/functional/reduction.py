@@ -22,12 +22,12 @@ def chosen(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
     return reduction
 
 
-def legacy(size_average: Any, reduce: Any) -> str:
+def legacy(size_average: Any, reduce: Any, stacklevel: int = 4) -> str:
     """The reduction that the two old arguments mean."""
     found = "none" if reduce is False else "sum" if size_average is False else "mean"
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
-        stacklevel=4,
+        stacklevel=stacklevel,
     )
     return found
 

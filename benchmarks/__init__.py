@@ -1,5 +1,4 @@
-"""funcgrad beside hand-written NumPy and beside its peers: `python -m benchmarks` (or `make bench`) prints
-the table.
+"""funcgrad beside hand-written NumPy and its peers: `python -m benchmarks` (or `make bench`).
 
     problems/     what is measured: each function, its gradient written by hand, and the data
     peers.py      the libraries that take part if they are installed, behind one interface

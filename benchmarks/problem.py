@@ -68,8 +68,7 @@ class Figure:
 
 @dataclass
 class Gradients:
-    """The runs of a race in `value_and_grad`: a function, its gradient by hand, parameters, and data that
-    stay as is.
+    """The runs of a race in `value_and_grad`: function, gradient by hand, parameters, constant data.
 
     `function(xp, *params, *data)` is the plain code; `by_hand(*params, *data)` returns the value and a tuple
     of gradients. `for_torch` replaces `function` for PyTorch, where its users would call another function;

@@ -113,8 +113,7 @@ def _first_line(thing):
 
 
 def results_as_prose(app, what, name, obj, options, lines):
-    """What a docstring says under "Returns" is prose, and under "Raises" a list of "SomeError: when.
-    OtherError: when."
+    """What a docstring says: "Returns" is prose, "Raises" a list of "SomeError: when. OtherError: when."
 
     Sphinx would read the words before the first colon as a type, and each line of "Raises" as one error.
     """

@@ -1,5 +1,4 @@
-"""The adding problem: an LSTM reads 100 pairs (a number, a mark) and tells the sum of the two numbers that
-were marked.
+"""The adding problem: an LSTM reads 100 pairs (a number, a mark) and adds the two marked numbers.
 
     python examples/adding_problem.py [--short] [--seed N]
 

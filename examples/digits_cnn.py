@@ -1,5 +1,4 @@
-"""A small convolutional network learns to read scikit-learn's handwritten digits: 98 % of those it has never
-seen.
+"""A small convolutional network learns scikit-learn's handwritten digits: 98 % of unseen ones.
 
     python examples/digits_cnn.py [--short] [--seed N] [--log DIR]
 

@@ -1,5 +1,4 @@
-"""maml.py as pure functions: the inner step is `grad`, the tasks are a `vmap`, the outer step differentiates
-both.
+"""maml.py as pure functions: the inner step is `grad`, tasks are a `vmap`, the outer step differentiates.
 
 python examples/functional_maml.py [--short] [--seed N]
 """

@@ -1,5 +1,4 @@
-"""A Wasserstein GAN learns eight heaps of points on a circle; its critic is kept smooth by a gradient
-penalty.
+"""A Wasserstein GAN learns eight heaps of points on a circle; a gradient penalty keeps its critic smooth.
 
     python examples/gan.py [--short] [--seed N] [--picture PATH]
 

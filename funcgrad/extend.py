@@ -1,5 +1,4 @@
-"""Derivatives for functions of your own, or of other libraries: the verbs that funcgrad's own rules are
-declared with.
+"""Derivatives for functions of your own, or of other libraries, by the verbs of funcgrad's own rules.
 
     elementwise          one partial derivative for each operand
     selection            an elementwise choice among operands: a weight for each
@@ -216,8 +215,7 @@ def custom(
 
 
 def piecewise_constant(function: Function, **options: Any) -> Any:
-    """Declare a function without a derivative: its result is a constant, as of rounding or argmax. Also a
-    decorator.
+    """Declare a function without derivative, such as rounding: its result is constant. Also a decorator.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -231,8 +229,7 @@ def piecewise_constant(function: Function, **options: Any) -> Any:
 
 
 def composite(function: Any = None, body: Function | None = None) -> Any:
-    """Declare another body for a function, written in NumPy, that runs where derivatives (or vmap) are
-    needed.
+    """Declare another body for a function, in NumPy, that runs where derivatives (or vmap) are needed.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -247,8 +244,7 @@ def composite(function: Any = None, body: Function | None = None) -> Any:
 
 
 def unsupported(function: Function, reason: str, instead: str = "") -> Any:
-    """Declare that a function can't be differentiated: on a tracer it raises UnsupportedFunctionError, with
-    the reason.
+    """Declare that a function can't be differentiated: on a tracer it raises UnsupportedFunctionError.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import extend
@@ -261,8 +257,7 @@ def unsupported(function: Function, reason: str, instead: str = "") -> Any:
 
 
 def from_triangle(a: Any, uplo: str = "L") -> Any:
-    """The symmetric (for complex numbers Hermitian) matrix whose lower ("L") or upper ("U") triangle is that
-    of `a`.
+    """The symmetric (or Hermitian) matrix whose lower ("L") or upper ("U") triangle is that of `a`.
 
     np.linalg.eigh and cholesky read one triangle, and the gradient that funcgrad gives is symmetric: half of
     it belongs to the entry that is not read. Behind this function the gradient lies in the triangle that is

@@ -1,5 +1,4 @@
-"""Sweeps of thousands of cases as some dozens of tests: pytest's own work for a test takes longer than most
-cases do.
+"""Sweeps of thousands of cases as some dozens of tests: pytest takes longer for a test than most cases.
 
     @in_groups({"sum(3)": sample, "sum(2x3,axis=1)": other, ...})
     def test_something(case): ...

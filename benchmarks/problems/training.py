@@ -1,5 +1,4 @@
-"""Steps of training: the same model, data and initial weights in funcgrad.torch and in PyTorch, which is the
-reference.
+"""Steps of training: the same model, data and initial weights in funcgrad.torch and in PyTorch.
 
 Each problem is written once, for either namespace: data as arrays, a model, and the loss of the model on the
 data.

@@ -1,5 +1,4 @@
-"""Programs as they are: `adapt` makes a function that runs as if its module had said `import funcgrad.numpy
-as np`.
+"""Programs as they are: `adapt` makes a function run as if its module had imported funcgrad.numpy as np.
 
 How it works. A copy of the function has the same code, and globals of its own (`Globals`): a name is looked
 up in the module of the original, and what is found there is translated. NumPy, SciPy, math, cmath and

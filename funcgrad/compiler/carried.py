@@ -1,5 +1,4 @@
-"""Functions of our own, taken along: printed with all that they need, or run in another namespace than
-NumPy's.
+"""Functions of our own, taken along: printed with all that they need, or run in another namespace.
 
 Our functions are written in NumPy. What they look up in their module is followed: other functions are taken
 along in turn, NumPy and numbers are named. What asks for tracers finds none.

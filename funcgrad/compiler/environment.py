@@ -130,8 +130,7 @@ class Environment:
         return None
 
     def without_own_effects(self) -> Environment:
-        """This, less what has changed since: after a run, what the function itself has changed (a log, a
-        count of calls).
+        """This, less what has changed since: after a run, what the function itself changed (a log, a count).
 
         A compiled program leaves such things alone. Where they reach the results, two recordings differ.
         """

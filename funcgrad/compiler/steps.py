@@ -104,8 +104,7 @@ def order_of(x: np.ndarray) -> Any:
 
 
 class Step:
-    """One call: `function(*args, **kwargs)` with the operands in the places of the holes. `outs` are the Refs
-    of its outputs.
+    """One call: `function(*args, **kwargs)`, operands in the holes' places. `outs`: Refs of its outputs.
 
     `many` is None for one output, else the type of the container that it returns. `primitive` and `call` are
     the engine's view of the same, by which a step is run on tracers. `line` is where the user's code stood;

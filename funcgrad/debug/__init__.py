@@ -1,5 +1,4 @@
-"""Find out where a NaN comes from, what a failing derivative belongs to, and which tracers outlive their
-transform.
+"""Find where a NaN comes from, what a failing derivative belongs to, which tracers outlive a transform.
 
     with debug.nans():    an error where the first NaN or inf appears, on the way forward or back
     with debug.lines():   errors in the backward sweep name the line that computed what is differentiated

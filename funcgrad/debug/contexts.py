@@ -23,8 +23,7 @@ def _watching(watch: Watch) -> Iterator[None]:
 
 @contextmanager
 def nans(*, infs: bool = True) -> Iterator[None]:
-    """Within this context, raise where a NaN (or inf) first appears in what transforms compute, or in
-    derivatives.
+    """Within this context, raise where a NaN (or inf) first appears, in values or in derivatives.
 
     Args:
         infs: look for inf as well. An inf that comes in from outside (an argument, a constant) is taken as
@@ -49,8 +48,7 @@ def nans(*, infs: bool = True) -> Iterator[None]:
 
 @contextmanager
 def lines() -> Iterator[None]:
-    """Within this context, remember the line of each operation: a note on an error in the backward sweep
-    names it.
+    """Within this context, remember each operation's line: errors in the backward sweep name it.
 
     >>> import numpy as np, funcgrad as fg
     >>> from funcgrad import debug

@@ -1,5 +1,4 @@
-"""Layered drawing of a directed graph without circles (Sugiyama's method): ranks, order within ranks,
-coordinates.
+"""Layered drawing of a directed acyclic graph (Sugiyama): ranks, order within ranks, coordinates.
 
 Sizes are given and positions found; nothing here knows what is drawn. Edges that pass several ranks run
 through dummies, which all edges from one place share. The x coordinates are those that come closest, rank by

@@ -1,5 +1,4 @@
-"""Where everything of a picture stands: each group is laid out by itself, and is one cell of the group around
-it.
+"""Where everything in a picture stands: each group is laid out alone, as one cell of its outer group.
 
 An edge that crosses the border of a group passes through a port there: so it is routed in each of the groups
 on its way, and never crosses what it has nothing to do with.

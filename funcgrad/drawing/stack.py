@@ -1,5 +1,4 @@
-"""Where a recorded call came from: the user's line, and the transforms that were running (the boxes of a
-picture).
+"""Where a recorded call came from: the user's line, and the running transforms (the picture's boxes).
 
 Python's own stack is asked. A frame that has ended may leave its id to another one, so the frames of running
 transforms are held, until the next call shows that they have ended.

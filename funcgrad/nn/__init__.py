@@ -1,5 +1,4 @@
-"""Layers and losses of neural networks as pure functions of arrays: the parameters are arguments, and there
-is no state.
+"""Layers and losses of neural networks as pure functions of arrays: parameters are arguments.
 
 Names follow NumPy (`axis`, `keepdims`), arrays lie as PyTorch has them: examples first, then channels, then
 space. Every function has a derivative of its own, is vectorised by `vmap`, and works in the dtype of its

@@ -278,8 +278,7 @@ def logsumexp(x: Any, axis: int | Sequence[int] | None = None, *, keepdims: bool
 
 
 def one_hot(indices: Any, classes: int, *, dtype: Any = np.float64) -> Any:
-    """Rows of zeros with a one at the index: integers (...) give (..., classes). An index out of range gives
-    zeros.
+    """Rows of zeros with a one at the index: integers (...) give (..., classes); zeros if out of range.
 
     Raises ArgumentError for indices that are no integers.
 

@@ -75,8 +75,7 @@ def conv_transpose(
     dilation: Setting = 1,
     groups: int = 1,
 ) -> Any:
-    """The transpose of `conv` with the same kernel and settings: from the shape of its output to that of its
-    input.
+    """The transpose of `conv` with the same kernel and settings: from its output's shape to its input's.
 
     Args:
         x: (N, C, *spatial), or (C, *spatial) for one example.
@@ -139,8 +138,7 @@ def fold(
     padding: Setting = 0,
     dilation: Setting = 1,
 ) -> Any:
-    """The sum of columns in their places: the transpose of `unfold`, from (N, C * window elements, windows)
-    to (N, C, *size).
+    """The sum of columns in place, the transpose of `unfold`: (N, C * window, windows) to (N, C, *size).
 
     Raises ArgumentError for a number of rows or columns that does not fit.
 

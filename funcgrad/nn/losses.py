@@ -167,8 +167,7 @@ def poisson_nll(x: Any, y: Any, *, log: bool = True, eps: float = 1e-8, reductio
 def gaussian_nll(
     x: Any, y: Any, var: Any, *, eps: float = 1e-6, full: bool = False, reduction: str = "mean"
 ) -> Any:
-    """(log(var) + (x - y)² / var) / 2, the normal distribution's negative log-likelihood; `full` adds log(2
-    pi) / 2.
+    """(log(var) + (x - y)² / var) / 2, the negative log-likelihood of a normal; `full` adds log(2 pi) / 2.
 
     `var` broadcasts against x; what is less than `eps` counts as `eps`, with the slope 1. Raises
     ArgumentError for a negative variance.

@@ -16,8 +16,7 @@ from funcgrad.transforms.elementwise import stop_gradient
 def layer_norm(
     x: Any, scale: Any = None, bias: Any = None, *, axis: int | Sequence[int] = -1, eps: float = 1e-5
 ) -> Any:
-    """(x - mean) / sqrt(var + eps) * scale + bias, with the mean and the variance along `axis` (Ba and
-    others, 2016).
+    """(x - mean) / sqrt(var + eps) * scale + bias, mean and variance along `axis` (Ba and others, 2016).
 
     `scale` and `bias` have the shape of x along `axis`, in order. Raises ArgumentError where they have
     another.
@@ -31,8 +30,7 @@ def layer_norm(
 
 
 def rms_norm(x: Any, scale: Any = None, *, axis: int | Sequence[int] = -1, eps: float | None = None) -> Any:
-    """x / sqrt(mean(x²) + eps) * scale along `axis` (Zhang and Sennrich, 2019); eps is the dtype's if it is
-    not given.
+    """x / sqrt(mean(x²) + eps) * scale along `axis` (Zhang and Sennrich, 2019); eps: the dtype's by default.
 
     `scale` has the shape of x along `axis`. Raises ArgumentError where it has another.
 
@@ -59,8 +57,7 @@ def _normalized(who: str, x: Any, scale: Any, bias: Any, axis: Any, eps: float |
 
 
 def group_norm(x: Any, groups: int, scale: Any = None, bias: Any = None, *, eps: float = 1e-5) -> Any:
-    """layer_norm over `groups` groups of the channels of each example (Wu and He, 2018): x (N, C, ...), scale
-    and bias (C,).
+    """layer_norm over `groups` groups of each example's channels (Wu and He, 2018): x is (N, C, ...).
 
     With as many groups as channels it is instance normalization. Raises ArgumentError for groups that do not
     divide C.
@@ -113,8 +110,7 @@ def batch_norm(
     axis: int = 1,
     eps: float = 1e-5,
 ) -> tuple[Any, BatchStatistics]:
-    """(x - mean) / sqrt(var + eps) * scale + bias for each channel (Ioffe and Szegedy, 2015), and the new
-    statistics.
+    """(x - mean) / sqrt(var + eps) * scale + bias by channel (Ioffe and Szegedy, 2015), and new statistics.
 
     Args:
         x: (N, C, ...), or with the channels along another axis.

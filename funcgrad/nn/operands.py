@@ -1,5 +1,4 @@
-"""What the functions of funcgrad.nn take: arrays, tracers, lists and numbers, brought to one floating
-dtype."""
+"""What funcgrad.nn takes: arrays, tracers, lists and numbers, brought to one floating dtype."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Pooling: the largest element, or the mean, of each window of the last axes; what stands before them is
-kept."""
+"""Pooling: the largest element, or the mean, of each window of the last axes."""
 
 from __future__ import annotations
 

@@ -70,8 +70,7 @@ def lstm_cell(
 def gru_cell(
     x: Any, h: Any, kernel: Any, recurrent: Any, bias: Any = None, recurrent_bias: Any = None
 ) -> Any:
-    """One step of the gated recurrent unit (Cho and others, 2014; the form in which the reset gate multiplies
-    the product).
+    """One step of the gated recurrent unit (Cho and others, 2014), the reset gate multiplying the product.
 
     h' = (1 - z) n + z h with r = sigmoid(xr + hr), z = sigmoid(xz + hz), n = tanh(xn + r hn), where (xr, xz,
     xn) are the parts of x @ kernel + bias, and (hr, hz, hn) those of h @ recurrent + recurrent_bias.
@@ -133,8 +132,7 @@ def lstm(
     *,
     reverse: bool = False,
 ) -> tuple[Any, tuple[Any, Any]]:
-    """All steps of `lstm_cell` over a sequence x (T, N, D), from the state (h, c), each (N, H), or None for
-    zeros.
+    """All steps of `lstm_cell` over x (T, N, D), from the state (h, c), each (N, H), or None for zeros.
 
     Returns:
         h of all steps (T, N, H), and the last (h, c). With `reverse` the last element of x comes first.

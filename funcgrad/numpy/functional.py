@@ -222,8 +222,7 @@ class PyFunction:
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
-    """A ufunc that calls `func` for each element. Its results are arrays of objects; of numbers, where they
-    hold tracers.
+    """A ufunc that calls `func` per element. Its results are object arrays; of numbers, if tracers are in.
 
     >>> import funcgrad.numpy as np
     >>> from funcgrad import grad

@@ -28,8 +28,7 @@ class _Arrays(type):
 
 
 class ndarray(np.ndarray, metaclass=_Arrays):
-    """numpy.ndarray, of which tracers are instances too: `isinstance(x, np.ndarray)` says what it says
-    without a transform.
+    """numpy.ndarray, of which tracers are instances too: `isinstance(x, np.ndarray)` holds as without.
 
     >>> import funcgrad.numpy as np
     >>> from funcgrad import grad

@@ -1,5 +1,4 @@
-"""numpy.polynomial, whose coefficients and arguments may be tracers: NumPy's own code, run as `adapt` runs a
-program.
+"""numpy.polynomial, whose coefficients and arguments may be tracers: NumPy's own code, adapted.
 
 >>> import funcgrad.numpy as np
 >>> from funcgrad import grad

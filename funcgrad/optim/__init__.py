@@ -1,5 +1,4 @@
-"""Optimizers as pure functions on pytrees: `optimizer.init(params)`, `optimizer.update(gradients, state,
-params)`.
+"""Optimizers as pure functions on pytrees: `init(params)`, `update(gradients, state, params)`.
 
 Every optimizer is an immutable object that holds its hyperparameters: numbers, or schedules (functions of the
 number of updates made so far). All state is in the state that `init` makes, a pytree. Formulas and names are

@@ -17,8 +17,7 @@ _dataclass = dataclasses.dataclass(frozen=True)
 
 @_dataclass
 class SGD(Optimizer):
-    """Gradient descent: x - lr * gradient; `momentum` averages the gradients, `nesterov` looks ahead along
-    them.
+    """Gradient descent: x - lr * gradient; `momentum` averages gradients, `nesterov` looks ahead.
 
     `weight_decay` adds weight_decay * x to the gradient, `maximize` turns it around; they mean the same
     everywhere. Sutskever et al., "On the importance of initialization and momentum in deep learning", ICML
@@ -53,8 +52,7 @@ class ASGD(Optimizer):
 
 @_dataclass
 class Rprop(Optimizer):
-    """Steps by the gradient's sign, of sizes that grow while it stays the same and shrink when it turns; for
-    full batches.
+    """Steps by the gradient's sign: their sizes grow while it stays, shrink when it turns; for full batches.
 
     Riedmiller and Braun, "A direct adaptive method for faster backpropagation learning", ICNN 1993.
     """

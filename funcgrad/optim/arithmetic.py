@@ -1,5 +1,4 @@
-"""The arithmetic that update rules are written in, done in two ways: in place on plain arrays, or anew on
-tracers.
+"""The arithmetic of update rules, done in two ways: in place on plain arrays, or anew on tracers.
 
 A rule is a formula of verbs. Each verb returns its first operand, changed; those with `out` return a
 temporary of that number. `InPlace` writes into the operand and into scratch that was allocated beforehand.

@@ -98,8 +98,7 @@ class Optimizer:
         return made[0], State(state.step + 1, dict(zip(rule.slots(h), made[1:])), numbers)
 
     def update_in_place(self, gradients: Any, state: State, params: Any) -> State:
-        """As `update`, written into the arrays of `params` and `state`, without allocating others; returns
-        the next state.
+        """`update` in place, written into `params` and `state`, without allocating; returns the next state.
 
         Raises TypeError unless they are writable NumPy arrays.
 

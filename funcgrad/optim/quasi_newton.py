@@ -226,8 +226,7 @@ class Minimum(NamedTuple):
 def minimize(
     fun: Callable[[Any], Any], params: Any, *, max_iter: int = 500, tolerance: float = 1e-6, **options: Any
 ) -> Minimum:
-    """The minimum of `fun(params)`, a real scalar, near `params` (a pytree of arrays), by L-BFGS with strong
-    Wolfe line searches.
+    """The minimum of a real scalar `fun(params)` near `params` (a pytree), by L-BFGS with strong Wolfe steps.
 
     It has `converged` when no element of the gradient is larger than `tolerance`. `options` are those of
     `LBFGS`. It stops early, not converged, where no step makes `fun` smaller. Raises as `LBFGS.update`.

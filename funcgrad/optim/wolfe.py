@@ -33,8 +33,7 @@ def search(
     most: int = MAX_TRIALS,
     tolerance: float = 1e-9,
 ) -> tuple[Trial, int]:
-    """The trial that was chosen, and how many were made. `start` is the trial of length 0, `length` the first
-    to try.
+    """The chosen trial, and how many were made. `start` is the trial of length 0, `length` the first to try.
 
     After the first there are at most `most` others.
 

@@ -1,5 +1,4 @@
-"""Elementwise choices: where, maximum, minimum, clip, select, piecewise, choose, and absolute values and
-signs.
+"""Elementwise choices: where, maximum, minimum, clip, select, piecewise, choose, abs and sign.
 
 What is not taken contributes zeros by structure. A choice between equal operands (a tie) splits evenly.
 """

@@ -1,5 +1,4 @@
-"""np.einsum: brought to one canonical form, `a,b,...->out` with a letter for each axis, then linear in each
-operand.
+"""np.einsum: brought to a canonical form, `a,b,...->out`, a letter per axis; linear in each operand.
 
 The transpose in one operand is the einsum of the cotangent with the other operands onto the letters of that
 operand. Three things need care: a letter that no other operand and no output has (its axis was summed: the

@@ -79,8 +79,7 @@ def _sum(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
 
 
 def _limit(x: Any, y: Any, n: int, k: int, *coefficients: Any) -> Any:
-    """The same sum with the limits of its terms: 0 where the coefficient is 0, or the power of 0 beats the
-    logarithm.
+    """The same sum with the limits of its terms: 0 where the coefficient, or a power of 0, is 0.
 
     0**y jumps at y = 0; the slope in y there is 0 by convention.
     """

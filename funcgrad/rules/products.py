@@ -92,8 +92,7 @@ custom(
 
 
 def _recurrence(a: Any, b: Any) -> Any:
-    """h with h[k] = a[k] * h[k - 1] + b[k] (and h[0] = b[0]) along the last axis: O(n), by halving, without a
-    division.
+    """h[k] = a[k] * h[k - 1] + b[k] (h[0] = b[0]) along the last axis: O(n), by halving, no division.
 
     Two steps make one step with the factor a[k] * a[k - 1]; so the odd positions are a recurrence half as
     long.

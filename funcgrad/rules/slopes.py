@@ -1,5 +1,4 @@
-"""Derivatives that are functions of their own: the textbook formula loses digits, overflows or is 0/0
-somewhere.
+"""Derivatives as functions of their own: textbook formulas lose digits, overflow or are 0/0 somewhere.
 
 Each is declared like any function, with a derivative in terms of itself: so it stays accurate at every order.
 A formula that is right almost everywhere runs on the whole array; `repaired` computes the few other places

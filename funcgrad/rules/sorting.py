@@ -170,8 +170,7 @@ def _last(position: Any, rank: int) -> Any:
 
 
 def _neighbours(position: Any, count: Any, n: int) -> tuple[Any, Any, Any]:
-    """The indices of the two neighbours of each position among `count` numbers, and the share of the upper
-    one.
+    """Indices of each position's two neighbours among `count` numbers, and the upper one's share.
 
     Where the position is NaN, the statistic is: then it is the last element, where sorting puts NaN.
     """

@@ -1,5 +1,4 @@
-"""SciPy for programs that are differentiated: `from funcgrad.scipy import linalg, optimize` in place of
-SciPy's own modules.
+"""SciPy for programs that are differentiated: `from funcgrad.scipy import linalg, optimize`.
 
 Every public name of SciPy's module is there. On plain arrays a function is SciPy's own, so results are the
 same to the bit; where a tracer is among the arguments, the rule that funcgrad has for it is used, and a

@@ -1,5 +1,4 @@
-"""The verbs by which rules for SciPy's functions are declared; docs/adding_a_scipy_function.md shows them at
-work.
+"""The verbs that declare rules for SciPy's functions (shown in docs/adding_a_scipy_function.md).
 
     linalg = Chapter("linalg")                      # of scipy.linalg
 
@@ -41,8 +40,7 @@ IGNORED = frozenset(_HOW.split())
 
 
 class Body(Composite):
-    """A function of SciPy's in terms of others. SciPy's signature binds the arguments; `body` names those
-    that it uses.
+    """A SciPy function in terms of others. SciPy's signature binds; `body` names what it uses.
 
     A body that asks for values, which vmap can't answer, is run for each example.
     """

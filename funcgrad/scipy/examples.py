@@ -1,5 +1,4 @@
-"""Code that asks what an array's values are can't be run on a whole batch: it is run on the examples, one
-after the other.
+"""Code that asks for values can't run on a whole batch: it runs on its examples, one by one.
 
 `by_examples(f, args, kwargs)` is `f(*args, **kwargs)`. Where `f` asks for a value that differs between the
 examples of a vmap, its call becomes one step for the engine, whose derivative is that of the code, and which

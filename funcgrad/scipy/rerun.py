@@ -1,5 +1,4 @@
-"""SciPy's own Python code, run on tracers: a function of SciPy's whose globals are looked up with funcgrad in
-NumPy's place.
+"""SciPy's own Python code, run on tracers: its globals are looked up with funcgrad for NumPy.
 
 Where a function of SciPy's is written in Python in terms of NumPy, its own code is the best rule: the value
 is SciPy's in every version and with every option. The code object is not changed. It is given other globals:

@@ -1,5 +1,4 @@
-"""Checks of derivatives against finite differences, and of vmap against a loop: what funcgrad's own tests
-use.
+"""Checks of derivatives against finite differences, and of vmap against a loop; funcgrad's tests use them.
 
 Directions are random and the same in every run. Each check returns None, or raises a `GradientCheckError`
 (which is an AssertionError) that names the argument, the mode, the order, what was expected and what came.

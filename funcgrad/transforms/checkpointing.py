@@ -1,5 +1,4 @@
-"""checkpoint: forget what a function computed, and compute it again in the backward sweep: memory paid for
-with time.
+"""checkpoint: forget what a function computed, and compute it again in the backward sweep.
 
 The function runs once on values without derivatives, and what it calls is written down (programs.py). The
 tape gets one node for it, which keeps the inputs, and what the function closes over. The sweep runs the

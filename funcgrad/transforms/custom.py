@@ -145,8 +145,7 @@ class CustomVjp(CustomFunction):
         return self.fwd is not None and self.bwd is not None
 
     def defvjp(self, fwd: Rule, bwd: Rule) -> None:
-        """Give the rule: `fwd(*args)` returns (output, residuals), `bwd(residuals, ct)` one cotangent per
-        argument.
+        """Give the rule: `fwd(*args)` returns (output, residuals), `bwd(residuals, ct)` a ct per argument.
 
         `bwd` gets the values at nondiff_argnums first, and returns nothing for them. It must be linear in
         `ct`.

@@ -1,5 +1,4 @@
-"""Solutions of equations as opaque calls: their derivatives follow from the equation, not from how it was
-solved.
+"""Solutions of equations as opaque calls: derivatives follow from the equation, not the solver.
 
 An equation holds a function `apply(x, operands)` between flat lists, and what its solution x satisfies:
 

@@ -1,5 +1,4 @@
-"""Tracers that hide in outputs: in objects of other libraries, in instances of one's own classes, in what is
-yet to be computed.
+"""Tracers that hide in outputs: in other libraries' objects, in instances, in what is still lazy.
 
 An output that holds a tracer inside would be taken for a constant: its derivative would be zeros. Where it is
 plain which array is meant (a DataArray of xarray, a quantity of pint), that array takes its place; anything

@@ -43,8 +43,7 @@ def fixed_point(
     solver: Solver | None = None,
     progress: bool = False,
 ) -> Any:
-    """The x with `x = f(x, *params)`, by iteration from x0, with its derivatives in `params` and in what `f`
-    closes over.
+    """The x with `x = f(x, *params)`, by iteration from x0; derivatives in `params` and closures of `f`.
 
     Args:
         f: the function; it returns a pytree like x. It must contract near the solution (the derivative's
@@ -85,8 +84,7 @@ def root(
     solver: Solver | None = None,
     progress: bool = False,
 ) -> Any:
-    """The x with `f(x, *params) = 0`, by Newton's method from x0, with its derivatives in `params` and in
-    what `f` closes over.
+    """The x with `f(x, *params) = 0`, by Newton from x0; derivatives in `params` and closures of `f`.
 
     Args:
         f: the function; it returns a pytree with as many real numbers as x has. Its derivative in x must not

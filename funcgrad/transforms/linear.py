@@ -77,8 +77,7 @@ def linearize(
 @overload
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """The output of a function, and its derivative there: a linear function of tangents that does not run
-    `fun` again.
+    """A function's output, and its derivative there: linear in tangents, without running `fun` again.
 
     One run of `fun`, and one sweep, are recorded; each tangent then costs about one sweep. For a single
     tangent, `jvp` is cheaper.
@@ -136,8 +135,7 @@ class Transpose:
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
-    """The transpose of a linear function: x -> A x becomes ct -> A^T ct. (No conjugation, for complex
-    numbers.)
+    """The transpose of a linear function: x -> A x becomes ct -> A^T ct (no conjugation if complex).
 
     Args:
         fun: the function, linear in all its arguments together; inputs and output are pytrees of arrays. Of

@@ -421,8 +421,7 @@ def hvp(fun: Callable[..., Any], primals: tuple[X, Y], tangents: Sequence[Any]) 
 @overload
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any: ...
 def hvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The Hessian of a scalar function times a vector, forward over reverse: the cost of a few gradients, and
-    no matrix.
+    """The Hessian of a scalar function times a vector, forward over reverse: a few gradients, no matrix.
 
     Args:
         fun: the function, with one number as output.

@@ -1,5 +1,4 @@
-"""Calls that are one step for the engine, with a derivative supplied by their maker: custom rules,
-checkpoints, ...
+"""Calls that are one step for the engine, with their maker's derivative: custom rules, checkpoints, ...
 
     PullCall    its derivative runs backwards (fwd, bwd); forwards it is bwd transposed
     PushCall    its derivative runs forwards (jvp); backwards it is jvp transposed

@@ -1,5 +1,4 @@
-"""What a function called, written down as it ran: a program that can be run again, on operands of the same
-values.
+"""What a function called, written down as it ran: a program to run again, on operands of the same values.
 
 `write_down` runs a function on values without derivatives. Tracers that the function closes over (of any
 trace that was there before) are found as they meet the program, and become operands of it, beside the inputs.
@@ -65,8 +64,7 @@ class ProgramWrite(ProgramStep):
 
 
 class Program:
-    """The steps that the results need, and what the function returned: a Ref for each result, constants for
-    the rest.
+    """The steps that the results need, and the function's return: a Ref per result, constants for the rest.
 
     Its outputs are the results (each once), and then what is kept.
     """

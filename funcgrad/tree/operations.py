@@ -109,8 +109,7 @@ def structure(tree: Any, is_leaf: IsLeaf | None = None) -> Structure:
 
 
 def flatten_like(structure: Structure, tree: Any, *, prefix: bool = False, what: str = "tree") -> list[Any]:
-    """The leaves of a tree that must have this structure; with `prefix`, one subtree of any structure for
-    each leaf.
+    """The leaves of a tree that must have this structure; with `prefix`, a subtree in place of each leaf.
 
     Raises ValueError that names the first place where the two differ, what was expected there and what was
     found. `what` is the name of the tree in that message.
@@ -130,8 +129,7 @@ def flatten_like(structure: Structure, tree: Any, *, prefix: bool = False, what:
 
 
 def map(fun: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None = None) -> Any:
-    """Apply `fun` to each leaf of `tree` and to what `rest` has in its place; the results in the same
-    structure.
+    """Apply `fun` to each leaf of `tree` and to its counterparts in `rest`; results in one structure.
 
     The trees of `rest` may be deeper: `fun` then gets whole subtrees. Raises ValueError, naming the place, if
     they do not fit.

@@ -1,5 +1,4 @@
-"""Classes that say themselves what their fields are: dataclasses and attrs classes are containers as they
-stand.
+"""Classes that name their own fields: dataclasses and attrs classes are containers as they stand.
 
 The fields that the constructor takes are the children, but for settings: what is declared with
 `metadata={"static": True}`, and texts, functions, classes and enums, which nothing is differentiated in. A

@@ -183,8 +183,7 @@ def split_fields(
 
 
 def register_static(cls: C) -> C:
-    """Make the instances of `cls` containers without children: settings that travel inside a tree and are no
-    leaves.
+    """Make instances of `cls` containers without children: settings that travel in a tree, no leaves.
 
     Usable as a decorator. Structures compare such objects by `==`. Raises TypeError if instances have no
     hash, ValueError if `cls` is a container already.

@@ -67,8 +67,7 @@ class Structure:
         return self._container.unflatten(self._aux, children)
 
     def match(self, tree: Any, subtrees: list[Any], *, strict: bool) -> "Mismatch | None":
-        """Append to `subtrees` what `tree` has in the place of each leaf; the first disagreement, if there is
-        one.
+        """Append to `subtrees` what `tree` has in each leaf's place; the first disagreement, if any.
 
         Only a leaf matches a leaf if `strict`, else any tree does.
         """

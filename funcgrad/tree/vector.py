@@ -76,8 +76,7 @@ class Unravel:
 
 
 def ravel(tree: Any) -> tuple[Any, Unravel]:
-    """The leaves of a tree as one new vector, in order, and the function that turns such a vector back into a
-    tree.
+    """A tree's leaves as one new vector, in order, and the function that turns it back into a tree.
 
     The vector has the dtype that holds all leaves (np.result_type); Python numbers count as float64 or
     complex128. The way back casts each leaf to its own dtype: an integer leaf takes the whole part, a real

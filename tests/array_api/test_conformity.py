@@ -1,5 +1,4 @@
-"""funcgrad.numpy beside the array API standard, as array-api-strict has it: names, signatures, and the
-results of calls.
+"""funcgrad.numpy beside the array API standard, as array-api-strict has it: names, calls, results.
 
 The standard's own suite is run by `make array-api SUITE=path`. Each call here is made three times: in
 array-api-strict, in funcgrad.numpy, and in funcgrad.numpy while a transform runs, where new arrays are blank.

@@ -19,8 +19,7 @@ def scattered(positions: Any, ct: Any, shape: tuple[int, ...]) -> Any:
 
 
 def assert_moves(function: Function, *shape: int) -> None:
-    """`function` of one array (of this shape) to one array, in both modes, under vmap, and with zeros by
-    structure.
+    """`function` of one array (of this shape) to one: both modes, vmap, zeros by structure.
 
     Plain NumPy tells, by moving an array of positions, where each element comes from.
     """

@@ -1,5 +1,4 @@
-"""Tables of programs for torch with what they print: each row is run on the facade and, where it is
-installed, on the original.
+"""Tables of programs for torch with what they print: each row runs on the facade and the original.
 
 A table is blocks of `## section what it shows`, the program, `=>`, what it prints (`...` stands for any text;
 an error that ends the program and the warnings come last). `## !section` marks a row where the facade does

@@ -1,5 +1,4 @@
-"""Hooks, writes, graphs used twice, higher orders, lifetimes: cases that PyTorch gets wrong, refuses, or must
-be matched in.
+"""Hooks, writes, reused graphs, higher orders, lifetimes: where PyTorch errs, refuses or is matched.
 
 Gradients at single points are in test_cases.py.
 """

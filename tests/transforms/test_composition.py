@@ -1,5 +1,4 @@
-"""Random programs under random stacks of transforms: every way to compute a derivative gives the same
-numbers.
+"""Random programs under random stacks of transforms: all ways to a derivative give the same numbers.
 
 A program maps a vector of three to another; so does each transform of it here, so that they can be stacked in
 any order. Parts of a program may be wrapped in what must not change its derivatives (checkpoints, custom

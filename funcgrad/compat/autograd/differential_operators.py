@@ -64,8 +64,7 @@ def _described(value: Any) -> str:
 
 @unary_to_nary
 def grad(fun: Callable[[Any], Any], x: Any) -> Any:
-    """`grad(fun, argnum=0)`: the gradient of a function whose output is one real number (of shape (), (1,),
-    (1, 1), ...).
+    """`grad(fun, argnum=0)`: the gradient of a function with one real number (shape (), (1,), ...) as output.
 
     >>> float(grad(lambda x: x ** 2)(3))
     6.0

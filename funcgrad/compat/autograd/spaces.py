@@ -210,8 +210,7 @@ class TreeVSpace(VSpace):
 
 
 def vspace(value: Any) -> VSpace:
-    """The space of a value, by its class; TypeError if it is no number, array or tree of such, and none is
-    registered.
+    """The space of a value, by its class; TypeError for what is no number, array, tree or registered class.
 
     >>> vspace([1.0, (2.0, 3.0 + 4.0j)]).size
     4

@@ -86,8 +86,7 @@ def new_box(value: Any, trace: Trace, node: Any) -> Any:
 
 
 def trace(start_node: Node, fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
-    """Run `fun` on `x`, whose node is `start_node`; the value of the output, and its node (None: it does not
-    depend on x).
+    """Run `fun` on `x`, whose node is `start_node`: the output's value and node (None if independent of x).
 
     Each call on the way makes a node of the class of its parents: `Class(value, fun, args, kwargs,
     parent_argnums, parents)`. Of a tree, each leaf is a part of the start.

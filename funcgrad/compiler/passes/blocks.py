@@ -24,8 +24,7 @@ _OWN = frozenset([own(slopes.tanh_slope), np.where])
 
 
 class Loop(Step):
-    """Several elementwise steps on arrays of one shape, run block by block; `sums` are those among them that
-    add up a value.
+    """Elementwise steps on arrays of one shape, run block by block; `sums` are those that add up a value.
 
     `flat` says that the blocks are stretches of the flattened arrays; else they are rows.
     """

@@ -1,5 +1,4 @@
-"""One walk over a program that rewrites it: repeated steps, constants, identities, scalar factors,
-broadcasts.
+"""One walk over a program that rewrites it: repeated steps, constants, identities, scalars, broadcasts.
 
 A value stands for what it was computed to be: another value, a constant, `Scaled` (a number times a value:
 factors wait until somebody needs the product), or `Spread` (a smaller value, repeated). `settled` makes a

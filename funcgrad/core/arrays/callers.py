@@ -1,5 +1,4 @@
-"""What the interpreter is about to do with a tracer that it asks for plain data: call a function, write, or
-format text.
+"""What the interpreter does with a tracer that it asks for plain data: a call, a write, formatting.
 
 Only the user's own frame is looked at, and only where an error would follow. The instruction that runs there
 tells an assignment from a call; the source of the call, if there is one, tells which function is called.

@@ -1,5 +1,4 @@
-"""What NumPy says to writing a value of one dtype into an array of another: it is asked on a stand-in of one
-element.
+"""What NumPy says to writing one dtype into an array of another: it is asked on one element.
 
 Each function that writes has rules of its own (`putmask` casts safely, but numbers as it likes; `put` casts
 anything; `fill` takes no array), with errors and warnings in NumPy's words. They are described nowhere twice.

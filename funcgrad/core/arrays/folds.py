@@ -1,5 +1,4 @@
-"""ufunc.reduce, .accumulate and .reduceat, for every ufunc of two operands: it is applied to one row after
-the other.
+"""ufunc.reduce, .accumulate and .reduceat for every ufunc of two operands: applied row after row.
 
 (np.add.reduce is np.sum, and so on: ufunc.py sends those to the functions with rules of their own.)
 """

@@ -1,5 +1,4 @@
-"""Objects of other libraries beside tracers: what becomes an array, what keeps operations of its own, and
-what is refused.
+"""Other libraries' objects beside tracers: what becomes an array, keeps its own operations, is refused.
 
 An operand that is no array of NumPy's becomes one by `np.asarray`, as NumPy itself would see it. It must not
 stay what it is: inside the engine, the labels of a pandas Series would be taken for positions. Left as they

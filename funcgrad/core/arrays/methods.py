@@ -1,5 +1,4 @@
-"""What makes a tracer look like an ndarray: NumPy's two protocols, the operators, ndarray's methods and
-attributes.
+"""What makes a tracer look like an ndarray: NumPy's protocols, operators, ndarray's methods, attributes.
 
 One declared table (`METHODS`) says which NumPy function a method stands for; what needs more than that is
 written out below it.

@@ -1,5 +1,4 @@
-"""The verbs that declare rules. Each enters one function into the catalogue and returns the primitive, which
-can be called.
+"""The verbs that declare rules. Each enters a function into the catalogue and returns its primitive.
 
     elementwise(np.hypot, lambda x, out: x / out, lambda y, out: y / out)
     linear(np.reshape, lambda ct, a: np.reshape(ct, a.shape), moves=True)
@@ -85,8 +84,7 @@ def custom(
     reach: Formula | None = None,
     **options: Any,
 ) -> Primitive:
-    """Any other function: `pull` for its operand (a dict by name for several, or `joint`, which returns a
-    tuple for all).
+    """Any other function: `pull` for its operand (by name, in a dict, for several); `joint` gives a tuple.
 
     Beside `joint`, `pull` may have formulas that serve where one operand alone is wanted, and keep less.
     Without `push`, forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with

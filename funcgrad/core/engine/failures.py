@@ -1,5 +1,4 @@
-"""Errors that hide what went wrong: those of NumPy and of other libraries that were given a tracer, or were
-told no by one.
+"""Errors that hide what went wrong: of NumPy or a library that was given a tracer, or refused by one.
 
 A trace asks `explained` about any error that leaves it.
 """

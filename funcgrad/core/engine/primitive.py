@@ -73,8 +73,7 @@ def spec(x: Any) -> Spec:
 
 
 class Call:
-    """A call split in two: `operands` (arrays that a trace may care for, flat) and `params` (the rest, by
-    name).
+    """A call split in two: `operands` (arrays that a trace may care for, flat) and `params` (by name).
 
     `layout` names the operands: `("x", None)` is one operand, `("arrays", 3)` a list of three.
     """

@@ -1,5 +1,4 @@
-"""Squares of roots, taken directly: abs(z) ** 2, np.sqrt(x) ** 2, np.hypot(x, y) ** 2, np.linalg.norm(x) **
-2, np.std(x) ** 2.
+"""Squares of roots, taken directly: abs(z) ** 2, np.sqrt(x) ** 2, np.linalg.norm(x) ** 2, np.std(x) ** 2.
 
 A root has a kink or an infinite slope at 0; its square is smooth. A chain through the root would give 0 * inf
 there. So a trace that is to record a square looks whether the operand is the output of a root. It then

@@ -37,8 +37,7 @@ _new = object.__new__
 
 
 class Node:
-    """One recorded call: its plan, what the plan saved, the nodes of its traced operands, and its output's
-    shape and dtype.
+    """One recorded call: plan, what it saved, the traced operands' nodes, the output's shape and dtype.
 
     `origin` is the node of its one traced operand, or a tuple of several: nodes are many, and a tuple for one
     costs memory. A leaf has no plan. `number` falls with time. `spec` is the very Spec of a parent where the

@@ -125,8 +125,7 @@ class Trace:
         return snapshot(x)
 
     def constant(self, value: Any) -> Any:
-        """`value` as a tracer with no derivative: still an array of this trace, so that it can be assigned
-        into.
+        """`value` as a tracer with no derivative: still an array of this trace, which can be assigned into.
 
         What can't hold a derivative (booleans, integers) stays as it is: masks and indices are concrete.
         """
@@ -176,8 +175,7 @@ _closed = cache(_Closed)  # one for each transform
 
 
 class Tracer(ArrayMethods):
-    """Stands for an array inside one trace. NumPy functions, operators and ndarray methods work on it
-    (methods.py).
+    """Stands for an array inside one trace. NumPy functions, operators and methods work on it (methods.py).
 
     `_trace` is the transform that it belongs to. `_node` is what that remembers of the value: the tape's node
     (reverse), the tangent (forward), nothing (batch); None means that the value has no derivative. `_alias`

@@ -1,5 +1,4 @@
-"""The fast lanes: what `bind -> apply -> record` would do, generated for the calls that hot code makes. Read
-it in this order:
+"""The fast lanes: what `bind -> apply -> record` would do, generated for hot calls. Read them in this order:
 
     reverse.py   ufuncs, and functions of one array, on a tracer of reverse mode; the entrance to the other two
     forward.py   the same on a tracer of forward mode

@@ -12,8 +12,7 @@ from funcgrad.core.engine.primitive import Call, Layout, Primitive
 
 
 def at_once(primitive: Primitive, count: int | None = None) -> Callable[..., Any]:
-    """What runs a call of operands alone, if they are plain arrays inside one vmap: it does what `bind` would
-    do in the end.
+    """What runs a call of plain arrays inside one vmap: it does what `bind` would do in the end.
 
     It gives None, if it is another case. `count` says how many operands there are, if not all are given.
     """

@@ -1,5 +1,4 @@
-"""The lanes of forward mode: run the operation, push the tangents by the rule's own formulas, fill the slots
-of a tracer.
+"""The lanes of forward mode: run the operation, push tangents by the rule's formulas, fill a tracer.
 
 A lane does what `bind -> ForwardTrace.apply -> paired` would do. It gives None if the case is not the plain
 one (another trace, a tangent with zeros by structure, a constant of another kind).

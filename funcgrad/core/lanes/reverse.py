@@ -1,5 +1,4 @@
-"""The lanes of reverse mode: for ufuncs of one or two operands without keywords, a small function generated
-from the rule.
+"""The lanes of reverse mode: for ufuncs of one or two operands, small functions generated from rules.
 
 The general lane (`bind`) takes any arguments and is the readable one. A lane does exactly what `bind ->
 ReverseTrace.apply -> record` would do, with nothing packed, looked up or bound again: it tests the operands'

@@ -20,8 +20,7 @@ from funcgrad.errors import BatchedControlFlowError, user_line
 
 
 class BatchIndex(NamedTuple):
-    """An index into the batch, and which axes NumPy puts elsewhere: the batch belongs first, the other axes
-    behind it.
+    """An index into the batch, and the axes that NumPy puts elsewhere: the batch belongs first.
 
     Axis source[i] of batch[index] belongs at destination[i]; `rank` is how many axes x[index] has for one
     example.
@@ -53,8 +52,7 @@ class BatchIndex(NamedTuple):
 def batch_index(
     items: Sequence[Any], batched: Sequence[bool], shape: Sequence[int], size: int, *, x_batched: bool
 ) -> BatchIndex | None:
-    """The index into the batch for x[items], where one example of x has this shape; None if it takes one by
-    one.
+    """The index into the batch for x[items], one example of x having this shape; None: one by one.
 
     `batched` says which of the items differ between the examples (their axis 0 is the batch).
     """

@@ -1,5 +1,4 @@
-"""New arrays inside a transform: nothing in them is traced yet, but a tracer may come to be written into
-them.
+"""New arrays inside a transform: nothing in them is traced yet, but a tracer may be written into them.
 
 A plain array can't hold a tracer, and NumPy asks nobody when one is assigned to its elements. So
 `funcgrad.numpy` makes new arrays *blank* while a transform runs: tracers of a trace beneath all others (level

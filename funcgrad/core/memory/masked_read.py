@@ -1,5 +1,4 @@
-"""y[mask] under vmap, where each example takes other elements: half of `y[mask] *= v` or of `y[mask] =
-x[mask]`.
+"""y[mask] under vmap, examples taking different elements: half of `y[mask] *= v` or `y[mask] = x[mask]`.
 
 Python reads y[mask], changes that, and writes it to y[mask]. Between the two stands a MaskedRead, which keeps
 the whole array: what is written in the end is a choice. By itself it is no array, since it has no shape:

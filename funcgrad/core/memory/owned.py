@@ -54,8 +54,7 @@ BLOCK = 1 << 16  # elements; fresh memory of this size is not given back, and as
 
 
 class Owned:
-    """The reference counts that the interpreter shows for a cotangent that the sweep alone holds: then it may
-    be overwritten.
+    """The reference counts of a cotangent that only the sweep holds: then it may be overwritten.
 
     `merging` is that seen in `merged`; `scaling`, that seen in `scaled` and `scaled_by`. They depend on the
     interpreter, so it is asked: a tiny graph is swept with growing limits until the buffer is reused. Where

@@ -1,5 +1,4 @@
-"""Families of views: which tracers look into the same array, and by which steps. What writes do to them is in
-mutation.py.
+"""Families of views: which tracers look into one array, by which steps. For writes see mutation.py.
 
 A root is an array of its own; a view remembers its root and the steps that lead to it from there. A write to
 the root makes its views stale: their class is switched to one whose `_value` and `_node` are looked up anew
@@ -73,8 +72,7 @@ def _is_same_index(mine: Any, index: Any) -> bool:
 
 
 class Alias:
-    """A tracer's place in a family of views. A root has `views` and no steps; a view has its root and the
-    steps to it.
+    """A tracer's place in a family of views. A root has `views`; a view has its root and steps to it.
 
     `written` says that the root was written into; `shared`, that this is the one alias of all written arrays
     without views. `read_only` arrays can't be written to: as in NumPy, or because their memory is that of a
@@ -162,8 +160,7 @@ def _before_and_after(base: Tracer, view: Any, step: ViewStep) -> tuple[Any, Any
 
 
 def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
-    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, which would not see
-    the write.
+    """Refuse what NumPy refuses to write to, and what shares memory with a plain array, blind to writes.
 
     A row that differs between examples can only be written `as_a_whole`: as y[i] = row.
     """

@@ -1,5 +1,4 @@
-"""The kernels of funcgrad.nn: functions that NumPy lacks, declared to the engine, each with a derivative of
-its own.
+"""The kernels of funcgrad.nn: functions that NumPy lacks, declared to the engine with their derivatives.
 
     basic.py           sigmoid, relu, softmax and an affine map
     erf.py, special.py erf, lgamma, digamma and their relatives

@@ -1,5 +1,4 @@
-"""Attention, declared to the engine: softmax(scale * q k^T + mask) v is one call, with a pull written by
-hand.
+"""Attention, declared to the engine: softmax(scale * q k^T + mask) v is one call, pulled by hand.
 
 The products read queries, keys and values where they lie (heads are views of what a projection gave), and
 write where the next layer wants them: nothing is copied. `attend_packed` does the same for the three parts of
@@ -39,8 +38,7 @@ def weights_of(q: Any, k: Any, mask: Any, scale: float, safe: bool) -> Any:
 
 
 def attend(q: Any, k: Any, v: Any, mask: Any = None, keep: Any = None, *, scale: float, safe: bool) -> Any:
-    """The means of values v (..., S, D) with the weights softmax(scale * q k^T + mask) (..., L, S); and the
-    weights.
+    """The means of values v (..., S, D), weighted by softmax(scale * q k^T + mask) (..., L, S); the weights.
 
     `keep` multiplies the weights afterwards (dropout).
     """

@@ -1,5 +1,4 @@
-"""erf, erfc and the normal distribution's cdf, to float64's precision; of float32 arrays to float32's, in a
-tenth of the time.
+"""erf, erfc and the normal cdf to float64's precision; of float32 to float32's, ten times faster.
 
 Rational functions on three ranges of |x|, with the coefficients of W. J. Cody, "Rational Chebyshev
 approximations for the error function", Mathematics of Computation 23 (1969); the relative error is below

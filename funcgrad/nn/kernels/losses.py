@@ -1,5 +1,4 @@
-"""Losses, declared to the engine: one node each, from the prediction to the reduced loss, with a pull of its
-own.
+"""Losses, declared to the engine: one node from prediction to reduced loss, with its own pull.
 
 A kernel adds up over the last `rank` axes (0: nothing is added up) and divides by `count`; further axes in
 front are batches.

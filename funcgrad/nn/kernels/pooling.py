@@ -95,8 +95,7 @@ class Position(NamedTuple):
 
 @lru_cache(64)
 def _positions(axes: tuple[Axis, ...], shape: Sizes, is_padded: bool) -> tuple[Any, list[Position]]:
-    """The places where windows begin, and all positions in windows; places are counted through axes of this
-    shape.
+    """The places where windows begin, and positions in windows; counted through axes of this shape.
 
     In a padded input (see `_padded`) the position is at the same element everywhere, and all windows have it.
     """

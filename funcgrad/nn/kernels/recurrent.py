@@ -1,5 +1,4 @@
-"""Recurrent layers, declared to the engine: all steps of a layer are one call, with a pull through time
-written by hand.
+"""Recurrent layers, declared to the engine: all steps are one call, pulled through time by hand.
 
 A layer gets its inputs already multiplied by the weights of the input (one product for all steps), as rows
 (total, gates*H): the rows of step 0, then those of step 1, and so on; `sizes` says how many sequences take

@@ -1,5 +1,4 @@
-"""Cosine and sine transforms: linear, and each other's transposes up to weights on the first or the last
-element.
+"""Cosine and sine transforms: linear, and each other's transposes up to weights at both ends.
 
 The matrices of types I and IV are symmetric, those of II and III transposes of each other, once the elements
 that occur once in the sum (where others occur twice) are weighted by sqrt(2) as `orthogonalize` does. The

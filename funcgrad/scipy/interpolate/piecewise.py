@@ -1,5 +1,4 @@
-"""Piecewise polynomials, and the interpolators that are made of them: SciPy's own code, with rules for what
-is compiled in it.
+"""Piecewise polynomials and the interpolators made of them: SciPy's code, with rules for compiled parts.
 
 The interval that a point lies in is piecewise constant; the polynomial there is differentiated in the point,
 the coefficients and the breakpoints.

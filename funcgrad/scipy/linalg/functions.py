@@ -1,5 +1,4 @@
-"""Functions of matrices: exponential, logarithm, roots, powers, trigonometric functions; Sylvester's equation
-and its kin.
+"""Functions of matrices: exponential, logarithm, roots, powers, trigonometric; Sylvester's equation.
 
 For an analytic function, f([[a, e], [0, a]]) has the derivative of f along e in its upper right block
 (Higham, "Functions of Matrices", 2008, theorem 3.6): so every order follows from f. The transposed derivative

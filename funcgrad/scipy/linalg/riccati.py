@@ -1,5 +1,4 @@
-"""Riccati's equations, by the implicit function theorem: the derivative of the residual is Lyapunov's
-(Stein's) operator.
+"""Riccati's equations, implicitly: the residual's derivative is Lyapunov's (Stein's) operator.
 
 Kao and Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations",
 arXiv:2011.11430.

@@ -1,5 +1,4 @@
-"""Systems of equations. A factorisation is made once, and solves forwards and backwards; no inverse is
-formed.
+"""Systems of equations. One factorisation solves forwards and backwards; no inverse is formed.
 
 With x = inv(a) b: dx = inv(a) (db - da x), so ct_b = inv(a).T ct and ct_a = -ct_b x.T (Giles, "An extended
 collection of matrix derivative results", 2008, section 2.2). `_factors` is a constant: all that its result

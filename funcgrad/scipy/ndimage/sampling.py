@@ -1,5 +1,4 @@
-"""Images at other points: map_coordinates, zoom, rotate, shift, affine transforms, by splines of the orders 0
-to 5.
+"""Images at other points: map_coordinates, zoom, rotate, shift, affine, by splines of orders 0 to 5.
 
 SciPy's own code runs down to its compiled loops. For these stand two primitives, which are each other's
 transposes: `SAMPLE` reads a spline (or a derivative of it) at points, `SPREAD` adds values to its

@@ -1,5 +1,4 @@
-"""Where the entries of a sparse matrix are, and products with it: the work is that of SciPy's, nothing is
-made dense.
+"""Where a sparse matrix has entries, and products with it: SciPy's work, nothing is made dense.
 
 product(data, x, s)      the matrix with these entries times x; linear in both
 sampled(u, v, s)         the entries of u v.T at these places: what the cotangent of a product gives to the data

@@ -1,5 +1,4 @@
-"""A sparse matrix whose entries are a tracer. The pattern is constant; what is done with the matrix is done
-with its entries.
+"""A sparse matrix whose entries are a tracer: the pattern is constant, the work goes to the entries.
 
 It behaves as SciPy's does: products with arrays and with sparse matrices, sums, slices, other formats.
 Entries are kept by place (rows, columns, data); `format` is only remembered.

@@ -1,5 +1,4 @@
-"""scipy.special, with the derivatives of its functions: importing this declares them. Ufuncs reach tracers as
-they are.
+"""scipy.special with derivatives: importing this declares them. Its ufuncs take tracers as they are.
 
 Nobody has to: when a tracer meets a function of scipy.special for the first time, it is imported by itself.
 

@@ -1,5 +1,4 @@
-"""Bessel functions and their kin: each derivative is a combination of neighbouring orders (DLMF 10.6, 10.29,
-11.4).
+"""Bessel functions and kin: derivatives combine neighbouring orders (DLMF 10.6, 10.29, 11.4).
 
 Near 0 the neighbours differ by many orders of magnitude, and cancel or underflow: there the power series is
 differentiated term by term. The scaled functions lose the exponential in which they would grow, and what is

@@ -15,8 +15,7 @@ import numpy as np
 
 
 def by_contour(function: Callable[[Any], Any], x: Any, radius: Any, n: int, points: int = 40) -> Any:
-    """The n-th derivative at x of an analytic function, from its values at `points` places of the circle
-    around x.
+    """The n-th derivative at x of an analytic function, from its values at `points` places around x.
 
     The trapezoidal rule errs by the Taylor coefficient of order n + points, which for a function whose
     derivatives grow like those of 1/x, and a radius of |x|/3, is 3**-points of the result.

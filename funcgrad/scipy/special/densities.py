@@ -30,8 +30,7 @@ def _stirling_rest(a: Any) -> Any:
 
 
 def _deviance(a: Any, x: Any) -> Any:
-    """a log(a/x) + x - a = a (u - log(1 + u)) with u = (x - a)/a, by the series of the logarithm where u is
-    small.
+    """a log(a/x) + x - a = a (u - log(1 + u)), u = (x - a)/a, by the logarithm's series where u is small.
 
     Near x = 0, where u rounds to -1, the logarithm is that of x/a.
     """
@@ -88,8 +87,7 @@ chi2_central_density = own(
 
 # ---- beta ------------------------------------------------------------------------------------------------------------
 def _beta_density(a: Any, b: Any, x: Any, y: Any, i: int, j: int) -> Any:
-    """(a-1)...(a-i) (b-1)...(b-j) x**(a-1-i) y**(b-1-j) / beta(a, b), for y = 1 - x, which is given for the
-    sake of its digits.
+    """(a-1)...(a-i) (b-1)...(b-j) x**(a-1-i) y**(b-1-j) / beta(a, b); y = 1 - x is given for its digits.
 
     A factor of 0 makes it 0, also at the ends.
     """

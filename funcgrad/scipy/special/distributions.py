@@ -1,5 +1,4 @@
-"""Distribution functions and the incomplete gamma and beta functions: their slope is a density, that of their
-inverses 1/density.
+"""Distribution functions, incomplete gamma and beta: slopes are densities, of inverses 1/density.
 
 A derivative in a shape parameter (the degrees of freedom, the a and b of the incomplete functions) is that of
 an integral (shapes.py).

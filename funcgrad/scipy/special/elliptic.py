@@ -1,5 +1,4 @@
-"""Elliptic integrals and functions, by way of Carlson's symmetric integrals (DLMF 19.16, 19.25), in which
-nothing cancels.
+"""Elliptic integrals and functions by Carlson's symmetric ones (DLMF 19.16, 19.25): nothing cancels.
 
 All derivatives belong to one family of integrals over 0 < t < inf,
 

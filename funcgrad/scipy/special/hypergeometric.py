@@ -1,5 +1,4 @@
-"""Hypergeometric functions, whose derivative raises the parameters (DLMF 13.3, 15.5), and the orthogonal
-polynomials among them.
+"""Hypergeometric functions, whose derivative raises parameters (DLMF 13.3, 15.5); orthogonal polynomials.
 
 The parameters of the functions, and the degrees of the polynomials, have no known derivatives.
 """

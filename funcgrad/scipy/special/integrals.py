@@ -52,8 +52,7 @@ def _fresnel_slopes(x: Any) -> tuple[Any, ...]:
 
 
 def _modified_fresnel(turn: complex) -> Any:
-    """The slopes of F(x), the integral of exp(s t*t) from x to infinity, and of K(x) = exp(-s (x*x + pi/4))
-    F(x) / sqrt(pi).
+    """The slopes of F(x), an integral of exp(s t*t) from x on, and exp(-s (x*x + pi/4)) F(x) / sqrt(pi).
 
     `turn` is s, i or -i.
     """
@@ -70,8 +69,7 @@ vector_valued("modfresnelm", _modified_fresnel(-1j))
 
 # ---- integrals of Bessel, Struve and Airy functions ------------------------------------------------------------------
 def _bessel_gap(x: Any, n: int, sign: int) -> Any:
-    """The n-th derivative of (1 - J0(x)) / x (sign -1) or (I0(x) - 1) / x (sign 1): near 0 by the power
-    series.
+    """The n-th derivative of (1 - J0(x)) / x (sign -1) or (I0(x) - 1) / x (1): near 0 by power series.
 
     By parts, x f[n] = s C[n] - n f[n-1], with the derivatives C of the Bessel function and the sign s.
     """
@@ -122,8 +120,7 @@ elementwise(
 
 # ---- Spence, Lambert, Wright -----------------------------------------------------------------------------------------
 def _spence_derivative(x: Any, n: int) -> Any:
-    """The n-th derivative of log(x) / (1 - x), the slope of Spence's function: by parts, or about 1 with u =
-    x - 1.
+    """The n-th derivative of log(x) / (1 - x), Spence's slope: by parts, or about 1 with u = x - 1.
 
     (1 - x) f[n] = log[n](x) + n f[n-1]
     """

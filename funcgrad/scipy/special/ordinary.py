@@ -1,5 +1,4 @@
-"""Functions of scipy.special that are no ufuncs: sums of exponentials, factorials, spherical Bessel
-functions, Legendre's.
+"""scipy.special without ufuncs: sums of exponentials, factorials, spherical Bessel, Legendre.
 
 Spherical Bessel functions have (2n + 1) j_n' = n j_{n-1} - (n + 1) j_{n+1}, the same for y, with other signs
 for i and k (DLMF 10.51), without a quotient that cancels near 0. Legendre functions are powers of the sine

@@ -1,5 +1,4 @@
-"""Derivatives in shape parameters: of the incomplete gamma and beta functions, and of the confluent
-functions.
+"""Derivatives in shape parameters: incomplete gamma and beta functions, confluent functions.
 
 Each is the derivative of a representation that is smooth in the parameter: an integral over (0, 1) of a
 positive function, by the double exponential rule (Takahasi and Mori, 1974), or a series of which each term

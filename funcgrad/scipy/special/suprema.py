@@ -1,5 +1,4 @@
-"""Kolmogorov's distribution. Its survival function is the sum of one series for large x and another for small
-x:
+"""Kolmogorov's distribution. Its survival function has one series for large x and one for small x:
 
 2 times the sum of (-1)**(k-1) exp(-2 k*k x*x) over k = 1, 2, ..., and 1 - sqrt(2 pi)/x times that of
 exp(-(2k-1)**2 pi*pi / (8 x*x)).

@@ -1,5 +1,4 @@
-"""Solutions of wave equations that SciPy returns together with their slope (y, y'): the equation says what
-y'' is.
+"""Solutions of wave equations, which SciPy returns with slopes (y, y'): the equation gives y''.
 
 Only the coordinate has a known derivative; orders, parameters and characteristic values have none.
 """

@@ -1,5 +1,4 @@
-"""Continuous distributions on tracers: the methods of SciPy's objects, in x, loc, scale and the shape
-parameters.
+"""Continuous distributions on tracers: SciPy's methods, in x, loc, scale and the shape parameters.
 
 On plain arguments a method is SciPy's. Otherwise the formula is SciPy's own, rerun, where there is one in
 Python. What it lacks follows from the density f: the slope of a distribution function F is f, that of its

@@ -1,5 +1,4 @@
-"""Formulas of our own: where SciPy's is compiled, or has a limit of its own at a point, which would lose a
-derivative.
+"""Formulas of our own: where SciPy's is compiled, or has a limit at a point that loses a derivative.
 
 Sources: N. L. Johnson, S. Kotz and N. Balakrishnan, "Continuous Univariate Distributions", 2nd edition,
 volume 2, chapters 29 to 31 (noncentral distributions as mixtures); A. Fog, "Calculation methods for

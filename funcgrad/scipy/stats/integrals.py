@@ -1,5 +1,4 @@
-"""Integrals of a density, and of its derivatives in the shape parameters: what a distribution function's
-derivatives are made of.
+"""Integrals of a density and its derivatives in shapes: what cdf derivatives are made of.
 
 d/dtheta of F(x; theta) is the integral of d/dtheta of the density. It is computed by the double exponential
 formula (H. Takahasi and M. Mori, "Double exponential formulas for numerical integration", Publications of the

@@ -1,6 +1,5 @@
 # ruff: noqa
-"""A program of somebody's, written for plain NumPy and math: what `adapt` has to follow. Its tests are in
-test_adapt.py.
+"""A program of somebody's, for plain NumPy and math: what `adapt` must follow. Tests: test_adapt.py.
 
 Each public function is of one number, and has a derivative at 0.7.
 """

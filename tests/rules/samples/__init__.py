@@ -1,5 +1,4 @@
-"""Samples: calls of NumPy functions that test_sweep.py puts through every check. One file for each chapter of
-rules.
+"""Samples: calls of NumPy functions that test_sweep.py checks in every way. One file per chapter.
 
 A chapter's file ends in `SAMPLES = [...]`, and most entries are one line, written as the call itself:
 

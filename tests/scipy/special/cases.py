@@ -1,5 +1,4 @@
-"""Calls of the ufuncs of scipy.special: the function, in mpmath too where it has it, and points to
-differentiate it at.
+"""Calls of scipy.special's ufuncs: the function, in mpmath too where possible, and its points.
 
 A point holds all operands. `wrt` are the positions of those with a derivative; `part` chooses one of several
 results. Among the points are tails, tiny and huge operands and removable singularities.

@@ -27,8 +27,7 @@ class ConstGraphNode(Node):
 
 
 def const_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """`fun` of further arguments, run once: later calls replay what it did on them, whatever it depends on
-    otherwise.
+    """`fun` of further arguments, run once: later calls replay what it did, whatever else it depends on.
 
     >>> from funcgrad.compat.autograd import numpy as np
     >>> f = const_graph(lambda x: np.sin(x) ** 2)

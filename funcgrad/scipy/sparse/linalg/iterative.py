@@ -1,5 +1,4 @@
-"""Iterative solvers: a x = b, differentiated as an equation. The systems of the derivative are solved by the
-same method.
+"""Iterative solvers: a x = b as an equation, whose derivatives' systems use the same method.
 
 Kept are the solution and what the matrix is made of, not the iteration. `a` may be an array, a sparse matrix,
 or a LinearOperator whose functions close over tracers; where the transposed operator is not given, the

@@ -1,5 +1,4 @@
-"""Distances. One function for each metric, of vectors along the last axis, serves its own name, `cdist` and
-`pdist`.
+"""Distances. One function per metric, along the last axis, serves its own name, `cdist` and `pdist`.
 
 At distance 0 a metric that has a kink there has the slope 0, as a norm has: no NaN reaches the other
 distances.

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from funcgrad.compiler import composing
 from funcgrad.compiler.compiling import Jit, static_names
 from funcgrad.errors import ArgumentError
+
+__all__ = ["Jit", "composing", "jit"]
 
 ENGINES = ("numpy", "xla")
 

@@ -35,11 +35,14 @@ class Jit(Transformed):
     """See `jit`."""
 
     transform = "jit"
+    # what a call with tracers gives: composing.py, which is built on this class, puts it here
+    beneath: Callable[..., Any]
 
     def __init__(self, fun: Callable[..., Any], static: frozenset[Any], engine: str) -> None:
         super().__init__(fun)
         self.static, self.engine = static, engine
         self.compiled: dict[Any, Compiled] = {}
+        self.families: dict[Any, Any] = {}  # what is made of it for transforms around it (composing.py)
         self.latest: Any = None  # (a quick test of arguments, what is known for those)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -50,19 +53,30 @@ class Jit(Transformed):
             except FuncgradError:
                 raise
             except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
-                return self.fun(*args)
+                return latest[1].run_eagerly(arguments(args, kwargs))
             if out is not None:
                 return out[0]
-        given = arguments(args, kwargs, self.static)
+        given = None if any(isinstance(x, Tracer) for x in args) else arguments(args, kwargs, self.static)
         if given is None:  # tracers of a transform around this one
-            return self.fun(*args, **kwargs)
+            return self.beneath(args, kwargs)
         compiled = self.compiled.get(given.key)
         if compiled is None:
-            compiled = self.compiled.setdefault(given.key, Compiled(self.fun, self.engine))
+            compiled = self.compiled.setdefault(given.key, self.new())
         if compiled.program is not None and given.flows is None:
             test = quick_test(args)
             self.latest = None if test is None else (test, compiled)
         return compiled(given)
+
+    def new(self) -> Compiled:
+        """What is known of a new signature: nothing."""
+        return Compiled(self.fun, self.engine)
+
+    def outermost(self, transform: Any, options: dict[str, Any]) -> Any:
+        """transform(self, **options), compiled as a whole; the same each time."""
+        key = (transform, *(repr(x) for x in options.items()))
+        if key not in self.families:
+            self.families[key] = Jit(transform(self.fun, **options), self.static, self.engine)
+        return self.families[key]
 
     # ---- looking in --------------------------------------------------------------------------------------------------
     def source(self, *args: Any, **kwargs: Any) -> str:
@@ -97,7 +111,7 @@ class Jit(Transformed):
             raise ArgumentError(
                 "jit: source and lower take arrays and numbers, not tracers. Call them outside of other transforms."
             )
-        compiled = self.compiled.setdefault(given.key, Compiled(self.fun, self.engine))
+        compiled = self.compiled.setdefault(given.key, self.new())
         for _ in range(2):
             if compiled.program is None or compiled.run(given.values) is None:
                 compiled.record(given)
@@ -112,14 +126,15 @@ class Jit(Transformed):
         if isinstance(made, str):
             return made
         rebuild, (cls, attributes) = made
-        return rebuild, (cls, {**attributes, "compiled": {}, "latest": None})
+        return rebuild, (cls, {**attributes, "compiled": {}, "families": {}, "latest": None})
 
 
 class Compiled:
     """All that is known of one function for one signature."""
 
-    def __init__(self, fun: Callable[..., Any], engine: str) -> None:
+    def __init__(self, fun: Callable[..., Any], engine: str, *, strict: bool = False) -> None:
         self.fun, self.engine = fun, engine
+        self.strict = strict  # ClosedOver instead of an eager run
         self.name = name_of(fun)
         self.lock = threading.RLock()
         self.paths: Paths | None = None
@@ -148,6 +163,8 @@ class Compiled:
 
     def run_eagerly(self, given: Arguments) -> Any:
         """The function itself."""
+        if self.strict:
+            raise ClosedOver
         args, kwargs = given.rebuilt(given.values)
         return self.fun(*args, **kwargs)
 
@@ -170,7 +187,7 @@ class Compiled:
             except ClosedOver:
                 return self.run_eagerly(given)
             leaves, structure = tree.flatten(out)
-            returned = Returned([_returned(trace, x) for x in leaves], structure)
+            returned = Returned([returned_leaf(trace, x) for x in leaves], structure)
         if trace.has_raised:  # and the function has caught it: this way can't be written down
             return tree.unflatten(structure, [_handed_out(x) for x in leaves])
         recording = Recording(trace.tape, trace.outcomes, returned)
@@ -270,7 +287,7 @@ def _is_close(x: Any, y: Any) -> bool:
     return bool((near | (x == y) | (np.isnan(x) & np.isnan(y))).all())
 
 
-def _returned(trace: JitTrace, x: Any) -> Any:
+def returned_leaf(trace: JitTrace, x: Any) -> Any:
     """What stands for a leaf that the function returned."""
     if isinstance(x, (Tracer, np.ndarray)):
         return trace.operand(x)[0]

@@ -138,6 +138,7 @@ class JitTrace(Trace):
         "outcomes",
         "tape",
         "usual",
+        "values",
     )
     transform = "jit"
     tracer_type = JitTracer
@@ -152,6 +153,7 @@ class JitTrace(Trace):
         self.inputs: list[tuple[Ref, Spec]] = []
         self.constants: dict[int, Constant] = {}
         self.usual: Any = np.geterr()
+        self.values: dict[Ref, Any] | None = None  # of all that is computed, for who wants to know
         # did something raise an error? If the function caught it, that has decided its way
         self.has_raised = False
 
@@ -287,6 +289,8 @@ class JitTrace(Trace):
             step.outs.append(ref)
             step.specs.append(spec)
             tracers.append(self.wrap(value, ref))
+            if self.values is not None:
+                self.values[ref] = value
         if not is_static(step):
             step.varies = True
             for tracer in tracers:

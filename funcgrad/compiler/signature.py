@@ -35,6 +35,12 @@ class Arguments:
         assert self.structure is not None
         return tree.unflatten(self.structure, leaves)
 
+    def without_values(self) -> Arguments:
+        """The same, holding only what is static."""
+        flows = range(len(self.leaves)) if self.flows is None else self.flows
+        leaves = [None if i in flows else x for i, x in enumerate(self.leaves)]
+        return Arguments(leaves, self.flows, self.key, self.structure)
+
     @property
     def values(self) -> list[Any]:
         """What flows."""
@@ -57,13 +63,18 @@ def key_of(x: Any) -> Any:
     return None
 
 
-def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any = ()) -> Arguments | None:
-    """The arguments of a call; None if tracers are among them. `static` names those taken as they are."""
+def arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any], static: Any = (), *, traced: bool = False
+) -> Arguments | None:
+    """The arguments of a call; None, if there are tracers among them, which do not flow unless `traced`.
+
+    `static` names those that are taken as they are.
+    """
     if not kwargs and not static:
-        keys = tuple(map(key_of, args))
+        keys = tuple([Tracer if traced and isinstance(x, Tracer) else key_of(x) for x in args])
         if None not in keys:
             return Arguments(list(args), None, keys, None)
-    return _general(args, kwargs, static)
+    return _general(args, kwargs, static, traced)
 
 
 class _Static:
@@ -75,7 +86,7 @@ class _Static:
         self.value = value
 
 
-def _general(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any) -> Arguments | None:
+def _general(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any, traced: bool) -> Arguments | None:
     held_args = tuple(_Static(a) if i in static else a for i, a in enumerate(args))
     held_kwargs = {k: _Static(v) if k in static else v for k, v in kwargs.items()}
     leaves, structure = tree.flatten((held_args, held_kwargs))
@@ -85,9 +96,9 @@ def _general(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any) -> Argu
             leaves[i] = x = x.value
             keys.append(("static", type(x), _hashable(x, "a static argument")))
             continue
-        if isinstance(x, Tracer):
+        if isinstance(x, Tracer) and not traced:
             return None
-        key = key_of(x)
+        key = Tracer if isinstance(x, Tracer) else key_of(x)
         if key is None:
             keys.append(("static", type(x), _hashable(x, "an argument")))
         else:

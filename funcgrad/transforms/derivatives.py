@@ -34,7 +34,7 @@ from funcgrad.transforms.leaves import (
     trace_arguments,
 )
 from funcgrad.transforms.recording import output_value, record
-from funcgrad.transforms.wrapping import Differentiated, Transformed, check_function, name_of
+from funcgrad.transforms.wrapping import Differentiated, check_function, decorating, name_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -147,11 +147,6 @@ class Grad(ValueAndGrad):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         value, result = self._value_and_gradient(args, kwargs)
         return (result, value[1]) if self.has_aux else result
-
-
-def decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> Any:
-    """`cls(fun)`, or, without a function, the decorator that makes it."""
-    return (lambda f: cls(f, **options)) if fun is None else cls(fun, **options)
 
 
 @overload

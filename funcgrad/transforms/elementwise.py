@@ -10,10 +10,9 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import OutputError
-from funcgrad.transforms.derivatives import decorating
 from funcgrad.transforms.leaves import argument_leaves
 from funcgrad.transforms.recording import record
-from funcgrad.transforms.wrapping import Differentiated, name_of, of_chosen
+from funcgrad.transforms.wrapping import Differentiated, decorating, name_of, of_chosen
 
 if TYPE_CHECKING:
     from funcgrad.transforms.signatures import Decorator, P, X

@@ -19,7 +19,7 @@ from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
 from funcgrad.transforms.progress import Collected, checked_chunk_size, chunks, identity_rows, shown
 from funcgrad.transforms.recording import Pullback, output_value, record
-from funcgrad.transforms.wrapping import Differentiated, check_function, name_of, of_chosen
+from funcgrad.transforms.wrapping import Differentiated, check_function, decorating, name_of, of_chosen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -314,7 +314,7 @@ def jacrev(
         "chunk_size": chunk_size,
         "progress": progress,
     }
-    return (lambda f: JacRev(f, **options)) if fun is None else JacRev(fun, **options)
+    return decorating(JacRev, fun, options)
 
 
 @overload
@@ -352,7 +352,7 @@ def jacfwd(
         "chunk_size": chunk_size,
         "progress": progress,
     }
-    return (lambda f: JacFwd(f, **options)) if fun is None else JacFwd(fun, **options)
+    return decorating(JacFwd, fun, options)
 
 
 jacobian = jacrev
@@ -411,7 +411,7 @@ def hessian(
         "chunk_size": chunk_size,
         "progress": progress,
     }
-    return (lambda f: Hessian(f, **options)) if fun is None else Hessian(fun, **options)
+    return decorating(Hessian, fun, options)
 
 
 @overload

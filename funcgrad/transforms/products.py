@@ -14,7 +14,7 @@ from funcgrad.transforms.matrices import slope_of
 from funcgrad.transforms.progress import Collected, checked_chunk_size, chunks, identity_rows, shown
 from funcgrad.transforms.recording import record
 from funcgrad.transforms.vectorize import vmap
-from funcgrad.transforms.wrapping import Differentiated, check_function, name_of, of_chosen
+from funcgrad.transforms.wrapping import Differentiated, check_function, decorating, name_of, of_chosen
 
 if TYPE_CHECKING:
     from funcgrad.transforms.signatures import Decorator, P, X
@@ -159,4 +159,4 @@ def hessian_diagonal(
     array([ 8., 14.])
     """
     options = {"argnums": argnums, "argnames": argnames, "chunk_size": chunk_size, "progress": progress}
-    return (lambda f: HessianDiagonal(f, **options)) if fun is None else HessianDiagonal(fun, **options)
+    return decorating(HessianDiagonal, fun, options)

@@ -19,7 +19,7 @@ from funcgrad.core.memory.layout import together
 from funcgrad.errors import ArgumentError, EscapedTracerError, LoopWarning, OutputError, TracerError
 from funcgrad.transforms.hidden import revealed
 from funcgrad.transforms.leaves import lower_leaf, returned
-from funcgrad.transforms.wrapping import Transformed, name_of
+from funcgrad.transforms.wrapping import Transformed, decorating, name_of
 
 OnBranch = Literal["raise", "loop"]
 
@@ -327,4 +327,4 @@ def vmap(
     array([1., 1., 1.])
     """
     options = {"in_axes": in_axes, "out_axes": out_axes, "axis_size": axis_size, "on_branch": on_branch}
-    return (lambda f: Vmap(f, **options)) if fun is None else Vmap(fun, **options)
+    return decorating(Vmap, fun, options)

@@ -128,6 +128,16 @@ def _found_by_name(module: str, name: str) -> Any:
         return None
 
 
+def decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> Any:
+    """`cls(fun)`; without a function, the decorator. Of a compiled function, the whole is compiled."""
+    if fun is None:
+        return lambda f: decorating(cls, f, options)
+    compiled = getattr(type(fun), "outermost", None)
+    if compiled is None or options.get("progress"):  # which a program would not show
+        return cls(fun, **options)
+    return compiled(fun, cls, options)
+
+
 def _rebuild(cls: type, attributes: dict[str, Any]) -> Any:
     made = object.__new__(cls)
     made.__dict__.update(attributes, __wrapped__=attributes["fun"])

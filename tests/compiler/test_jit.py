@@ -312,45 +312,6 @@ def test_names_and_pickles() -> None:
     assert_same(pickle.loads(pickle.dumps(compiled))(A(3)), A(3) * 2)
 
 
-# ---- composition -----------------------------------------------------------------------------------------------------
-def inner(x: Any) -> Any:
-    return np.sum(np.sin(x) * x) if x[0] < 10 else x[1]
-
-
-COMPOSED = {
-    "grad": lambda f: fg.grad(f),
-    "jvp": lambda f: lambda x: fg.jvp(f, (x,), (x,)),
-    "vmap": lambda f: (
-        lambda x: fg.vmap(lambda a: f(a * x) if f is not inner else np.sum(np.sin(a * x) * a * x))(A(2, 3))
-    ),
-    "hessian": lambda f: fg.hessian(f),
-    "jit of grad": lambda f: jit(fg.grad(f)),
-    "checkpoint": lambda f: fg.grad(fg.checkpoint(f)),
-}
-
-
-@pytest.mark.parametrize("name", [name for name in COMPOSED if name != "vmap"])
-def test_transforms_of_compiled_functions(name: str) -> None:
-    transform = COMPOSED[name]
-    plain, compiled = transform(inner), transform(jit(inner))
-    for k in range(4):
-        assert_same(compiled(A(3, seed=k)), plain(A(3, seed=k)))
-
-
-def test_vmap_of_a_compiled_function() -> None:
-    fun = lambda x: np.sum(np.sin(x) * x)
-    compiled = jit(fun)
-    for k in range(4):
-        assert_same(fg.vmap(compiled)(A(4, 3, seed=k)), fg.vmap(fun)(A(4, 3, seed=k)))
-
-
-def test_a_tracer_that_is_closed_over() -> None:
-    def outer(x: Any) -> Any:
-        return np.sum(jit(lambda y: x * y)(np.ones(3)) ** 2)
-
-    assert_same(fg.grad(outer)(A(3)), 2 * A(3))
-
-
 # ---- results, threads, memory ----------------------------------------------------------------------------------------
 def test_results_are_the_callers_own() -> None:
     compiled = jit(lambda x: (np.tanh(x) * 2, x))

@@ -72,6 +72,14 @@ def scaled(self: Rewriter, factor: float, x: Any) -> Any:
     return Scaled(factor, x) if 1 / limit < abs(factor) < limit else None
 
 
+def scaled_spread(self: Rewriter, factor: float, x: Spread) -> Spread | None:
+    """`factor` times a value that is repeated: that of the smaller one."""
+    if type(x.base) is not Ref or not factor or not is_real(self.specs[x.base]):
+        return None
+    made = scaled(self, factor, x.base) if self.specs[x.base].dtype == x.spec.dtype else None
+    return None if made is None else Spread(self.settled(made), x.spec)
+
+
 def taken_apart(x: Any) -> tuple[float, Any]:
     """(factor, base) of an operand."""
     return (x.factor, x.base) if type(x) is Scaled else (1.0, x)
@@ -117,6 +125,8 @@ def _multiply(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     for value, other in ((number(x), y), (number(y), x)):
         if value is not None and self.spec_of(other).is_like(spec) and type(other) in (Ref, Scaled):
             return scaled(self, value, other) if value else None
+        if value is not None and type(other) is Spread and self.spec_of(other).is_like(spec):
+            return scaled_spread(self, value, other)
     (s, a), (t, b) = taken_apart(x), taken_apart(y)
     if (
         s * t != 1
@@ -134,6 +144,8 @@ def _multiply(self: Rewriter, step: Step, operands: list[Any]) -> Any:
 @rule(np.negative)
 def _negative(self: Rewriter, step: Step, operands: list[Any]) -> Any:
     (x,) = operands
+    if type(x) is Spread and is_real(step.specs[0]):
+        return scaled_spread(self, -1.0, x)
     return scaled(self, -1.0, x) if is_real(step.specs[0]) and type(x) in (Ref, Scaled) else None
 
 

@@ -54,7 +54,8 @@ class Flat:
             x[places] = values if not values.ndim else CATALOGUE[np.resize](values, shape)
 
     def _places(self, index: Any) -> tuple[Any, ...]:
-        positions = np.arange(self.x.size)[index]
+        # Asked of NumPy's own x.flat, which reads some indices otherwise than x[index] does, and not in each version alike.
+        positions = np.arange(self.x.size).flat[index]
         if not self.x.shape:
             return (np.newaxis,) if positions.shape else ()
         return np.unravel_index(positions, self.x.shape)

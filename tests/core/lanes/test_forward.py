@@ -86,6 +86,9 @@ def test_two_operands(ufunc: Any) -> None:
                 continue
             if ufunc is np.matmul and (np.ndim(x) == 0 or np.shape(y) != (3,)):
                 continue
+            # NumPy 2.0 squares a float32 array with ** as such, whatever the exponent's dtype: not so np.power.
+            if ufunc is np.power and (x**y).dtype != np.power(x, y).dtype:
+                continue
             z = np.asarray(y) + 0.5
             assert_same_in_both_lanes(ufunc, lambda trace: [trace.wrap(x, t), y])
             assert_same_in_both_lanes(ufunc, lambda trace: [y, trace.wrap(x, t)])

@@ -270,6 +270,51 @@ def test_what_would_go_to_another_row_in_each_example_is_refused(f: Any) -> None
 
 # ---- x.flat ----------------------------------------------------------------------------------------------------------
 
+MASK = np.array([True, False, True])
+OF_FLAT = {
+    "list of booleans": MASK.tolist(),  # not a mask: NumPy 2.0 reads 0 and 1 there, later versions refuse it
+    "short list of booleans": [True, False],
+    "long list of booleans": [True] * 5,
+    "mask": MASK,
+    "mask in a tuple": (MASK,),
+    "booleans in a tuple": (MASK.tolist(),),
+    "boolean": True,
+    "False": False,
+    "boolean of NumPy": np.True_,
+    "floats": [0.0, 1.0],
+    "positions": [-1, 0],
+    "table": np.array([[0, 1], [1, 2]]),
+    "none": [],
+    "slice": slice(2, None, -1),
+    "ellipsis": ...,
+    "newaxis": None,
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*(0-dimensional boolean|non-array indices).*:DeprecationWarning")
+@pytest.mark.parametrize("name", OF_FLAT)
+def test_flat_reads_each_index_as_numpy_does(name: str) -> None:
+    index, x = OF_FLAT[name], np.array([0.7, 1.3, 0.4])
+
+    def read(x: Any) -> Any:
+        return (x * x).flat[index]
+
+    def written(x: Any) -> Any:
+        y = x * x
+        y.flat[index] = x[0]
+        return y
+
+    for program in (read, written):
+        try:
+            expected = program(x)
+        except (IndexError, ValueError) as error:
+            if index is not ...:  # which NumPy reads, but does not write
+                with pytest.raises(type(error)):
+                    vjp(program, x)
+            continue
+        np.testing.assert_array_equal(vjp(program, x)[0], expected)
+        check_grads(program, (x,), order=1)
+
 
 @pytest.mark.parametrize("name", ["T", "backwards", "part"])
 def test_flat_does_not_read_what_it_has_just_written(name: str) -> None:

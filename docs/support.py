@@ -13,9 +13,10 @@ import scipy.special
 
 from funcgrad.core.arrays.methods import METHODS, ArrayMethods
 from funcgrad.core.arrays.ufunc import Ufunc
-from funcgrad.core.engine.catalogue import CATALOGUE, Constructor, Function, Unsupported, load_late
+from funcgrad.core.engine.catalogue import CATALOGUE, Constructor, Function, Unsupported
 from funcgrad.core.engine.kinds import Elementwise
 from funcgrad.core.engine.primitive import Primitive
+from funcgrad.core.libraries import load_late
 
 PAGE = Path(__file__).parent / "support.md"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
-from funcgrad.core.engine.catalogue import late
+from funcgrad.core.libraries import late
 from funcgrad.rules.at import at
 from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
 from funcgrad.transforms.elementwise import elementwise_grad, stop_gradient

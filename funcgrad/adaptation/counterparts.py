@@ -51,7 +51,7 @@ def _asked(loaded: tuple[str, ...]) -> dict[int, tuple[Any, str, str]]:
         if module_for(module) is None:
             continue
         space = import_module(module)
-        for name in dir(space):
+        for name in getattr(space, "__all__", dir(space)):  # not what it takes from other modules
             value = getattr(space, name)
             if not name.startswith("_") and not isinstance(value, (bool, int, float, str, ModuleType)):
                 found.setdefault(id(value), (value, module, name))

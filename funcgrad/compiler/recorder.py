@@ -17,7 +17,6 @@ from funcgrad.compiler.constants import Constant, same_numbers
 from funcgrad.compiler.guards import ANSWERS
 from funcgrad.compiler.steps import HERE, Guard, Hole, Spec, Step, filled
 from funcgrad.compiler.vocabulary import written, written_flat
-from funcgrad.core.arrays.conversions import escaped
 from funcgrad.core.arrays.ufunc import Ufunc
 from funcgrad.core.engine.catalogue import Composite, Unsupported, known
 from funcgrad.core.engine.declare import Query
@@ -28,6 +27,7 @@ from funcgrad.core.memory.indexing import AddAt, GetItem
 from funcgrad.core.memory.mutation import overwrite
 from funcgrad.core.memory.places import Place
 from funcgrad.core.memory.views import IndexStep, ViewStep
+from funcgrad.core.messages.conversions import escaped
 from funcgrad.errors import UnsupportedFunctionError, user_frame, user_line
 from funcgrad.transforms.programs import Ref
 

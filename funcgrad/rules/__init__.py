@@ -4,7 +4,7 @@ What nearly every program needs is imported here; the chapters of late.py, which
 function is met for which there is no rule yet: so `import funcgrad` takes a tenth less.
 """
 
-from funcgrad.core.engine.catalogue import late
+from funcgrad.core.libraries import late
 from funcgrad.rules import (  # noqa: F401
     assignment,
     at,

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import ndarray
 from funcgrad.core.engine.declare import elementwise
 from funcgrad.core.engine.kinds import Partial
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.lanes.source import PLAIN
+from funcgrad.core.memory.plain import ndarray
 
 
 def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:

@@ -51,8 +51,11 @@ class Body(Composite):
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """SciPy's."""
-        return inspect.signature(self.function)
+        """SciPy's; of a compiled function that tells none, the body's."""
+        try:
+            return inspect.signature(self.function)
+        except ValueError:
+            return inspect.signature(self.body)
 
     @cached_property
     def taken(self) -> tuple[frozenset[str], bool]:

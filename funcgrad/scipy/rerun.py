@@ -23,8 +23,9 @@ from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.trace import OBJECT, Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.core.memory.blank import BlankTracer, fresh, plain
+from funcgrad.core.messages.conversions import OBJECT
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
 # What stands for an object of SciPy's in code that is rerun, because it has a rule.

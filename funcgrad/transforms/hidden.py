@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.arrays.conversions import escaped
 from funcgrad.core.arrays.foreign import HOLDERS, called, library_of
 from funcgrad.core.engine.trace import Trace, Tracer
+from funcgrad.core.messages.conversions import escaped
 from funcgrad.errors import OutputError
 
 _PLAIN = frozenset(

@@ -10,12 +10,13 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.foreign import operand, what_instead
-from funcgrad.core.engine.cotangent import Masked, dense, ndarray
+from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, snapshot
 from funcgrad.core.memory.blank import plain
 from funcgrad.core.memory.looks import looked_through
+from funcgrad.core.memory.plain import ndarray
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.hidden import revealed
 

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from funcgrad.core.arrays.callers import only_looks
-from funcgrad.core.arrays.conversions import (
+from funcgrad.core.arrays.foreign import OwnOperation, content, opened
+from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
+from funcgrad.core.arrays.text import ArrayText
+from funcgrad.core.engine.catalogue import CATALOGUE, entry
+from funcgrad.core.messages.callers import only_looks
+from funcgrad.core.messages.conversions import (
     INSTEAD_OF_ARRAY,
     INSTEAD_OF_FLOAT,
     INSTEAD_OF_LAZY,
@@ -23,10 +27,6 @@ from funcgrad.core.arrays.conversions import (
     data_asked_for,
     is_testing,
 )
-from funcgrad.core.arrays.foreign import OwnOperation, content, opened
-from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
-from funcgrad.core.arrays.text import ArrayText
-from funcgrad.core.engine.catalogue import CATALOGUE, entry
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
 

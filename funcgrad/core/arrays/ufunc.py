@@ -16,12 +16,12 @@ from funcgrad.core.arrays.foreign import OwnOperation, check_labels, check_numbe
 from funcgrad.core.arrays.methods import LANES, astype
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.cotangent import is_finite, loud, quiet
 from funcgrad.core.engine.kinds import OPERANDS, Rule
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import Tracer, concrete, is_foreign
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.memory.orders import example, in_order
+from funcgrad.core.memory.plain import is_finite, loud, quiet
 from funcgrad.core.memory.views import clash
 from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
 

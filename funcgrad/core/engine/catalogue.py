@@ -7,13 +7,12 @@ functions), `Query` (answered from shapes and dtypes, or from values that no der
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.core.libraries import load_late
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
 
@@ -55,10 +54,6 @@ class Function:
 
 
 CATALOGUE: dict[Any, Function] = {}
-# A library -> the module with its rules, imported when one is asked for and the library is there.
-LATE: dict[str, str] = {}
-# The same for a library that must know of tracers before it is called: imported as a transform begins.
-BEFOREHAND: dict[str, str] = {}
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -99,30 +94,8 @@ def known(function: Any) -> Function | None:
         return None
 
 
-def late(library: str, module: str, *, beforehand: bool = False) -> None:
-    """Import a library's rules, `module`, only when asked for (`beforehand`: when a transform begins)."""
-    (BEFOREHAND if beforehand else LATE)[library] = module
-
-
-def load_late() -> bool:
-    """Import the rules that are not, for the libraries that the user has imported by now: were there any?"""
-    libraries = [library for library in list(LATE) if library in sys.modules]
-    for library in libraries:
-        import_module(LATE[library])  # another thread may be importing it: then this waits
-    for library in libraries:
-        LATE.pop(library, None)
-    return bool(libraries)
-
-
-def load_beforehand() -> None:
-    """Import what a library that the user has imported by now has to be told before it is called."""
-    for library in [library for library in list(BEFOREHAND) if library in sys.modules]:
-        import_module(BEFOREHAND[library])
-        BEFOREHAND.pop(library, None)
-
-
 def register(function: Callable[..., Any], new: Function) -> Function:
-    """Enter `made` into the catalogue; a second entry for one function is a mistake."""
+    """Enter `new` into the catalogue; a second entry for one function is a mistake."""
     if function in CATALOGUE:
         raise ValueError(f"{new.title} is declared twice in the catalogue")
     CATALOGUE[function] = new

@@ -13,29 +13,27 @@ Besides a plain array or a tracer, a cotangent may be
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.quiet import loud, quiet
 from funcgrad.core.engine.trace import Tracer, is_foreign
-
-# Globals for hot code: an attribute of `np` takes ten times as long.
-ndarray, float64, empty, where, vdot, add_reduce = (
-    np.ndarray,
-    np.float64,
-    np.empty,
-    np.where,
-    np.vdot,
-    np.add.reduce,
+from funcgrad.core.memory.plain import (
+    INTS,
+    LARGE,
+    PLAIN_PARTS,
+    add_reduce,
+    broadcast,
+    is_finite,
+    loud,
+    ndarray,
+    quiet,
+    repeats,
+    where_live,
 )
-# elements; from here on a fresh array costs more than finding out whether an old one may be overwritten
-LARGE = 2048
 
 
 class Masked:
@@ -88,7 +86,7 @@ class Masked:
 
     def like(self, value: Any) -> Masked:
         """`value`, a product with it that may be inf or NaN where nothing is live, with zeros there again."""
-        return Masked(value if is_finite(value) else _where(self.live, value), self.live)
+        return Masked(value if is_finite(value) else where_live(self.live, value), self.live)
 
     def through(self, linear: Callable[[Any], Any]) -> Any:
         """Apply a linear function that only moves, copies and sums elements; the mask goes the same way."""
@@ -115,33 +113,9 @@ def select(live: Any, ct: Any) -> Masked:
     if not hasattr(live, "shape"):  # where=True
         live = np.asarray(live, bool)
     return Masked(
-        _where(live, ct), live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool))
+        where_live(live, ct),
+        live if live.shape == ct.shape else np.logical_and(live, np.ones(ct.shape, bool)),
     )
-
-
-def is_finite(x: Any) -> bool:
-    """Is `x` a plain array all of whose elements are surely finite? Then 0 times them is 0."""
-    if type(x) is not ndarray:
-        return type(x) is float64 and isfinite(x)
-    return x.dtype in _BITS and isfinite(x.dot(x) if x.ndim == 1 else vdot(x, x))
-
-
-_BITS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
-_ZEROS = {dtype: np.zeros((), dtype) for dtype in _BITS}
-_BOOL = np.dtype(bool)
-
-
-def _where(live: Any, ct: Any) -> Any:
-    """np.where(live, ct, 0). Clearing bits by a mask is ten times faster where there are many elements."""
-    is_plain = type(ct) is ndarray and type(live) is ndarray and live.dtype is _BOOL and ct.dtype in _BITS
-    if not is_plain:
-        return np.where(live, ct, 0)
-    if live.size < LARGE:
-        return where(live, ct, _ZEROS[ct.dtype])
-    bits = _BITS[ct.dtype]
-    ones = live.view(np.int8).astype(bits)
-    np.negative(ones, out=ones)
-    return np.bitwise_and(ones, ct.view(bits), out=ones if ones.shape == ct.shape else None).view(ct.dtype)
 
 
 class Read:
@@ -168,17 +142,6 @@ def make_read(index: Any, part: Any, spec: Any) -> Read:
     read = Read()
     read.index, read.part, read.spec = index, part, spec
     return read
-
-
-# The types of parts that are what they are; anything else is looked at.
-PLAIN_PARTS = frozenset([np.float64, np.float32, ndarray])
-INTS = frozenset([int, np.int64])
-
-
-def is_element(index: Any) -> bool:
-    """Is this an integer, or a tuple of integers, as loops over elements have them?"""
-    kind = type(index)
-    return kind in INTS or kind is tuple and INTS.issuperset(map(type, index))
 
 
 class Scatter:
@@ -271,13 +234,6 @@ def add_at(buffer: Any, index: Any, part: Any) -> Any:
     return buffer
 
 
-def repeats(index: Any) -> bool:
-    """May this index name a position twice? Integer arrays may; integers, slices and masks don't."""
-    if isinstance(index, tuple):
-        return any(repeats(i) for i in index)
-    return isinstance(index, (list, np.ndarray)) and np.asarray(index).dtype.kind in "iu"
-
-
 class Part:
     """The cotangent of one output, `position`, of a node that has several."""
 
@@ -301,6 +257,13 @@ def dense(ct: Any) -> Any:
     if type(ct) is Scatter:
         return ct.buffer
     return ct.value if type(ct) is Masked else ct
+
+
+def added(ct: Any, other: Any) -> Any:
+    """The sum of two; what both mask stays zero by structure."""
+    if type(ct) is Masked and type(other) is Masked:
+        return Masked(ct.value + other.value, np.logical_or(ct.live, other.live))
+    return dense(ct) + dense(other)
 
 
 def fit(part: Any, to: Any) -> Any:
@@ -343,16 +306,3 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
             [1 if n == 1 else m for n, m in zip(shape, kept)]
         )
     return part if part.shape == shape else broadcast(part, shape)
-
-
-def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
-    """`part` repeated to `shape`; a small one by filling, 6x faster than np.broadcast_to, and writeable."""
-    if (
-        type(part) not in PLAIN_PARTS
-        and not isinstance(part, (ndarray, np.generic))
-        or math.prod(shape) > LARGE
-    ):
-        return np.broadcast_to(part, shape)
-    filled = empty(shape, part.dtype)
-    filled[...] = part
-    return filled

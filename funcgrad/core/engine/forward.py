@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Masked, dense, fit, ndarray
+from funcgrad.core.engine.cotangent import Masked, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.roots import Root, is_square
 from funcgrad.core.engine.sweep import Node, sweep
-from funcgrad.core.engine.trace import OBJECT, Trace, Tracer, bind, lower, of_numbers, rebuilt
+from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
+from funcgrad.core.memory.plain import ndarray
+from funcgrad.core.messages.conversions import OBJECT, of_numbers
 
 
 class ForwardTracer(Tracer):

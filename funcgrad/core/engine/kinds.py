@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import LARGE, Masked, broadcast, dense, fit, ndarray, select
+from funcgrad.core.engine.cotangent import Masked, added, fit, select
 from funcgrad.core.engine.primitive import Call, Spec
-from funcgrad.core.engine.quiet import loud, quiet
-from funcgrad.core.memory.owned import scaled, scaled_by
+from funcgrad.core.lanes.pulls import elementwise_pull, masked_pull
+from funcgrad.core.memory.plain import broadcast, loud, quiet
 from funcgrad.errors import NonDifferentiableError, user_line
 
 if TYPE_CHECKING:
@@ -156,8 +156,7 @@ class Elementwise(Rule):
         plan.constants = tuple(where[n] for n in plan.keeps if n in where and where[n] not in slots)
         keeps = plan.keeps
         plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
-        plan.pull = self._compiled(primitive, slots, keeps)
-        plan.pull_masked = self._compiled_masked(primitive, slots, keeps)
+        plan.pull, plan.pull_masked = self.pulls(primitive, slots, keeps)
         return plan
 
     def _check_known(self, primitive: Primitive, slots: Iterable[int]) -> None:
@@ -185,63 +184,12 @@ class Elementwise(Rule):
             return Masked(ct.value if partial == 1 else ct.value * partial, ct.live)
         return ct.times(partial)
 
-    def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
-        """`pull` as a small function of its own, source built from the partials' parameter names."""
-        space: dict[str, Any] = {"scaled": scaled, "scaled_by": scaled_by, "ndarray": ndarray}
-        lines, parts = [], []
-        for i in slots:
-            p = self.partials[i]
-            if p is None or p == 1:
-                parts.append("None" if p is None else "ct")
-                continue
-            space[f"partial{i}"] = p
-            if i in self.applied:
-                parts.append(f"partial{i}({', '.join(('ct', *self.names[i]))})")
-                continue
-            value = f"partial{i}({', '.join(self.names[i])})" if callable(p) else repr(p)
-            if i == slots[-1] and "ct" not in parts:  # the last use of ct: its buffer may be overwritten
-                # -ct is no product where a complex part is inf
-                real = "" if callable(p) else " and ct.dtype.kind == 'f'"
-                lines.append(f"if type(ct) is ndarray and ct.size >= {LARGE}{real}:")
-                last = (
-                    f"scaled_by(ct, partial{i}, {', '.join(self.names[i])})"
-                    if callable(p)
-                    else f"scaled(ct, {value})"
-                )
-                lines.append(f"    return ({', '.join([*parts, last])},)")
-            parts.append("-ct" if p == -1 else f"ct * {value}")
-        unpack = f"    ({', '.join(keeps)},) = saved\n" if keeps else ""
-        body = "".join(f"    {line}\n" for line in lines)
-        source = f"def pull(ct, saved):\n{unpack}{body}    return ({', '.join(parts)},)\n"
-        exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
-        return space["pull"]
-
-    def _compiled_masked(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
-        """The same for a masked cotangent. Whatever a partial is where nothing is live does not matter."""
-        space: dict[str, Any] = {"quiet": quiet, "loud": loud, "Masked": Masked}
-        parts = []
-        for i in slots:
-            p = space[f"partial{i}"] = self.partials[i]
-            if i in self.applied:
-                parts.append(f"ct.like(partial{i}({', '.join(('ct.value', *self.names[i]))}))")
-            elif callable(p):
-                parts.append(f"ct.like(ct.value * partial{i}({', '.join(self.names[i])}))")
-            elif p is not None and math.isfinite(p):  # type: ignore[arg-type]
-                parts.append("Masked(ct.value, ct.live)" if p == 1 else f"Masked(ct.value * {p!r}, ct.live)")
-            else:
-                parts.append("None" if p is None else f"ct.like(ct.value * partial{i})")
-        unpack = f"({', '.join(keeps)},) = saved" if keeps else "pass"
-        lines = [
-            "token = quiet()",
-            "try:",
-            f"    {unpack}",
-            f"    return ({', '.join(parts)},)",
-            "finally:",
-            "    loud(token)",
-        ]
-        source = "def pull(ct, saved):\n" + "".join(f"    {line}\n" for line in lines)
-        exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
-        return space["pull"]
+    def pulls(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> tuple[Any, Any]:
+        """The pull of a cotangent, and that of one with zeros by structure."""
+        return (
+            elementwise_pull(self, primitive.name, slots, keeps),
+            masked_pull(self, primitive.name, slots, keeps),
+        )
 
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         self._check_known(primitive, tangents)
@@ -271,14 +219,12 @@ class Selection(Elementwise):
             loud(token)
         return select(live, value)
 
-    def _compiled(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+    def pulls(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> tuple[Any, Any]:
         def pull(ct: Any, saved: Any) -> list[Any]:
             values = dict(zip(keeps, saved, strict=True))
             return [self.times(ct, self.partial(i, values)) for i in slots]
 
-        return pull
-
-    _compiled_masked = _compiled
+        return pull, pull
 
 
 class PiecewiseConstant(Rule):
@@ -293,15 +239,9 @@ def total(terms: Sequence[Any], out: Any) -> Any:
     if not terms:
         return None
     if any(type(t) is Masked for t in terms):
-        return reduce(_sum, [fit_tangent(t, out) for t in terms])
+        return reduce(added, [fit_tangent(t, out) for t in terms])
     result = reduce(lambda s, t: s + t, terms)
     return fit_tangent(result, out)
-
-
-def _sum(s: Any, t: Any) -> Any:
-    if type(s) is Masked and type(t) is Masked:
-        return Masked(s.value + t.value, np.logical_or(s.live, t.live))
-    return dense(s) + dense(t)
 
 
 def fit_tangent(t: Any, out: Any) -> Any:

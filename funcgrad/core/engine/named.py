@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Masked, dense, ndarray, select
+from funcgrad.core.engine.cotangent import Masked, dense, select
 from funcgrad.core.engine.kinds import Formula, Plan, Rule, Unknown, names_in, total
 from funcgrad.core.engine.primitive import Call, spec
 from funcgrad.core.engine.trace import bind
+from funcgrad.core.lanes.pulls import lane_save, named_pull
+from funcgrad.core.memory.plain import ndarray
 from funcgrad.errors import NonDifferentiableError
 
 if TYPE_CHECKING:
@@ -64,10 +66,13 @@ class Named(Rule):
         positions = [
             (owners[i], i - call.slots(owners[i]).start, owners[i] in primitive.lists) for i in slots
         ]
-        plan.pull = self._puller(primitive, call, needed, wanted, positions)
+        plan.pull = general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)
+        is_joint = self._joint_for(wanted) is not None
+        if not (is_joint or primitive.lists or any(set(self.names[n]) != set(needed) for n in wanted)):
+            plan.pull = named_pull(self, primitive, dict(call.layout), needed, wanted, general)
         plan.masks = self.moves or self.reach is not None
         if len(owners) <= 2 and not primitive.lists:
-            plan.lane_save = _lane_save(needed, owners)
+            plan.lane_save = lane_save(needed, owners)
         plan.pull_masked = lambda ct, saved: self._pulled_masked(ct, saved, wanted, positions)
         return plan
 
@@ -85,32 +90,6 @@ class Named(Rule):
                     f"{primitive.title} has no known derivative with respect to {operand}, which depends on a tracer. "
                     "Use funcgrad.stop_gradient on it if its derivative is not meant to count."
                 )
-
-    def _puller(
-        self, primitive: Primitive, call: Call, needed: Any, wanted: Any, positions: Any
-    ) -> Callable[[Any, Any], Any]:
-        """The pull; where every formula takes all that is saved, without sorting it out."""
-        general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)  # noqa: E731
-        if (
-            self._joint_for(wanted) is not None
-            or primitive.lists
-            or any(set(self.names[name]) != set(needed) for name in wanted)
-        ):
-            return general
-        present = dict(call.layout)
-        if all(name in present or name == "out" for name in needed):
-            take = "".join(f"    {name} = saved[{name!r}]\n" for name in needed)
-            arguments = {name: ", ".join(_arguments(self.pulls[name], self.names[name])) for name in wanted}
-        else:  # what is not among the parameters of a call is not saved
-            take, arguments = "", dict.fromkeys(wanted, "**saved")
-        parts = [f"pull_{name}(ct, {arguments[name]})" for name in wanted]
-        has_one = getattr(primitive.function, "nout", None) == 1  # output: a ufunc tells
-        several = "" if has_one else "    if type(ct) is list:\n        return general(ct, saved)\n"
-        source = f"def pull(ct, saved):\n{several}{take}    return ({', '.join(parts)},)\n"
-        space: dict[str, Any] = {f"pull_{name}": self.pulls[name] for name in wanted}
-        space["general"] = general
-        exec(compile(source, f"<funcgrad pull of {primitive.name}>", "exec"), space)
-        return space["pull"]
 
     def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
         """The names to save, and whether the Spec is enough."""
@@ -188,26 +167,6 @@ class Named(Rule):
 
     def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         raise NotImplementedError
-
-
-def _lane_save(needed: dict[str, bool], owners: list[str]) -> str:
-    """What to save, as source for a lane whose operands are x and y (with node_x, node_y) and no params."""
-    letters = dict(zip(owners, "xy")) | {"out": "out"}
-    items = [(n, letters[n], spec_only) for n, spec_only in needed.items() if n in letters]
-    return (
-        "{"
-        + ", ".join(
-            f"'{n}': " + (f"node_{letter}.spec" if spec_only else letter) for n, letter, spec_only in items
-        )
-        + "}"
-    )
-
-
-def _arguments(formula: Any, names: tuple[str, ...]) -> list[str]:
-    """How a formula is given what it names: by position, which is faster, where it takes that."""
-    code = getattr(formula, "__code__", None)
-    by_position = code is not None and code.co_varnames[: code.co_argcount][1:] == names
-    return list(names) if by_position else [f"{name}={name}" for name in names]
 
 
 def _owners(call: Call) -> list[str]:

@@ -7,22 +7,18 @@ normalised.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from funcgrad.core.arrays.arguments import (
     ABSENT,
-    AxisArgument,
     as_operand,
-    binder,
     holds_tracer,
     out_refused,
-    signature_of,
 )
+from funcgrad.core.arrays.signatures import Signed
 from funcgrad.core.engine.catalogue import Function, Out
 from funcgrad.core.engine.trace import Tracer, bind
 from funcgrad.core.memory.orders import example
@@ -111,7 +107,7 @@ class Call:
         return range(0)
 
 
-class Primitive(Function):
+class Primitive(Signed):
     """A function that the engine treats as one step, with its rule and its way of batching.
 
     `operands` names the parameters that are arrays ("a b", "arrays*" for a list of arrays); by default it is
@@ -143,65 +139,13 @@ class Primitive(Function):
         out: Out = Function.out,
         lane: bool = True,
     ) -> None:
-        super().__init__(function, name)
+        super().__init__(function, name, operands, signature)
         self.gives_array, self.out, self.has_lane = gives_array, out, lane
         self.rule, self.batch, self.note, self.axis_of, self.flattens = rule, batch, note, axis, flattens
         self.may_view = getattr(rule, "moves", False) if may_view is None else may_view
         self.kind = rule.kind
         self.plans: dict[Any, Any] = {}
         self.splits: dict[Any, Call] = {}  # calls of one tracer, by all that is beside it
-        self._operands, self._signature = operands, signature
-
-    # What follows from the signature is found out at the first call: importing the rules stays cheap.
-
-    @cached_property
-    def signature(self) -> inspect.Signature:
-        """The signature by which arguments are bound."""
-        return signature_of(self.function, self._signature)
-
-    @cached_property
-    def bind_arguments(self) -> Callable[..., dict[str, Any]]:
-        """The function that binds them."""
-        self.check()
-        return binder(self.name, self.signature)
-
-    @cached_property
-    def operand_names(self) -> tuple[str, ...]:
-        """The parameters that are arrays."""
-        names = (self._operands or next(iter(self.signature.parameters))).split()
-        return tuple(name.removesuffix("*") for name in names)
-
-    @cached_property
-    def lists(self) -> frozenset[str]:
-        """Those among them that are lists of arrays."""
-        return frozenset(name[:-1] for name in (self._operands or "").split() if name.endswith("*"))
-
-    @cached_property
-    def defaults(self) -> dict[str, Any]:
-        """The defaults of the parameters that have one."""
-        return {p.name: p.default for p in self.signature.parameters.values() if p.default is not p.empty}
-
-    @cached_property
-    def axis(self) -> AxisArgument:
-        """How `axis` is read."""
-        return AxisArgument(self.function, self.name, among_output=self.axis_of == "out")
-
-    @cached_property
-    def open_ended(self) -> bool:
-        """Does the signature take any keyword?"""
-        return any(p.kind is p.VAR_KEYWORD for p in self.signature.parameters.values())
-
-    @cached_property
-    def is_plain(self) -> bool:
-        """Is f(x) the call with one operand and no params? (An `axis` with a default other than None is one.)"""
-        self.check()
-        others = [p for p in list(self.signature.parameters.values())[1:] if p.kind is not p.VAR_KEYWORD]
-        return (
-            not self.lists
-            and next(iter(self.signature.parameters)) == self.operand_names[0]
-            and all(p.default is not p.empty for p in others)
-            and self.defaults.get("axis") is None
-        )
 
     def check(self) -> None:
         """Refuse a rule whose names don't fit the function; done at the first call."""
@@ -287,19 +231,6 @@ class Primitive(Function):
             elif parameter.kind is parameter.VAR_POSITIONAL:
                 args += arguments.pop(parameter.name)
         return self.function(*args, **arguments)
-
-    @cached_property
-    def leading(self) -> int:
-        """How many operands stand at the front of the signature; 0 where something must be given otherwise."""
-        parameters = list(self.signature.parameters.values())
-        by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        count = 0
-        for parameter, name in zip(parameters, self.operand_names):
-            if parameter.name != name:
-                break
-            count += 1
-        others_by_keyword = all(p.kind in by_keyword for p in parameters[count:])
-        return count if others_by_keyword and not self.lists else 0
 
 
 _STATIC = frozenset([int, bool, float, str, type, type(None)])

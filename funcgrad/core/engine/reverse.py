@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
-from funcgrad.core.engine.cotangent import Part, ndarray
+from funcgrad.core.engine.cotangent import Part
 from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive, Spec
 from funcgrad.core.engine.roots import ROOTS, is_square, resaved
 from funcgrad.core.engine.sweep import Node, make_node
-from funcgrad.core.engine.trace import OBJECT, Trace, Tracer, bind, lower, of_numbers, rebuilt
+from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.guard import Guard
+from funcgrad.core.memory.plain import ndarray
+from funcgrad.core.messages.conversions import OBJECT, of_numbers
 
 _new = object.__new__
 

@@ -11,22 +11,10 @@ from collections.abc import Iterable, Sequence
 from sys import getrefcount
 from typing import Any
 
-import numpy as np
-
-from funcgrad.core.engine.cotangent import (
-    LARGE,
-    PLAIN_PARTS,
-    Masked,
-    Part,
-    Read,
-    Scatter,
-    dense,
-    fit,
-    ndarray,
-    settled,
-)
+from funcgrad.core.engine.cotangent import Masked, Part, Read, Scatter, added, dense, fit, settled
 from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.memory.owned import OWNED
+from funcgrad.core.memory.plain import LARGE, PLAIN_PARTS, ndarray
 
 try:
     from _heapq import heappop, heappush  # what heapq imports, in a tenth of the time
@@ -255,9 +243,7 @@ def merged(held: Any, part: Any) -> Any:
         return _merged_reads(held, part)
     if type(held) is Scatter or type(part) is Scatter:
         held, part = settled(held), settled(part)
-    if type(held) is Masked and type(part) is Masked:
-        return Masked(held.value + part.value, np.logical_or(held.live, part.live))
-    return dense(held) + dense(part)
+    return added(held, part)
 
 
 def _merged_reads(held: Any, part: Any) -> Any:

@@ -18,15 +18,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from funcgrad.core.arrays.conversions import escaped
 from funcgrad.core.arrays.methods import ArrayMethods
-from funcgrad.core.engine.catalogue import BEFOREHAND, load_beforehand
-from funcgrad.core.engine.failures import explained
-from funcgrad.core.engine.tracebacks import shorten
-from funcgrad.errors import (
-    NonDifferentiableError,
-    user_line,
-)
+from funcgrad.core.libraries import BEFOREHAND, load_beforehand
+from funcgrad.core.messages.conversions import OBJECT, escaped
+from funcgrad.core.messages.failures import explained
+from funcgrad.core.messages.tracebacks import shorten
 
 if TYPE_CHECKING:
     from funcgrad.core.engine.primitive import Call, Opaque, Primitive
@@ -139,20 +135,6 @@ class Trace:
     def counted(value: Any) -> Any:
         """Integers or booleans that came of traced values, as they are handed out."""
         return value if _COUNTED.form is None else _COUNTED.form(value)
-
-
-OBJECT = np.dtype(object)
-
-
-def of_numbers(out: Any, name: str) -> Any:
-    """`out` of a call on tracers, if it holds numbers; Python objects, without derivative, are refused."""
-    if getattr(out, "dtype", OBJECT) is OBJECT:
-        raise NonDifferentiableError(
-            f"{name} at {user_line()} was called on tracers and on Python objects (an array of dtype object, or numbers that "
-            f"NumPy does not know, such as a Fraction): its result, a {type(out).__name__} of objects, has no derivative. "
-            "Write a.astype(float), or float(number)."
-        )
-    return out
 
 
 class _Closed:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Masked, dense, ndarray
+from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer, transposed_pull
 from funcgrad.core.engine.kinds import Elementwise, fit_tangent
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.trace import OBJECT, of_numbers
 from funcgrad.core.lanes.source import FASTER, PLAIN, SCALARS, compiled, indented, running
+from funcgrad.core.memory.plain import ndarray
+from funcgrad.core.messages.conversions import OBJECT, of_numbers
 
 _WRAP = """\
 if type(out) is not float64 or type(t) is not float64:

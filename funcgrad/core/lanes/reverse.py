@@ -19,13 +19,12 @@ from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.arrays.ufunc import Ufunc
 from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.core.engine.catalogue import Function
-from funcgrad.core.engine.cotangent import ndarray
 from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import Call, Primitive, Spec
 from funcgrad.core.engine.reverse import ReverseTracer, plan_of, square_of_root
 from funcgrad.core.engine.roots import ROOTS, is_two
 from funcgrad.core.engine.sweep import Node
-from funcgrad.core.engine.trace import OBJECT, Trace, of_numbers, snapshot
+from funcgrad.core.engine.trace import Trace, snapshot
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.lanes.forward import function_lane, ufunc_lane
 from funcgrad.core.lanes.source import (
@@ -39,6 +38,8 @@ from funcgrad.core.lanes.source import (
     running,
 )
 from funcgrad.core.memory.blank import BlankTracer
+from funcgrad.core.memory.plain import ndarray
+from funcgrad.core.messages.conversions import OBJECT, of_numbers
 from funcgrad.errors import NonDifferentiableError
 
 _RECORD = """\

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import add_reduce, ndarray
 from funcgrad.core.engine.primitive import Primitive
+from funcgrad.core.memory.plain import add_reduce, ndarray
 
 # Constants that a lane takes as they are. Not complex: complex * np.float64 would have no dtype.
 PLAIN = frozenset(

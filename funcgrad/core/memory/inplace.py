@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.arrays.conversions import conversion_error
 from funcgrad.core.arrays.foreign import OwnOperation
 from funcgrad.core.arrays.methods import BINARY, LANES
 from funcgrad.core.arrays.methods import astype as cast_to
@@ -17,6 +16,7 @@ from funcgrad.core.engine.primitive import spec
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.loops import assign, assign_kept
 from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_scalar
+from funcgrad.core.messages.conversions import conversion_error
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:

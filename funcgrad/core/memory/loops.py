@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
-from funcgrad.core.engine.cotangent import INTS, Masked, is_element, ndarray, select
+from funcgrad.core.engine.cotangent import Masked, select
 from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.sweep import Node
@@ -22,6 +22,7 @@ from funcgrad.core.memory.layout import copied, is_private
 from funcgrad.core.memory.mutation import WRITE, is_same_view, measured
 from funcgrad.core.memory.mutation import assign as assign_in_general
 from funcgrad.core.memory.places import Place
+from funcgrad.core.memory.plain import INTS, is_element, ndarray
 from funcgrad.core.memory.views import FILLED, Stale, note_write
 
 _BASIC = frozenset([*INTS, slice])

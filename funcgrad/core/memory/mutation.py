@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.casts import cast_by_assignment
-from funcgrad.core.arrays.conversions import escaped
 from funcgrad.core.engine.batch import REPEATED, BatchTrace
-from funcgrad.core.engine.cotangent import Masked, buffer_for, is_element, select
+from funcgrad.core.engine.cotangent import Masked, buffer_for, select
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import make_node
@@ -30,6 +29,7 @@ from funcgrad.core.memory.contents import as_content, as_index
 from funcgrad.core.memory.layout import copied, is_private
 from funcgrad.core.memory.masked_read import MaskedRead
 from funcgrad.core.memory.places import Place
+from funcgrad.core.memory.plain import is_element
 from funcgrad.core.memory.views import (
     FILLED,
     Alias,
@@ -39,6 +39,7 @@ from funcgrad.core.memory.views import (
     is_scalar,
     note_write,
 )
+from funcgrad.core.messages.conversions import escaped
 
 # ---- assignment ------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import LARGE, ndarray
+from funcgrad.core.memory.plain import LARGE, ndarray
 
 
 def scaled(ct: Any, partial: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import is_element, repeats
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.indexing import kept, read_item
+from funcgrad.core.memory.plain import is_element, repeats
 from funcgrad.core.memory.views import ViewStep
 
 

@@ -12,7 +12,6 @@ from hypothesis.extra import numpy as nps
 
 from funcgrad import grad, jacfwd, jacrev, jvp, vjp
 from funcgrad.core.engine.cotangent import (
-    LARGE,
     Masked,
     Scatter,
     add_at,
@@ -20,11 +19,11 @@ from funcgrad.core.engine.cotangent import (
     fit,
     fit_shape,
     make_read,
-    repeats,
     select,
     settled,
 )
 from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.memory.plain import LARGE, repeats
 
 f8 = np.dtype(float)
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from funcgrad import grad, hessian, jacrev, jvp, vjp, vmap
-from funcgrad.core.engine.cotangent import LARGE
 from funcgrad.core.engine.declare import custom
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node, sweep
+from funcgrad.core.memory.plain import LARGE
 
 # ---- the tape --------------------------------------------------------------------------------------------------------
 

@@ -3,3 +3,30 @@
 They are written as those of NumPy's functions (tests/rules/samples): `S(linalg.solve, spd(3), A(3),
 assume_a="pos")`.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import scipy
+
+
+class Present:
+    """A module of funcgrad.scipy. In the place of a function that the installed SciPy has not yet stands one that skips."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.module, name, None) or missing(f"{self.module.__name__}.{name}")
+
+
+def missing(name: str) -> Any:
+    """What stands for a function that this SciPy has not."""
+
+    def skip(*args: Any, **kwargs: Any) -> None:
+        pytest.skip(f"SciPy {scipy.__version__} has no {name.removeprefix('funcgrad.')}")
+
+    skip.__name__ = name.rpartition(".")[2]
+    return skip

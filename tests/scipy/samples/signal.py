@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from funcgrad.scipy import signal
+from funcgrad.scipy import signal as ours
 from tests.rules.samples import A, C, S
+from tests.scipy.samples import Present
+
+signal = Present(ours)
 
 B, R = np.array([0.5, 0.3, 0.2]), np.array([1.0, -0.4, 0.1])
 X5 = A(5)

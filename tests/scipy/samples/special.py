@@ -1,7 +1,10 @@
 """Samples of the functions of scipy.special that are no ufuncs."""
 
-from funcgrad.scipy import special
+from funcgrad.scipy import special as ours
 from tests.rules.samples import A, C, S
+from tests.scipy.samples import Present
+
+special = Present(ours)
 
 X, P = A(3, 4), A(3, low=0.5, high=3)
 SPHERICAL = [getattr(special, f"spherical_{kind}") for kind in ("jn", "yn", "in", "kn")]

@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from funcgrad.scipy import stats
+from funcgrad.scipy import stats as ours
 from tests.rules.samples import A, S, spd
+from tests.scipy.samples import Present
+
+stats = Present(ours)
 
 X6, S2 = A(6), spd(2)
 P = A(5, low=0.5, high=2.0)

@@ -12,9 +12,10 @@ from mpmath import mp
 from scipy import special
 
 from funcgrad import grad, jvp, vjp, vmap
-from funcgrad.core.engine.catalogue import CATALOGUE, load_late
+from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import Elementwise
 from funcgrad.core.engine.named import Custom
+from funcgrad.core.libraries import load_late
 from funcgrad.errors import NonDifferentiableError, UnsupportedFunctionError
 from funcgrad.testing import check_grads, check_vmap
 from tests.grouping import in_groups

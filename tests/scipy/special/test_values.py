@@ -13,7 +13,8 @@ from mpmath import mp
 from scipy import special
 
 from funcgrad import extend, grad, hessian, jacrev, jvp, vjp, vmap
-from funcgrad.core.engine.catalogue import CATALOGUE, load_late
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.libraries import load_late
 from funcgrad.errors import NonDifferentiableError, RuleError
 from funcgrad.testing import check_grads
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from funcgrad.core.arrays.callers import called
 from funcgrad.core.arrays.methods import ArrayMethods
-from funcgrad.core.engine.tracebacks import is_ours
+from funcgrad.core.messages.callers import called
+from funcgrad.core.messages.tracebacks import is_ours
 from funcgrad.errors import (
     ADAPT,
     BEGIN,

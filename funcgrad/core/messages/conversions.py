@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.arrays import callers
+from funcgrad.core.messages import callers
 from funcgrad.errors import (
     ADAPT,
     BEGIN,
     EscapedTracerError,
+    NonDifferentiableError,
     TracerConversionError,
     TracerError,
     TracerWriteError,
@@ -108,6 +109,20 @@ def _told(x: Any, error: TracerError) -> TracerError:
     if getattr(x._trace, "refused", None) is None:
         x._trace.refused = error
     return error
+
+
+OBJECT = np.dtype(object)
+
+
+def of_numbers(out: Any, name: str) -> Any:
+    """`out` of a call on tracers, if it holds numbers; Python objects, without derivative, are refused."""
+    if getattr(out, "dtype", OBJECT) is OBJECT:
+        raise NonDifferentiableError(
+            f"{name} at {user_line()} was called on tracers and on Python objects (an array of dtype object, or numbers that "
+            f"NumPy does not know, such as a Fraction): its result, a {type(out).__name__} of objects, has no derivative. "
+            "Write a.astype(float), or float(number)."
+        )
+    return out
 
 
 def calling_frame() -> FrameType | None:

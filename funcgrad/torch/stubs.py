@@ -23,7 +23,7 @@ import numpy as np
 
 import funcgrad.torch as torch
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.from_functions import LEGACY
+from funcgrad.torch.nn.functional.reduction import LEGACY
 from funcgrad.torch.tensors import dtypes, tensor
 from funcgrad.torch.tensors.tensor import Tensor
 
@@ -388,9 +388,10 @@ def package_stub(module: ModuleType) -> str:
 
 
 def _written(module: ModuleType) -> set[str]:
-    """The functions and classes that stand in a file."""
+    """The functions and classes that stand in a file as they are (a decorator may add parameters)."""
     body = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8")).body
-    return {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    found = [node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    return {node.name for node in found if not node.decorator_list}
 
 
 def _made_class(name: str, made: type) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from inspect import Parameter
 from typing import Any
 
-from funcgrad.torch.nn.functional.reduction import legacy
+from funcgrad.torch.functions.generated import generated
+from funcgrad.torch.nn.functional.reduction import LEGACY, legacy
 from funcgrad.torch.nn.module import Module
 
 BUFFERS = ("weight", "pos_weight")  # settings that go with the module
-LEGACY = ("size_average", "reduce")  # settings that `reduction` has replaced
 
 
 class FromFunction(Module):
@@ -87,20 +87,19 @@ def _settings(parameters: dict[str, Parameter], operands: int) -> list[str]:
 
 def _init(name: str, settings: list[str], parameters: dict[str, Parameter], then: Any) -> Any:
     """__init__: it keeps the settings."""
-    given = [parameters[s] for s in settings if s != "*"]
+    first = settings.index("*") if "*" in settings else len(settings)
+    given = [parameters[s] for s in settings[:first]]
+    given += [parameters[s].replace(kind=Parameter.KEYWORD_ONLY) for s in settings[first + 1 :]]
     lines = ["FromFunction.__init__(self)"]
     if LEGACY[0] in settings:
         lines.append("if size_average is not None or reduce is not None:")
-        lines.append("    reduction = legacy(size_average, reduce, stacklevel=3)")
+        lines.append("    reduction = legacy(size_average, reduce)")
     for n in (p.name for p in given if p.name not in LEGACY):
         lines.append(f"self.register_buffer('{n}', {n})" if n in BUFFERS else f"self.{n} = {n}")
     if then is not None:
         lines.append("then(self)")
-    defaults = {p.name: p.default for p in given if p.default is not Parameter.empty}
-    heads = [f"{s}=defaults['{s}']" if s in defaults else s for s in settings]
-    space = {"FromFunction": FromFunction, "then": then, "legacy": legacy, "defaults": defaults}
-    types = {p.name: p.annotation for p in given if p.annotation is not Parameter.empty}
-    return _compiled(name, "__init__", heads, lines, space, {**types, "return": "None"})
+    space = {"FromFunction": FromFunction, "then": then, "legacy": legacy}
+    return generated("__init__", given, lines, space, like=FromFunction.__init__, returns="None", owner=name)
 
 
 def _forward(
@@ -118,25 +117,8 @@ def _forward(
         in_place = in_place and parameters[n].kind is not Parameter.KEYWORD_ONLY and order[len(entries)] == n
         entries.append(f"self.{n}" if in_place else f"{n}=self.{n}")
     entries += [f"{n}=fixed['{n}']" for n in fixed]
-    annotations = [parameters[n].annotation for n in order[: len(operands)]]
-    types = {n: a for n, a in zip(operands, annotations, strict=True) if a is not Parameter.empty}
-    returned = getattr(function, "__annotations__", {}).get("return", "Tensor")
+    given = [parameters[n].replace(name=o) for n, o in zip(order, operands, strict=False)]
+    returns = getattr(function, "__annotations__", {}).get("return", "Tensor")
     space = {"function": function, "fixed": fixed}
     lines = [f"return function({', '.join(entries)})"]
-    return _compiled(name, "forward", operands, lines, space, {**types, "return": returned})
-
-
-def _compiled(
-    owner: str,
-    name: str,
-    parameters: list[str],
-    lines: list[str],
-    space: dict[str, Any],
-    types: dict[str, Any],
-) -> Any:
-    """A method, from its text."""
-    text = f"def {name}({', '.join(['self', *parameters])}):\n    " + "\n    ".join(lines)
-    exec(compile(text, f"<funcgrad {owner}.{name}>", "exec"), space)
-    made = space[name]
-    made.__qualname__, made.__annotations__ = f"{owner}.{name}", types
-    return made
+    return generated("forward", given, lines, space, like=FromFunction.forward, returns=returns, owner=name)

@@ -19,21 +19,12 @@ from funcgrad.torch.nn.functional.grids import affine_grid as affine_grid
 from funcgrad.torch.nn.functional.dropout import alpha_dropout as alpha_dropout
 from funcgrad.torch.nn.functional.normalization import batch_norm as batch_norm
 from funcgrad.torch.nn.functional.linear import bilinear as bilinear
-from funcgrad.torch.nn.functional.losses import binary_cross_entropy as binary_cross_entropy
-from funcgrad.torch.nn.functional.losses import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
-from funcgrad.torch.nn.functional.activations import celu as celu
-from funcgrad.torch.nn.functional.activations import celu_ as celu_
 from funcgrad.torch.nn.functional.resampling import channel_shuffle as channel_shuffle
-from funcgrad.torch.nn.functional.losses_margins import cosine_embedding_loss as cosine_embedding_loss
 from funcgrad.torch.nn.functional.distances import cosine_similarity as cosine_similarity
-from funcgrad.torch.nn.functional.losses_classes import cross_entropy as cross_entropy
-from funcgrad.torch.nn.functional.ctc import ctc_loss as ctc_loss
 from funcgrad.torch.nn.functional.dropout import dropout as dropout
 from funcgrad.torch.nn.functional.dropout import dropout1d as dropout1d
 from funcgrad.torch.nn.functional.dropout import dropout2d as dropout2d
 from funcgrad.torch.nn.functional.dropout import dropout3d as dropout3d
-from funcgrad.torch.nn.functional.activations import elu as elu
-from funcgrad.torch.nn.functional.activations import elu_ as elu_
 from funcgrad.torch.nn.functional.embedding import embedding as embedding
 from funcgrad.torch.nn.functional.embedding import embedding_bag as embedding_bag
 from funcgrad.torch.nn.functional.dropout import feature_alpha_dropout as feature_alpha_dropout
@@ -44,31 +35,12 @@ from funcgrad.torch.nn.functional.activations import glu as glu
 from funcgrad.torch.nn.functional.grids import grid_sample as grid_sample
 from funcgrad.torch.nn.functional.normalization import group_norm as group_norm
 from funcgrad.torch.nn.functional.activations import gumbel_softmax as gumbel_softmax
-from funcgrad.torch.nn.functional.activations import hardshrink as hardshrink
-from funcgrad.torch.nn.functional.activations import hardsigmoid as hardsigmoid
-from funcgrad.torch.nn.functional.activations import hardswish as hardswish
-from funcgrad.torch.nn.functional.activations import hardtanh as hardtanh
-from funcgrad.torch.nn.functional.activations import hardtanh_ as hardtanh_
-from funcgrad.torch.nn.functional.losses_margins import hinge_embedding_loss as hinge_embedding_loss
-from funcgrad.torch.nn.functional.losses import huber_loss as huber_loss
 from funcgrad.torch.nn.functional.normalization import instance_norm as instance_norm
 from funcgrad.torch.nn.functional.resampling import interpolate as interpolate
-from funcgrad.torch.nn.functional.losses import kl_div as kl_div
-from funcgrad.torch.nn.functional.losses import l1_loss as l1_loss
 from funcgrad.torch.nn.functional.normalization import layer_norm as layer_norm
-from funcgrad.torch.nn.functional.activations import leaky_relu as leaky_relu
-from funcgrad.torch.nn.functional.activations import leaky_relu_ as leaky_relu_
 from funcgrad.torch.nn.functional.linear import linear as linear
 from funcgrad.torch.nn.functional.normalization import local_response_norm as local_response_norm
 from funcgrad.torch.nn.functional.activations import log_softmax as log_softmax
-from funcgrad.torch.nn.functional.activations import logsigmoid as logsigmoid
-from funcgrad.torch.nn.functional.losses_margins import margin_ranking_loss as margin_ranking_loss
-from funcgrad.torch.nn.functional.activations import mish as mish
-from funcgrad.torch.nn.functional.losses import mse_loss as mse_loss
-from funcgrad.torch.nn.functional.losses_margins import multi_margin_loss as multi_margin_loss
-from funcgrad.torch.nn.functional.losses_margins import multilabel_margin_loss as multilabel_margin_loss
-from funcgrad.torch.nn.functional.losses_margins import multilabel_soft_margin_loss as multilabel_soft_margin_loss
-from funcgrad.torch.nn.functional.losses_classes import nll_loss as nll_loss
 from funcgrad.torch.nn.functional.distances import normalize as normalize
 from funcgrad.torch.nn.functional.losses_classes import one_hot as one_hot
 from funcgrad.torch.nn.functional.padding import pad as pad
@@ -76,30 +48,16 @@ from funcgrad.torch.nn.functional.distances import pairwise_distance as pairwise
 from funcgrad.torch.nn.functional.distances import pdist as pdist
 from funcgrad.torch.nn.functional.resampling import pixel_shuffle as pixel_shuffle
 from funcgrad.torch.nn.functional.resampling import pixel_unshuffle as pixel_unshuffle
-from funcgrad.torch.nn.functional.losses import poisson_nll_loss as poisson_nll_loss
 from funcgrad.torch.nn.functional.activations import prelu as prelu
 from funcgrad.torch.nn.functional.activations import relu as relu
-from funcgrad.torch.nn.functional.activations import relu6 as relu6
-from funcgrad.torch.nn.functional.activations import relu_ as relu_
 from funcgrad.torch.nn.functional.normalization import rms_norm as rms_norm
 from funcgrad.torch.nn.functional.activations import rrelu as rrelu
-from funcgrad.torch.nn.functional.activations import rrelu_ as rrelu_
 from funcgrad.torch.nn.functional.attention import scaled_dot_product_attention as scaled_dot_product_attention
-from funcgrad.torch.nn.functional.activations import selu as selu
-from funcgrad.torch.nn.functional.activations import selu_ as selu_
-from funcgrad.torch.nn.functional.activations import silu as silu
-from funcgrad.torch.nn.functional.losses import smooth_l1_loss as smooth_l1_loss
-from funcgrad.torch.nn.functional.losses_margins import soft_margin_loss as soft_margin_loss
 from funcgrad.torch.nn.functional.activations import softmax as softmax
 from funcgrad.torch.nn.functional.activations import softmin as softmin
-from funcgrad.torch.nn.functional.activations import softplus as softplus
-from funcgrad.torch.nn.functional.activations import softshrink as softshrink
 from funcgrad.torch.nn.functional.activations import softsign as softsign
 from funcgrad.torch.nn.functional.activations import tanhshrink as tanhshrink
 from funcgrad.torch.nn.functional.activations import threshold as threshold
-from funcgrad.torch.nn.functional.activations import threshold_ as threshold_
-from funcgrad.torch.nn.functional.losses_margins import triplet_margin_loss as triplet_margin_loss
-from funcgrad.torch.nn.functional.losses_margins import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 from funcgrad.torch.nn.functional.convolution import unfold as unfold
 from funcgrad.torch.nn.functional.resampling import upsample as upsample
 
@@ -121,6 +79,14 @@ def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any=None, padding: Any=0
 
 def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, ceil_mode: _bool=False, count_include_pad: _bool=True, divisor_override: _int | None=None) -> Tensor: ...
 
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean', pos_weight: Tensor | None=None) -> Tensor: ...
+
+def celu(input: Tensor, alpha: _float=1.0, inplace: _bool=False) -> Tensor: ...
+
+def celu_(input: Tensor, alpha: _float=1.0) -> Tensor: ...
+
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> Tensor: ...
 
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None=None, stride: Any=1, padding: Any=0, dilation: Any=1, groups: _int=1) -> Tensor: ...
@@ -133,11 +99,47 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None=None, st
 
 def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None=None, stride: Any=1, padding: Any=0, output_padding: Any=0, groups: _int=1, dilation: Any=1) -> Tensor: ...
 
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float=0.0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None=None, size_average: Any=None, ignore_index: _int=-100, reduce: Any=None, reduction: str='mean', label_smoothing: _float=0.0) -> Tensor: ...
+
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: _int=0, reduction: str='mean', zero_infinity: _bool=False) -> Tensor: ...
+
+def elu(input: Tensor, alpha: _float=1.0, inplace: _bool=False) -> Tensor: ...
+
+def elu_(input: Tensor, alpha: _float=1.0) -> Tensor: ...
+
+def hardshrink(input: Tensor, lambd: _float=0.5) -> Tensor: ...
+
+def hardsigmoid(input: Tensor, inplace: _bool=False) -> Tensor: ...
+
+def hardswish(input: Tensor, inplace: _bool=False) -> Tensor: ...
+
+def hardtanh(input: Tensor, min_val: _float=-1.0, max_val: _float=1.0, inplace: _bool=False) -> Tensor: ...
+
+def hardtanh_(input: Tensor, min_val: _float=-1.0, max_val: _float=1.0) -> Tensor: ...
+
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float=1.0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str='mean', delta: _float=1.0, weight: Tensor | None=None) -> Tensor: ...
+
+def kl_div(input: Tensor, target: Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', log_target: _bool=False) -> Tensor: ...
+
+def l1_loss(input: Tensor, target: Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: Tensor | None=None) -> Tensor: ...
+
+def leaky_relu(input: Tensor, negative_slope: _float=0.01, inplace: _bool=False) -> Tensor: ...
+
+def leaky_relu_(input: Tensor, negative_slope: _float=0.01) -> Tensor: ...
+
+def logsigmoid(input: Tensor) -> Tensor: ...
+
 def lp_pool1d(input: Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> Tensor: ...
 
 def lp_pool2d(input: Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> Tensor: ...
 
 def lp_pool3d(input: Tensor, norm_type: _float, kernel_size: Any, stride: Any=None, ceil_mode: _bool=False) -> Tensor: ...
+
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float=0.0, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
 
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, dilation: Any=1, ceil_mode: _bool=False, return_indices: _bool=False) -> Any: ...
 
@@ -157,6 +159,46 @@ def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any=N
 
 def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any=None, padding: Any=0, output_size: Any=None) -> Tensor: ...
 
+def mish(input: Tensor, inplace: _bool=False) -> Tensor: ...
+
+def mse_loss(input: Tensor, target: Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', weight: Tensor | None=None) -> Tensor: ...
+
+def multi_margin_loss(input: Tensor, target: Tensor, p: _int=1, margin: _float=1.0, weight: Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None=None, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None=None, size_average: Any=None, ignore_index: _int=-100, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool=True, full: _bool=False, size_average: Any=None, eps: _float=1e-08, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def relu6(input: Tensor, inplace: _bool=False) -> Tensor: ...
+
+def relu_(input: Tensor) -> Tensor: ...
+
+def rrelu_(input: Tensor, lower: _float=0.125, upper: _float=0.3333333333333333, training: _bool=False) -> Tensor: ...
+
+def selu(input: Tensor, inplace: _bool=False) -> Tensor: ...
+
+def selu_(input: Tensor) -> Tensor: ...
+
 def sigmoid(input: Tensor, *, out: Any=None) -> Tensor: ...
 
+def silu(input: Tensor, inplace: _bool=False) -> Tensor: ...
+
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean', beta: _float=1.0) -> Tensor: ...
+
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def softplus(input: Tensor, beta: _float=1.0, threshold: _float=20.0) -> Tensor: ...
+
+def softshrink(input: Tensor, lambd: _float=0.5) -> Tensor: ...
+
 def tanh(input: Tensor, *, out: Any=None) -> Tensor: ...
+
+def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor: ...
+
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float=1.0, p: _float=2.0, eps: _float=1e-06, swap: _bool=False, size_average: Any=None, reduce: Any=None, reduction: str='mean') -> Tensor: ...
+
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Tensor, Tensor], Tensor] | None=None, margin: _float=1.0, swap: _bool=False, reduction: str='mean') -> Tensor: ...

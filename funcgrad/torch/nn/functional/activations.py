@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from funcgrad.nn.kernels import activations as kernels
 from funcgrad.nn.kernels.basic import SIGMOID
 from funcgrad.torch.functions import creation
+from funcgrad.torch.functions.generated import generated
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import FUNCTIONS
 from funcgrad.torch.random import default_generator
@@ -19,6 +22,7 @@ from funcgrad.torch.tensors.inplace import kind_name
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 tanh, sigmoid = FUNCTIONS["tanh"], FUNCTIONS["sigmoid"]
+_ANY = Parameter.POSITIONAL_OR_KEYWORD
 _relu, _softmax, _log_softmax = FUNCTIONS["relu"], FUNCTIONS["softmax"], FUNCTIONS["log_softmax"]
 
 
@@ -49,22 +53,39 @@ class _Activation:
         return (self.changed if inplace else self.op)(input, *settings)
 
 
-_LEAKY = _Activation("leaky_relu", kernels.LEAKY_RELU, "LeakyRelu", 1)
-_ELU = _Activation("elu", kernels.ELU, "Elu", 1)
-_CELU = _Activation("celu", lambda x, alpha: kernels.ELU(x, alpha, 1.0, 1 / alpha), "Celu", 1)
-_HARDTANH = _Activation("hardtanh", kernels.HARDTANH, "Hardtanh")
-_HARDSIGMOID = _Activation("hardsigmoid", kernels.HARDSIGMOID, "Hardsigmoid")
-_HARDSWISH = _Activation("hardswish", kernels.HARDSWISH, "Hardswish")
-_HARDSHRINK = _Activation("hardshrink", kernels.HARDSHRINK, "Hardshrink")
-_SOFTSHRINK = _Activation("softshrink", kernels.SOFTSHRINK, "Softshrink")
-_THRESHOLD = _Activation("threshold", kernels.THRESHOLD, "Threshold", 1)
-_SOFTPLUS = _Activation("softplus", kernels.SOFTPLUS, "Softplus")
-_LOG_SIGMOID = _Activation("log_sigmoid", kernels.LOG_SIGMOID, "LogSigmoid")
-_GELU = _Activation("gelu", kernels.GELU, "Gelu")
-_GELU_TANH = _Activation("gelu", kernels.GELU_TANH, "Gelu")
-_SILU = _Activation("silu", kernels.SILU, "Silu")
-_MISH = _Activation("mish", kernels.MISH, "Mish")
-_RRELU = _Activation("rrelu", kernels.LEAKY_RELU, "RreluWithNoise", 1)
+def _activation(
+    name: str,
+    kernel: Callable[..., Any],
+    node: str,
+    text: str,
+    *,
+    inplace: bool = True,
+    second: int = 0,
+    **settings: float,
+) -> Callable[..., Tensor]:
+    """A function of torch.nn.functional, as a row: its name, what it runs, the name of its node, what it computes,
+    and its settings with their defaults. `inplace`: it takes inplace=True; `second`: the number of that node.
+    """
+    run = _Activation(re.sub("(?<=[a-z])(?=[A-Z])", "_", node).lower(), kernel, node, second)
+    parameters = [Parameter(s, _ANY, default=x, annotation=type(x).__name__) for s, x in settings.items()]
+    parameters.insert(0, Parameter("input", _ANY, annotation="Tensor"))
+    called = f"({', '.join(p.name for p in parameters)})"
+    if inplace:
+        parameters.append(Parameter("inplace", _ANY, default=False, annotation="bool"))
+    line = f"return (changed if inplace else op){called}" if inplace else f"return op{called}"
+    made = generated(name, parameters, [line], {"op": run.op, "changed": run.changed}, like=_activation)
+    made.__annotations__["return"], made.__doc__ = "Tensor", text
+    return made
+
+
+def _in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function under its name in place: relu_(x) is relu(x, inplace=True)."""
+    name = function.__name__
+    parameters = [p for p in signature(function).parameters.values() if p.name != "inplace"]
+    called = f"function({', '.join(p.name for p in parameters)}, inplace=True)"
+    made = generated(f"{name}_", parameters, [f"return {called}"], {"function": function}, like=function)
+    made.__doc__ = f"{name}, in place."
+    return made
 
 
 # ---- with flat parts -------------------------------------------------------------------------------------------------
@@ -73,46 +94,43 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else _relu(input)
 
 
-def relu_(input: Tensor) -> Tensor:
-    """relu, in place."""
-    return input.relu_()
-
-
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """min(max(x, 0), 6)."""
-    return _HARDTANH(inplace, input, 0.0, 6.0)
-
-
-def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """x limited to [min_val, max_val]; the slope at the limits is 0."""
+def _hardtanh(x: Any, min_val: float, max_val: float) -> Any:
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return _HARDTANH(inplace, input, min_val, max_val)
+    return kernels.HARDTANH(x, min_val, max_val)
 
 
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """x / 6 + 1 / 2, limited to [0, 1]."""
-    return _HARDSIGMOID(inplace, input)
-
-
-def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * hardsigmoid(x)."""
-    return _HARDSWISH(inplace, input)
-
-
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """0 where |x| <= lambd, x elsewhere."""
-    return _HARDSHRINK(False, input, lambd)
-
-
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """0 where |x| <= lambd, x nearer to 0 by lambd elsewhere."""
+def _softshrink(x: Any, lambd: float) -> Any:
     if lambd < 0:
-        top = np.finfo(input.value.dtype).max
+        top, kind = np.finfo(x.dtype).max, kind_name(x.dtype)
         raise RuntimeError(
-            f"lambda must be in range [0, {top:g}] for input dtype {kind_name(input.value.dtype)}, but found {lambd:g}"
+            f"lambda must be in range [0, {top:g}] for input dtype {kind}, but found {lambd:g}"
         )
-    return _SOFTSHRINK(False, input, lambd)
+    return kernels.SOFTSHRINK(x, lambd)
+
+
+relu6 = _activation("relu6", lambda x: kernels.HARDTANH(x, 0.0, 6.0), "Hardtanh", "min(max(x, 0), 6).")
+hardtanh = _activation(
+    "hardtanh", _hardtanh, "Hardtanh", "x limited to [min_val, max_val]; the slope at the limits is 0.",
+    min_val=-1.0, max_val=1.0,
+)  # fmt: skip
+hardsigmoid = _activation(
+    "hardsigmoid", kernels.HARDSIGMOID, "Hardsigmoid", "x / 6 + 1 / 2, limited to [0, 1]."
+)
+hardswish = _activation("hardswish", kernels.HARDSWISH, "Hardswish", "x * hardsigmoid(x).")
+hardshrink = _activation(
+    "hardshrink",
+    kernels.HARDSHRINK,
+    "Hardshrink",
+    "0 where |x| <= lambd, x elsewhere.",
+    inplace=False,
+    lambd=0.5,
+)
+softshrink = _activation(
+    "softshrink", _softshrink, "Softshrink", "0 where |x| <= lambd, x nearer to 0 by lambd elsewhere.",
+    inplace=False, lambd=0.5,
+)  # fmt: skip
+_THRESHOLD = _Activation("threshold", kernels.THRESHOLD, "Threshold", 1)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -121,31 +139,31 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 # ---- of two pieces ---------------------------------------------------------------------------------------------------
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """x where positive, negative_slope * x elsewhere."""
-    return _LEAKY(inplace, input, negative_slope)
-
-
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where positive, alpha * (exp(x) - 1) elsewhere."""
-    return _ELU(inplace, input, alpha, 1.0, 1.0)
-
-
-def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """elu with the alpha and scale that keep mean 0 and variance 1 (Klambauer and others, 2017)."""
-    return _ELU(inplace, input, kernels.SELU_ALPHA, kernels.SELU_SCALE, 1.0)
-
-
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where positive, alpha * (exp(x / alpha) - 1) elsewhere."""
+def _celu(x: Any, alpha: float) -> Any:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _CELU(inplace, input, alpha)
+    return kernels.ELU(x, alpha, 1.0, 1 / alpha)
 
 
-def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
-    return _SOFTPLUS(False, input, beta, threshold)
+leaky_relu = _activation(
+    "leaky_relu", kernels.LEAKY_RELU, "LeakyRelu", "x where positive, negative_slope * x elsewhere.",
+    second=1, negative_slope=0.01,
+)  # fmt: skip
+elu = _activation(
+    "elu", lambda x, alpha: kernels.ELU(x, alpha, 1.0, 1.0), "Elu",
+    "x where positive, alpha * (exp(x) - 1) elsewhere.", second=1, alpha=1.0,
+)  # fmt: skip
+selu = _activation(
+    "selu", lambda x: kernels.ELU(x, kernels.SELU_ALPHA, kernels.SELU_SCALE, 1.0), "Elu",
+    "elu with the alpha and scale that keep mean 0 and variance 1 (Klambauer and others, 2017).", second=1,
+)  # fmt: skip
+celu = _activation(
+    "celu", _celu, "Celu", "x where positive, alpha * (exp(x / alpha) - 1) elsewhere.", second=1, alpha=1.0
+)
+softplus = _activation(
+    "softplus", kernels.SOFTPLUS, "Softplus", "log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.",
+    inplace=False, beta=1.0, threshold=20.0,
+)  # fmt: skip
 
 
 def _prelu(input: Any, weight: Any) -> Any:
@@ -167,6 +185,9 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return _PRELU(input, weight)
 
 
+_RRELU = _Activation("rrelu", kernels.LEAKY_RELU, "RreluWithNoise", 1)
+
+
 def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -185,6 +206,10 @@ def rrelu(
 
 
 # ---- smooth ----------------------------------------------------------------------------------------------------------
+_GELU = _Activation("gelu", kernels.GELU, "Gelu")
+_GELU_TANH = _Activation("gelu", kernels.GELU_TANH, "Gelu")
+
+
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """x times the normal distribution's cumulative probability; approximate="tanh" computes that by tanh."""
     if approximate not in ("none", "tanh"):
@@ -192,19 +217,11 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     return (_GELU_TANH if approximate == "tanh" else _GELU)(False, input)
 
 
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * sigmoid(x)."""
-    return _SILU(inplace, input)
-
-
-def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * tanh(softplus(x))."""
-    return _MISH(inplace, input)
-
-
-def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(x)), without underflow."""
-    return _LOG_SIGMOID(False, input)
+silu = _activation("silu", kernels.SILU, "Silu", "x * sigmoid(x).")
+mish = _activation("mish", kernels.MISH, "Mish", "x * tanh(softplus(x)).")
+logsigmoid = _activation(
+    "logsigmoid", kernels.LOG_SIGMOID, "LogSigmoid", "log(sigmoid(x)), without underflow.", inplace=False
+)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -284,36 +301,5 @@ def gumbel_softmax(
 
 
 # ---- in place, by name -----------------------------------------------------------------------------------------------
-def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """elu, in place."""
-    return elu(input, alpha, inplace=True)
-
-
-def selu_(input: Tensor) -> Tensor:
-    """selu, in place."""
-    return selu(input, inplace=True)
-
-
-def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """celu, in place."""
-    return celu(input, alpha, inplace=True)
-
-
-def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """leaky_relu, in place."""
-    return leaky_relu(input, negative_slope, inplace=True)
-
-
-def rrelu_(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Tensor:
-    """rrelu, in place."""
-    return rrelu(input, lower, upper, training, inplace=True)
-
-
-def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """hardtanh, in place."""
-    return hardtanh(input, min_val, max_val, inplace=True)
-
-
-def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
-    """threshold, in place."""
-    return _THRESHOLD(True, input, threshold, value)
+relu_, hardtanh_, threshold_ = map(_in_place, (relu, hardtanh, threshold))
+leaky_relu_, rrelu_, elu_, selu_, celu_ = map(_in_place, (leaky_relu, rrelu, elu, selu, celu))

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.core.engine.trace import concrete
 from funcgrad.nn.kernels.ctc import ctc
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.reduction import chosen
+from funcgrad.torch.nn.functional.reduction import reducing
 from funcgrad.torch.tensors.tensor import Tensor, plain
 
 
@@ -44,6 +44,7 @@ _NODES = {"mean": "MeanBackward0", "sum": "SumBackward0", "none": "CtcLossBackwa
 _CTC = Op("ctc_loss", _body, lambda *args: _NODES[args[5]])
 
 
+@reducing(None)
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -59,7 +60,6 @@ def ctc_loss(
     `targets` is (N, S), or all targets in one row; the lengths are (N,). "mean" first divides by the lengths
     of the targets. zero_infinity=True makes losses of impossible targets 0.
     """
-    reduction = chosen(reduction)
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
     value = np.asarray(plain(targets))
     labels = _padded_targets(value[None] if log_probs.dim() == 2 and value.ndim == 1 else value, lengths)

@@ -12,7 +12,7 @@ import numpy as np
 from funcgrad.nn.kernels import losses as kernels
 from funcgrad.torch.functions import creation
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.reduction import chosen, rank_and_count, reduced, together, warn_of_sizes
+from funcgrad.torch.nn.functional.reduction import rank_and_count, reduced, reducing, together, warn_of_sizes
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor, plain
 from funcgrad.transforms.elementwise import stop_gradient
@@ -55,14 +55,8 @@ def _weighted(loss: Tensor, weight: Tensor, reduction: str, by_weight: bool = Tr
     )
 
 
-def mse_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+@reducing()
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """(input - target)²: the mean, the sum, or all elements. A target of another size is broadcast, with a
     warning.
 
@@ -71,44 +65,30 @@ def mse_loss(
     tensor(2.5000)
     """
     warn_of_sizes(input, target)
-    reduction = chosen(reduction, size_average, reduce)
     if weight is not None:
         return _weighted(_MSE(input, target, "none"), weight, reduction)
     return _MSE(input, target, reduction)
 
 
-def l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
+@reducing()
+def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """|input - target|: the mean, the sum, or all elements."""
     warn_of_sizes(input, target)
-    reduction = chosen(reduction, size_average, reduce)
     if weight is not None:
         return _weighted(_L1(input, target, "none"), weight, reduction)
     return _L1(input, target, reduction)
 
 
-def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    beta: float = 1.0,
-) -> Tensor:
+@reducing()
+def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """(input - target)² / (2 * beta) where that is nearer than beta, |input - target| - beta / 2 elsewhere."""
     warn_of_sizes(input, target)
-    reduction = chosen(reduction, size_average, reduce)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return _L1(input, target, reduction) if beta == 0 else _SMOOTH_L1(input, target, reduction, float(beta))
 
 
+@reducing(None)
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
@@ -116,7 +96,6 @@ def huber_loss(
     elsewhere.
     """
     warn_of_sizes(input, target)
-    reduction = chosen(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is not None:
@@ -131,20 +110,15 @@ _BCE_WITH_LOGITS = _loss(
 )
 
 
+@reducing()
 def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
     """-target * log(input) - (1 - target) * log(1 - input), of probabilities; logarithms are not less than
     -100.
 
     Raises ValueError for sizes that differ, RuntimeError for what is no probability.
     """
-    reduction = chosen(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is deprecated. Please "
@@ -170,19 +144,17 @@ _BCE_WITH_POS_WEIGHT = Op(
 )
 
 
+@reducing()
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """binary_cross_entropy(sigmoid(input), target), without underflow; `pos_weight` is a factor of the first
     term.
     """
-    reduction = chosen(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     if pos_weight is None:
@@ -197,22 +169,15 @@ _POISSON = _loss("poisson_nll_loss", kernels.POISSON, _by_reduction("SubBackward
 _POISSON_OF_LOGS = _loss("poisson_nll_loss", kernels.POISSON_OF_LOGS, _by_reduction("SubBackward0"))
 
 
-def kl_div(
-    input: Tensor,
-    target: Tensor,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
-    log_target: bool = False,
-) -> Tensor:
+@reducing(also=("batchmean",))
+def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target * (log(target) - input): input are logarithms of probabilities, target too if log_target.
 
     "batchmean" divides the sum by the size of axis 0: that is the divergence in its usual meaning.
     """
-    if reduction == "batchmean" and size_average is None and reduce is None:
+    if reduction == "batchmean":
         summed = (_KL_OF_LOGS if log_target else _KL)(input, target, "sum")
         return summed / input.size()[0] if input.dim() else summed
-    reduction = chosen(reduction, size_average, reduce)
     if reduction == "mean":
         warnings.warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size.'batchmean' divides only by "
@@ -230,14 +195,13 @@ def _stirling(target: Tensor) -> Tensor:
     return (t * t.log() - t + 0.5 * (2 * math.pi * t).log()).masked_fill(~large, 0.0)
 
 
+@reducing("eps")
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
     log_input: bool = True,
     full: bool = False,
-    size_average: Any = None,
     eps: float = 1e-8,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
     """The Poisson distribution's negative log-likelihood: rate - target * log(rate); `input` is log(rate) or
@@ -245,7 +209,6 @@ def poisson_nll_loss(
 
     full=True adds log(target!), by Stirling's formula, for targets over 1.
     """
-    reduction = chosen(reduction, size_average, reduce)
     op = _POISSON_OF_LOGS if log_input else _POISSON
     if full:
         return reduced(op(input, target, "none", eps) + _stirling(target), reduction)

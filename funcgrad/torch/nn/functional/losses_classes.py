@@ -10,7 +10,7 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.nn.kernels import losses as kernels
 from funcgrad.nn.losses import at_classes, of_probabilities, smoothed
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.reduction import chosen
+from funcgrad.torch.nn.functional.reduction import reducing
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.inplace import kind_name
 from funcgrad.torch.tensors.tensor import Tensor
@@ -96,13 +96,12 @@ _OF_PROBABILITIES = Op(
 )
 
 
+@reducing("ignore_index")
 def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
     ignore_index: int = -100,
-    reduce: Any = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
@@ -117,7 +116,6 @@ def cross_entropy(
     >>> torch.nn.functional.cross_entropy(torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([2]), label_smoothing=0.1)
     tensor(0.5076)
     """
-    reduction = chosen(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if input.value.dtype.kind != "f":
@@ -139,13 +137,12 @@ def cross_entropy(
     return _CROSS_ENTROPY(input, target, weight, reduction, ignore_index)
 
 
+@reducing("ignore_index")
 def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    size_average: Any = None,
     ignore_index: int = -100,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
     """-input[target]: log-probabilities (C,), (N, C) or (N, C, d1, ...), and classes (), (N,) or (N, d1,
@@ -153,7 +150,6 @@ def nll_loss(
 
     `weight` (C,) weights the classes; targets equal to ignore_index do not count.
     """
-    reduction = chosen(reduction, size_average, reduce)
     if not input.ndim:
         raise ValueError(f"Expected 1 or more dimensions (got {input.ndim})")
     return _NLL(input, target, weight, reduction, ignore_index)

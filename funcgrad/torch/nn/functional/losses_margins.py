@@ -13,7 +13,7 @@ from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.activations import logsigmoid
 from funcgrad.torch.nn.functional.distances import pairwise_distance
 from funcgrad.torch.nn.functional.losses import _loss
-from funcgrad.torch.nn.functional.reduction import chosen, reduced
+from funcgrad.torch.nn.functional.reduction import reduced, reducing
 from funcgrad.torch.tensors.tensor import Tensor, plain
 from funcgrad.torch.tensors.values import item
 
@@ -21,41 +21,29 @@ from funcgrad.torch.tensors.values import item
 _SOFT_MARGIN = _loss("soft_margin_loss", kernels.SOFT_MARGIN, "SoftMarginLossBackward0")
 
 
+@reducing()
 def hinge_embedding_loss(
-    input: Tensor,
-    target: Tensor,
-    margin: float = 1.0,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
     """`input` where target is 1, max(0, margin - input) where it is -1."""
-    reduction = chosen(reduction, size_average, reduce)
     far = (input.neg() + margin).clamp_min(0).masked_fill(target == 1, 0.0)
     near = input.masked_fill(target == -1, 0.0)
     return reduced(far + near, reduction)
 
 
-def soft_margin_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Tensor:
+@reducing()
+def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * input)), of targets 1 and -1."""
-    return _SOFT_MARGIN(input, target, chosen(reduction, size_average, reduce))
+    return _SOFT_MARGIN(input, target, reduction)
 
 
+@reducing()
 def margin_ranking_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0.0,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
     """max(0, -target * (input1 - input2) + margin): target 1 says that input1 is to be larger, -1 that input2
     is.
     """
-    reduction = chosen(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -65,17 +53,11 @@ def margin_ranking_loss(
 
 
 # ---- of vectors ------------------------------------------------------------------------------------------------------
+@reducing()
 def cosine_embedding_loss(
-    input1: Tensor,
-    input2: Tensor,
-    target: Tensor,
-    margin: float = 0.0,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
     """1 - cos(input1, input2) where target is 1, max(0, cos(input1, input2) - margin) where it is -1."""
-    reduction = chosen(reduction, size_average, reduce)
     if target.dim() > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if input1.dim() != target.dim() + 1 or input2.dim() != target.dim() + 1:
@@ -101,6 +83,7 @@ def _check_triplet(margin: float, anchor: Tensor, positive: Tensor, negative: Te
         )
 
 
+@reducing()
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -109,15 +92,12 @@ def triplet_margin_loss(
     p: float = 2.0,
     eps: float = 1e-6,
     swap: bool = False,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin), in the p-norm.
 
     With swap=True the negative is compared with the positive, where that is nearer.
     """
-    reduction = chosen(reduction, size_average, reduce)
     return triplet_margin_with_distance_loss(
         anchor,
         positive,
@@ -129,6 +109,7 @@ def triplet_margin_loss(
     )
 
 
+@reducing(None)
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -140,7 +121,6 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """triplet_margin_loss with a distance of your own (by default pairwise_distance)."""
-    reduction = chosen(reduction)
     _check_triplet(margin, anchor, positive, negative)
     distance = distance_function or pairwise_distance
     near, far = distance(anchor, positive), distance(anchor, negative)
@@ -176,20 +156,18 @@ def _over_rows(loss: Any, many: bool, reduction: str) -> Any:
 _MULTI_MARGIN = Op("multi_margin_loss", _multi_margin, "MultiMarginLossBackward0")
 
 
+@reducing()
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
     p: int = 1,
     margin: float = 1.0,
     weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over classes of max(0, margin - input[target] + input[class])**p, without the target's own:
     (N, C) and (N,).
     """
-    reduction = chosen(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
@@ -216,31 +194,24 @@ def _multilabel_margin(input: Any, target: Any, reduction: str) -> Any:
 _MULTILABEL_MARGIN = Op("multilabel_margin_loss", _multilabel_margin, "MultilabelMarginLossBackward0")
 
 
-def multilabel_margin_loss(
-    input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
-) -> Tensor:
+@reducing()
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The mean over classes of max(0, 1 - input[target] + input[class]), for all targets and all other
     classes.
 
     `target` (N, C) lists the classes of each row; what follows a -1 does not count.
     """
-    reduction = chosen(reduction, size_average, reduce)
     value = np.asarray(plain(target))
     if value.size and value.max() >= value.shape[-1]:
         raise RuntimeError("target is out of range")
     return _MULTILABEL_MARGIN(input, target, reduction)
 
 
+@reducing()
 def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: Any = None,
-    reduce: Any = None,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
     """The mean over classes (the last axis) of binary cross-entropies, from logits."""
-    reduction = chosen(reduction, size_average, reduce)
     loss = (logsigmoid(input).mul(target) + logsigmoid(input.neg()).mul(target.rsub(1))).neg()
     loss = loss if weight is None else loss * weight
     return reduced(loss.sum(-1) / input.size(-1), reduction)

@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.functions.generated import generated
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
 
 REDUCTIONS = ("none", "mean", "sum")
 
 
-def chosen(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
-    """The reduction, also from the two old arguments. Raises ValueError for an unknown one."""
-    if size_average is not None or reduce is not None:
-        reduction = legacy(size_average, reduce)
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return reduction
+LEGACY = ("size_average", "reduce")  # what `reduction` has replaced
 
 
-def legacy(size_average: Any, reduce: Any, stacklevel: int = 4) -> str:
+def reducing(
+    before: str | None = "reduce", also: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """A loss as PyTorch calls it: its reduction is checked, and the two older arguments are taken in its place.
+
+    `reduce` stands before `reduction`, and size_average before the argument of this name; None: it never had them.
+    `also` are further reductions that the loss knows. Raises ValueError for one that it does not know.
+    """
+    known = (*REDUCTIONS, *also)
+
+    def made(body: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        parameters = list(inspect.signature(body).parameters.values())
+        given = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in parameters]
+        lines = ["if reduction not in known:", "    refuse(reduction)", f"return body({', '.join(given)})"]
+        if before is not None:
+            for name, place in (("reduce", "reduction"), ("size_average", before)):
+                at = [p.name for p in parameters].index(place)
+                older = inspect.Parameter(name, parameters[0].kind, default=None, annotation="Any")
+                parameters.insert(at, older)
+            lines[:0] = [
+                "if size_average is not None or reduce is not None:",
+                "    reduction = legacy(size_average, reduce)",
+            ]
+        space = {"legacy": legacy, "known": known, "refuse": _refuse, "body": body}
+        return generated(body.__name__, parameters, lines, space, like=body)
+
+    return made
+
+
+def _refuse(reduction: str) -> None:
+    raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def legacy(size_average: Any, reduce: Any) -> str:
     """The reduction that the two old arguments mean."""
     found = "none" if reduce is False else "sum" if size_average is False else "mean"
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
-        stacklevel=stacklevel,
+        stacklevel=3,
     )
     return found
 
@@ -60,5 +90,5 @@ def warn_of_sizes(input: Tensor, target: Tensor) -> None:
         warnings.warn(
             f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will likely lead "
             "to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
+            stacklevel=4,
         )

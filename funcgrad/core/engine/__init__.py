@@ -11,4 +11,5 @@ forward.py     tangents
 batch.py       vmap
 declare.py     the verbs that declare rules
 tracebacks.py  from the call of a transform straight to the user's line
+warned.py      warnings name that line, too
 """

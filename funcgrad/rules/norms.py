@@ -17,44 +17,19 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.declare import composite, custom
 from funcgrad.core.engine.roots import declare_square
-from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.rules.axes import Axis, axes_of, expanded
+from funcgrad.rules.directions import norm_of, norm_slope
 from funcgrad.rules.matrices import conj
 from funcgrad.rules.reductions import sum_pull
-from funcgrad.rules.slopes import ratio, some
 
 # ---- the norm of vectors, as a primitive -----------------------------------------------------------------------------
 
 
-def _root(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
-    """sum(|x|**ord)**(1/ord) along any number of axes, by NumPy."""
-    if ord == 2 and (axis is None or len(axes_of(axis, x.ndim)) in (1, 2)):
-        return np.linalg.norm(x, axis=axis, keepdims=keepdims)
-    return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-
-
 def _slope(x: Any, out: Any, ord: Any, axis: Axis, keepdims: bool) -> Any:
-    """The norm's derivative in x: x* / out for ord=2, else (|x| / out)**(ord - 1) x* / |x|."""
-    x, out = _in_range(x, expanded(out, x.shape, axis, keepdims), ord, axis)
-    if ord == 2:
-        return ratio(conj(x), out)
-    size = abs(x)
-    return ratio(size, out) ** (ord - 1) * (ratio(conj(x), size) if x.dtype.kind == "c" else np.sign(x))
-
-
-def _in_range(x: Any, out: Any, ord: Any, axis: Axis) -> tuple[Any, Any]:
-    """`x` and its norm, both scaled if a power over- or underflowed: the slope needs only the direction."""
-    if isinstance(x, Tracer) or isinstance(out, Tracer) or is_foreign(x):
-        return x, out
-    lost = np.logical_or(out == np.inf, out < np.finfo(out.dtype).tiny ** 0.25)
-    if not some(lost):
-        return x, out
-    largest = np.max(abs(x), axis=axis, keepdims=True, initial=0)
-    scale = np.where(np.logical_and(largest > 0, largest < np.inf), largest, 1)
-    # complex division fails for subnormals
-    x = x / scale if x.dtype.kind == "f" else x.real / scale + x.imag / scale * 1j
-    return x, _root(x, ord, axis, True)
+    """The derivative of the norm in each element of x."""
+    return norm_slope(x, expanded(out, x.shape, axes_of(axis, x.ndim), keepdims), ord, axis)
 
 
 def _root_pull(ct, x, out, ord=2, axis=None, keepdims=False):
@@ -66,7 +41,7 @@ def _root_push(t, x, out, ord=2, axis=None, keepdims=False):
 
 
 def _euclidean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return _root(x, 2, axis, keepdims)
+    return norm_of(x, 2, axis, keepdims)
 
 
 def _square_of_euclidean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -85,7 +60,7 @@ def _reach(ct, x, axis=None, keepdims=False):
     return sum_pull(ct, x, axis, keepdims)
 
 
-_of_order = custom(_root, _root_pull, push=_root_push, reach=_reach, batch="axis", name="linalg.norm")
+_of_order = custom(norm_of, _root_pull, push=_root_push, reach=_reach, batch="axis", name="linalg.norm")
 _of_order_two = custom(
     _euclidean,
     lambda ct, x, out, axis=None, keepdims=False: _root_pull(ct, x, out, 2, axis, keepdims),

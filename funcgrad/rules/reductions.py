@@ -19,7 +19,8 @@ from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite, custom, linear
 from funcgrad.core.engine.roots import declare_square
 from funcgrad.core.engine.trace import Tracer, concrete
-from funcgrad.rules.axes import Axis, count_along, expanded, given, reversed_along
+from funcgrad.rules.axes import Axis, axes_of, count_along, expanded, given, reversed_along
+from funcgrad.rules.directions import has_rule, spread_slope, weighted_mean
 from funcgrad.rules.slopes import ratio
 
 # ---- sums and means --------------------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ def _average(
         total = np.sum(weights, axis=axis, keepdims=keepdims, dtype=np.result_type(a, weights))
         if not is_batched(total) and np.any(total == 0):
             raise ZeroDivisionError("np.average: the weights sum to zero")
-        average = np.sum(a * weights, axis=axis, keepdims=keepdims) / total
+        average = weighted_mean(a, weights, axis=axis, keepdims=keepdims)
     return (average, np.broadcast_to(total, average.shape)) if returned else average
 
 
@@ -210,6 +211,10 @@ def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formu
     ):
         degrees = _degrees(a.shape, axis, where, ddof if correction is None else correction)
         out = expanded(out, a.shape, axis, keepdims)
+        in_full = slope is std_slope and where is None and mean is None and degrees > 0
+        if in_full and has_rule(a) and count_along(a.shape, axis) > 1:  # one element alone has no spread
+            size = expanded(out, a.shape, axes_of(axis, a.ndim), False)
+            return spread_slope(a.astype(np.result_type(a, out)), size, degrees, axis)
         return slope(_deviations(a, axis, dtype, where, mean), degrees, out, axis, where)
 
     @wraps(partial)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,16 +11,22 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.errors import BatchedControlFlowError
+from funcgrad.errors import BatchedControlFlowError, CotangentError
+from funcgrad.torch.func_checks import (
+    JVP,
+    VJP,
+    check_models,
+    check_real,
+    check_tangents,
+    checked,
+    depending,
+    placed,
+)
 from funcgrad.torch.functions.creation import ones_like
 from funcgrad.torch.graph.captured import guarded
 from funcgrad.torch.random.randomness import BATCH, CHOICES, Batch
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 from funcgrad.transforms import derivatives, linear, matrices, vectorize
-
-
-def _argnums(argnums: Any) -> tuple[int, ...]:
-    return (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
 
 def _at(args: tuple[Any, ...], where: tuple[int, ...], chosen: Any) -> list[Any]:
@@ -45,11 +52,15 @@ def _scalar(out: Any, who: str) -> Tensor:
 
 def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns (gradient, value), or (gradient, (value, aux))."""
-    where = _argnums(argnums)
+    call = "grad_and_value(f)(*args)"
+    run = checked(func, call, has_aux=has_aux, check=None)
 
+    @functools.wraps(func)
     def transformed(*args: Any, **kwargs: Any) -> Any:
+        where = placed(argnums, len(args), "grad_and_value")
+
         def of_chosen(*chosen: Any) -> Any:
-            out = guarded(func)(*_at(args, where, chosen), **kwargs)
+            out = run(*_at(args, where, chosen), **kwargs)
             return (_scalar(out[0], "grad_and_value"), out[1]) if has_aux else _scalar(out, "grad_and_value")
 
         found = derivatives.record(of_chosen, [args[i] for i in where], {}, has_aux=has_aux, transform="grad")
@@ -70,6 +81,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
     """
     both = grad_and_value(func, argnums, has_aux)
 
+    @functools.wraps(func)
     def transformed(*args: Any, **kwargs: Any) -> Any:
         gradient, value = both(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
@@ -88,11 +100,17 @@ def _conjugated(x: Any) -> Any:
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """(output, vjp_fn), or (output, vjp_fn, aux); vjp_fn gives a tuple (one tensor for a single primal)."""
-    value, pullback, aux = derivatives.record(guarded(func), primals, {}, has_aux=has_aux)
+    run = checked(func, VJP, has_aux=has_aux)
+    value, pullback, aux = derivatives.record(run, primals, {}, has_aux=has_aux)
 
     def vjp_fn(*cts: Any) -> Any:
         given = cts[0] if len(cts) == 1 else cts
-        return _conjugated(pullback(_conjugated(given)))
+        try:
+            return _conjugated(pullback(_conjugated(given)))
+        except CotangentError as error:
+            raise RuntimeError(
+                f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. {error}"
+            ) from None
 
     return (value, vjp_fn, aux) if has_aux else (value, vjp_fn)
 
@@ -101,7 +119,9 @@ def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:
     """(output, tangent), or with aux."""
-    return derivatives.jvp(guarded(func), primals, tangents, has_aux=has_aux)
+    check_tangents(primals, tangents)
+    run = checked(func, JVP, has_aux=has_aux)
+    return derivatives.jvp(depending(run) if strict else run, primals, tangents, has_aux=has_aux)
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -149,18 +169,64 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
     return root
 
 
-def _matrix(transform: Any) -> Any:
-    def made(
-        func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, **_: Any
-    ) -> Callable[..., Any]:
-        return transform(guarded(func), argnums, has_aux=has_aux)
+def _jacobian(
+    transform: Any, call: str, func: Callable[..., Any], argnums: Any, has_aux: bool, chunk_size: Any
+) -> Callable[..., Any]:
+    who = transform.__name__
+    if chunk_size is not None and not chunk_size > 0:
+        raise ValueError(f"{who}: `chunk_size` should be greater than 0.")
+    run = checked(func, call, has_aux=has_aux)
 
-    made.__name__ = transform.__name__
-    made.__doc__ = f"funcgrad.{transform.__name__}, on tensors."
-    return made
+    def real(*args: Any, **kwargs: Any) -> Any:
+        out = run(*args, **kwargs)
+        check_real(out[0] if has_aux else out, who, "outputs")
+        return out
+
+    @functools.wraps(func)
+    def transformed(*args: Any, **kwargs: Any) -> Any:
+        where = placed(argnums, len(args), who)
+        check_real([args[i] for i in where], who, "inputs")
+        chosen = where[0] if isinstance(argnums, int) else where
+        return transform(real, chosen, has_aux=has_aux, chunk_size=chunk_size)(*args, **kwargs)
+
+    return transformed
 
 
-jacrev, jacfwd, hessian = _matrix(matrices.jacrev), _matrix(matrices.jacfwd), _matrix(matrices.hessian)
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """A function that returns the Jacobian by reverse mode (with has_aux: and aux), `chunk_size` rows at a time.
+
+    Raises RuntimeError for outputs that are no tensors, for complex numbers, and for argnums that are not there.
+
+    >>> import funcgrad.torch as torch
+    >>> torch.func.jacrev(torch.square)(torch.tensor([1.0, 3.0]))
+    tensor([[2., 0.],
+            [0., 6.]])
+    """
+    return _jacobian(matrices.jacrev, VJP, func, argnums, has_aux, chunk_size)
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """A function that returns the Jacobian by forward mode: as jacrev, for few inputs and many outputs."""
+    return _jacobian(matrices.jacfwd, JVP, func, argnums, has_aux, chunk_size)
+
+
+def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    """A function that returns the Hessian: jacfwd(jacrev(func))."""
+    return jacfwd(jacrev(func, argnums), argnums)
 
 
 def vmap(
@@ -259,13 +325,18 @@ def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor
     """The parameters and buffers of several modules of one kind, stacked."""
     from funcgrad.torch.functions.join import stack
 
+    check_models(models)
+
     def stacked(kind: str) -> dict[str, Tensor]:
-        names = [name for name, _ in getattr(models[0], kind)()]
+        found = [dict(getattr(m, kind)()) for m in models]
+        for name, first in found[0].items():
+            if any(each[name].requires_grad is not first.requires_grad for each in found):
+                raise RuntimeError(
+                    f"stack_module_state: Expected {name} from each model to have the same .requires_grad"
+                )
         return {
-            n: stack([dict(getattr(m, kind)())[n].detach() for m in models]).requires_grad_(
-                kind == "named_parameters"
-            )
-            for n in names
+            name: stack([each[name].detach() for each in found]).requires_grad_(first.requires_grad)
+            for name, first in found[0].items()
         }
 
     return stacked("named_parameters"), stacked("named_buffers")

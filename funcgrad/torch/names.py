@@ -107,6 +107,8 @@ TABLE: dict[str, dict[str, Any] | Same] = {
     "autograd.grad_mode": Same("graph.modes"),
     "autograd.anomaly_mode": Same("graph.anomaly"),
     "functional": Same(""),
+    "_functorch": {},
+    "_functorch.make_functional": Same("functorch"),
     "types": {"Device": Is(Any), "Number": Is(float), "Tensor": Same("", "Tensor"), "_size": Is(tuple)},
     "version": {
         "__version__": Is("2.13.0+funcgrad"),

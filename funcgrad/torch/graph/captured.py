@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any
 from weakref import ref
 
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.torch.graph.modes import WRITTEN
 from funcgrad.torch.tensors.storage import link_of
 from funcgrad.torch.tensors.tensor import Tensor
-
-# What was written to in the transform that is running: the tensor, its content and its node before.
-_WRITTEN: ContextVar[list[tuple[Any, Any, Any]] | None] = ContextVar("written", default=None)
 
 
 def note(tensor: Tensor, v: Any) -> None:
     """The content `v` is about to be written to `tensor`."""
-    written, held = _WRITTEN.get(), tensor.value
+    written, held = WRITTEN.get(), tensor.value
     if (
         written is not None
         and isinstance(v, Tracer)
@@ -33,12 +30,12 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         written: list[tuple[Any, Any, Any]] = []
-        token = _WRITTEN.set(written)
+        token = WRITTEN.set(written)
         out = None
         try:
             out = function(*args, **kwargs)
         finally:
-            _WRITTEN.reset(token)
+            WRITTEN.reset(token)
             kept = _restored(written, out)
         if kept:
             raise RuntimeError(

@@ -14,6 +14,7 @@ from weakref import ref
 
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node
+from funcgrad.torch.graph.modes import check_outside
 from funcgrad.torch.tensors.tensor import Tensor
 
 _ids = count()
@@ -90,6 +91,7 @@ def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Tensor], 
 
 def retain_grad(tensor: Tensor) -> None:
     """Keep the gradient of this intermediate result in its .grad."""
+    check_outside("Tensor.retain_grad()")
     if tensor.node is None:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if tensor.node.plan is not None:

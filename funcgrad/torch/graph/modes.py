@@ -31,6 +31,19 @@ class Mode(NamedTuple):
 
 MODE: ContextVar[Mode | None] = ContextVar("mode", default=None)
 NORMAL = Mode()
+# What was written to in the torch.func transform that is running (None outside of one): the tensor, its content and
+# its node before (captured.py).
+WRITTEN: ContextVar[list[tuple[Any, Any, Any]] | None] = ContextVar("written", default=None)
+
+
+def check_outside(call: str) -> None:
+    """RuntimeError inside of a transform of torch.func, which has a graph of its own."""
+    if WRITTEN.get() is not None:
+        raise RuntimeError(
+            f"You are attempting to call {call} (or a function of torch.autograd.functional, which does) inside of a function "
+            "that is being transformed by torch.func. Use torch.func.grad, vjp or jacrev there, or call it outside of the "
+            "function."
+        )
 
 
 def mode() -> Mode:

@@ -21,7 +21,7 @@ from funcgrad.core.engine.primitive import Call, Primitive, spec
 from funcgrad.core.engine.reverse import PICK, ReverseTrace, plan_of
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, concrete, rebuilt
-from funcgrad.torch.graph.modes import MODE, mode
+from funcgrad.torch.graph.modes import MODE, check_outside, mode
 from funcgrad.torch.graph.tape import ORDER, UNGUARDED, EagerTracer, named, next_order, node_name
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device, strided
@@ -178,6 +178,7 @@ class Tensor:
         if not requires_grad:
             self.node = None
         elif node is None:
+            check_outside("Tensor.requires_grad_()")
             if self.value.dtype.kind not in "fc":
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             if self.__dict__.get("is_inference_tensor") and not mode().inference:

@@ -25,9 +25,9 @@ class SGD(Optimizer):
     """
 
     lr: Hyper = 1e-3
-    momentum: Hyper = 0.0
-    dampening: Hyper = 0.0
-    weight_decay: Hyper = 0.0
+    momentum: Hyper = 0
+    dampening: Hyper = 0
+    weight_decay: Hyper = 0
     nesterov: bool = False
     maximize: bool = False
     rule: ClassVar[UpdateRule] = descent.SGD
@@ -45,7 +45,7 @@ class ASGD(Optimizer):
     lambd: Hyper = 1e-4
     alpha: Hyper = 0.75
     t0: Hyper = 1e6
-    weight_decay: Hyper = 0.0
+    weight_decay: Hyper = 0
     maximize: bool = False
     rule: ClassVar[UpdateRule] = descent.ASGD
 
@@ -59,7 +59,7 @@ class Rprop(Optimizer):
 
     lr: Hyper = 1e-2
     etas: tuple[Hyper, Hyper] = (0.5, 1.2)
-    step_sizes: tuple[Hyper, Hyper] = (1e-6, 50.0)
+    step_sizes: tuple[Hyper, Hyper] = (1e-6, 50)
     maximize: bool = False
     rule: ClassVar[UpdateRule] = descent.RPROP
 
@@ -74,7 +74,7 @@ class Adam(Optimizer):
     lr: Hyper = 1e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
     eps: Hyper = 1e-8
-    weight_decay: Hyper = 0.0
+    weight_decay: Hyper = 0
     amsgrad: bool = False
     decoupled_weight_decay: bool = False
     maximize: bool = False
@@ -96,7 +96,7 @@ class Adamax(Optimizer):
     lr: Hyper = 2e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
     eps: Hyper = 1e-8
-    weight_decay: Hyper = 0.0
+    weight_decay: Hyper = 0
     maximize: bool = False
     rule: ClassVar[UpdateRule] = moments.ADAMAX
 
@@ -108,7 +108,7 @@ class NAdam(Optimizer):
     lr: Hyper = 2e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
     eps: Hyper = 1e-8
-    weight_decay: Hyper = 0.0
+    weight_decay: Hyper = 0
     momentum_decay: Hyper = 4e-3
     decoupled_weight_decay: bool = False
     maximize: bool = False
@@ -122,7 +122,7 @@ class RAdam(Optimizer):
     lr: Hyper = 1e-3
     betas: tuple[Hyper, Hyper] = (0.9, 0.999)
     eps: Hyper = 1e-8
-    weight_decay: Hyper = 0.0
+    weight_decay: Hyper = 0
     decoupled_weight_decay: bool = False
     maximize: bool = False
     rule: ClassVar[UpdateRule] = moments.RADAM
@@ -138,8 +138,8 @@ class RMSprop(Optimizer):
     lr: Hyper = 1e-2
     alpha: Hyper = 0.99
     eps: Hyper = 1e-8
-    weight_decay: Hyper = 0.0
-    momentum: Hyper = 0.0
+    weight_decay: Hyper = 0
+    momentum: Hyper = 0
     centered: bool = False
     maximize: bool = False
     rule: ClassVar[UpdateRule] = adaptive.RMSPROP
@@ -150,9 +150,9 @@ class Adagrad(Optimizer):
     """Divides by the root of the sum of all squared gradients. Duchi, Hazan and Singer, JMLR 12, 2011."""
 
     lr: Hyper = 1e-2
-    lr_decay: Hyper = 0.0
-    weight_decay: Hyper = 0.0
-    initial_accumulator_value: float = 0.0
+    lr_decay: Hyper = 0
+    weight_decay: Hyper = 0
+    initial_accumulator_value: float = 0
     eps: Hyper = 1e-10
     maximize: bool = False
     rule: ClassVar[UpdateRule] = adaptive.ADAGRAD
@@ -165,6 +165,6 @@ class Adadelta(Optimizer):
     lr: Hyper = 1.0
     rho: Hyper = 0.9
     eps: Hyper = 1e-6
-    weight_decay: Hyper = 0.0
+    weight_decay: Hyper = 0
     maximize: bool = False
     rule: ClassVar[UpdateRule] = adaptive.ADADELTA

@@ -371,7 +371,7 @@ def namespace_stub(module: ModuleType) -> str:
 
 
 def package_stub(module: ModuleType) -> str:
-    """The stub of torch.nn or torch.nn.functional: what is written in their files, and what rows of tables became."""
+    """The stub of torch.nn, its functional or torch.optim: what is in their files, and what rows of tables became."""
     lines, last = [], []
     for name in module.__all__:
         thing = getattr(module, name)
@@ -381,7 +381,7 @@ def package_stub(module: ModuleType) -> str:
         elif home in sys.modules and name in _written(sys.modules[home]):
             lines.append(f"from {home} import {name} as {name}")
         elif isinstance(thing, type):
-            last.append(_made_class(name, thing))
+            last.append(_made_class(name, thing, module.__all__))
         else:
             last.append(signature(name, thing, None))
     return written([_NAMESPACE + ALIASES, *lines, *last])
@@ -394,11 +394,15 @@ def _written(module: ModuleType) -> set[str]:
     return {node.name for node in found if not node.decorator_list}
 
 
-def _made_class(name: str, made: type) -> str:
-    """A module that was made from a function."""
-    methods = [signature(each, getattr(made, each), "self") for each in ("__init__", "forward")]
-    settings = [f"{n}: {_type(p)}" for n, p in inspect.signature(made).parameters.items() if n not in LEGACY]
-    return f"class {name}(Module):\n    " + "\n    ".join([*settings, *methods])
+def _made_class(name: str, made: type, public: list[str]) -> str:
+    """A module that was made from a function, or an optimizer."""
+    base = next(each.__name__ for each in made.__mro__[1:] if each.__name__ in public)
+    lines = [signature("__init__", made.__init__, "self")]
+    if hasattr(made, "forward"):
+        settings = inspect.signature(made).parameters.items()
+        lines[:0] = [f"{n}: {_type(p)}" for n, p in settings if n not in LEGACY]
+        lines.append(signature("forward", made.forward, "self"))
+    return f"class {name}({base}):\n    " + "\n    ".join(lines)
 
 
 def _class_line(name: str, kind: type) -> str:
@@ -427,8 +431,10 @@ def stubs() -> dict[Path, str]:
     makers[ROOT / "__init__.pyi"] = lambda: namespace_stub(torch)
     for name in ("linalg", "special", "fft"):
         makers[ROOT / f"{name}.pyi"] = lambda name=name: namespace_stub(sys.modules[f"funcgrad.torch.{name}"])
-    makers[ROOT / "nn" / "__init__.pyi"] = lambda: package_stub(torch.nn)
-    makers[ROOT / "nn" / "functional" / "__init__.pyi"] = lambda: package_stub(torch.nn.functional)
+    for package in (torch.nn, torch.nn.functional, torch.optim):
+        makers[Path(package.__file__ or "").with_suffix(".pyi")] = lambda package=package: package_stub(
+            package
+        )
     return {path: make() for path, make in makers.items()}
 
 

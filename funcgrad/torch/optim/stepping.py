@@ -21,10 +21,13 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 class RuleOptimizer(Optimizer):
-    """An optimizer that steps by `rule`; `counts`: its state has the number of steps."""
+    """An optimizer that steps by `rule`. `counts`: its state has the number of steps; `starts`: the state is there
+    from the beginning.
+    """
 
     rule: UpdateRule
     counts = True
+    starts = False
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         check({name: number(x) for name, x in defaults.items()})
@@ -33,6 +36,10 @@ class RuleOptimizer(Optimizer):
         if defaults.get("fused") and defaults.get("foreach"):
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         super().__init__(params, defaults)
+        for group in self.param_groups if self.starts else ():
+            h = settings(group)
+            for p in group["params"]:
+                start(self, p, h, self.rule.slots(h))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

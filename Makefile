@@ -16,10 +16,10 @@ has = $(addprefix $(VENV)/.has-,$(1) $(WITH))
 
 # Two installations into one environment must not run side by side.
 .NOTPARALLEL:
-.PHONY: help demo examples test lint types stubs docs bench compat .compat-run notebooks array-api clean
+.PHONY: help demo examples test lint types stubs docs bench compat .compat-run notebooks array-api release clean
 
 help:
-	@echo "make demo | examples | test | lint | types | stubs | docs | bench | compat | notebooks | array-api SUITE=path | clean"
+	@echo "make demo | examples | test | lint | types | stubs | docs | bench | compat | notebooks | array-api SUITE=path | release | clean"
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "funcgrad needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -81,5 +81,12 @@ array-api: $(call has,test)
 	$(BIN)/python -m pip install --quiet --requirement "$(SUITE)/requirements.txt"
 	cd "$(SUITE)" && ARRAY_API_TESTS_MODULE=funcgrad.numpy "$(CURDIR)/$(BIN)/python" -m pytest -q array_api_tests --xfails-file "$(CURDIR)/tests/array_api/xfails.txt" $(ARGS)
 
+# Builds wheel and sdist, and tries the wheel with NumPy alone, the oldest and the newest that are allowed. It uploads nothing.
+release: $(call has,release)
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python .ci/release.py dist
+
 clean:
-	rm -rf .venv .venv-numpy* docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv .venv-numpy* dist docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -9,7 +9,7 @@ array([0.        , 0.84147098])
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import funcgrad.core.engine.warned  # noqa: F401  (warnings name the user's line)
+import funcgrad.core.engine.warned
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
 from funcgrad.core.libraries import late
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from funcgrad.transforms.linear import linear_transpose, linearize
     from funcgrad.transforms.products import gnvp, hessian_diagonal, vhp
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 __all__ = [
     # derivatives

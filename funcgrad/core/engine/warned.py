@@ -18,13 +18,14 @@ from funcgrad.core.engine.forward import transposed_pull
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.errors import is_ours, user_frame
 
+_SHOW, _MARK = "_showwarnmsg", "_by_funcgrad"
 _SWEEP, _TRANSPOSED = sweep.__code__, transposed_pull.__code__
 
 
 def install() -> None:
     """Stand before the function through which the interpreter shows warnings; that of others is left alone."""
-    shown = getattr(warnings, "_showwarnmsg", None)
-    if shown is None or hasattr(shown, "_by_funcgrad"):
+    shown = getattr(warnings, _SHOW, None)
+    if shown is None or hasattr(shown, _MARK):
         return
 
     def show(message: Any) -> None:
@@ -35,8 +36,8 @@ def install() -> None:
             _forget(message)
             _show_again(message, user)
 
-    show._by_funcgrad = True  # type: ignore[attr-defined]
-    warnings._showwarnmsg = show  # type: ignore[attr-defined]
+    setattr(show, _MARK, True)
+    setattr(warnings, _SHOW, show)
 
 
 def _forget(message: Any) -> None:
@@ -46,8 +47,8 @@ def _forget(message: Any) -> None:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename != message.filename:
         frame = frame.f_back
-    registry = frame.f_globals.get("__warningregistry__") if frame is not None else None
-    for line in (message.lineno, 0) if registry else ():
+    registry = frame.f_globals.get("__warningregistry__", {}) if frame is not None else {}
+    for line in (message.lineno, 0):  # 0: of the filter "module"
         registry.pop((text, category, line), None)
 
 

@@ -172,7 +172,7 @@ class JitPlan(Plan):
     __slots__ = ("call",)
 
     def __init__(self, call: JitCall, slots: tuple[int, ...], *, only: bool) -> None:
-        self.call, self.slots, self.keeps, self.masks = call, slots, (), True
+        self.call, self.slots, self.keeps, self.masks = call, slots, ("residuals",), True
         self.pull = self._pull_one if only else self._pull
         self.pull_masked = self._pull_one
 
@@ -181,6 +181,14 @@ class JitPlan(Plan):
 
     def _pull(self, cts: list[Any], saved: Any) -> Any:
         return self.call.bwd(saved, [None if ct is None else settled(ct) for ct in cts], self.slots)
+
+    def raised(self, node: Node, wrap: Callable[[Any, Node], Any]) -> Any:
+        """What `node` saved, with tracers in the place of operands that depend on something."""
+        operands, _, _, environment = node.saved
+        operands = list(operands)
+        for i, parent in zip(self.slots, node.parents, strict=True):
+            operands[i] = wrap(operands[i], parent)
+        return operands, None, (), environment
 
     @property
     def name(self) -> str:

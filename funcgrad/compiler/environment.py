@@ -21,13 +21,15 @@ from funcgrad.errors import is_library
 
 MISSING: Any = object()
 _ATOMS = frozenset([int, float, complex, bool, str, bytes, type(None)])
+_WRAPPED = (types.FunctionType, types.MethodType, functools.partial)
 _MANY = 4096  # things that are watched; a function that sees more is watched in part
 
 
 class Environment:
     """The surroundings of `fun` as they are now."""
 
-    def __init__(self, fun: Callable[..., Any]) -> None:
+    def __init__(self, fun: Callable[..., Any], met: Callable[[Any], Any] | None = None) -> None:
+        self.met = met  # is told of each object that is met
         self.cells: list[tuple[Any, Any, str]] = []
         self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
         self.lists: list[tuple[list[Any], list[Any], str]] = []
@@ -36,6 +38,7 @@ class Environment:
         self._seen: dict[int, Any] = {}
         self._look(fun, getattr(fun, "__name__", "the function"), _names(fun))
         self._seen = {}
+        self.met = None
 
     # ---- collecting --------------------------------------------------------------------------------------------------
     def _look(self, x: Any, name: str, names: frozenset[str]) -> None:
@@ -43,6 +46,8 @@ class Environment:
         if kind in _ATOMS or id(x) in self._seen or len(self._seen) > _MANY:
             return
         self._seen[id(x)] = x
+        if self.met is not None:
+            self.met(x)
         if isinstance(x, Tracer):
             self.holds_tracers = True
         elif isinstance(x, np.ndarray):
@@ -65,6 +70,7 @@ class Environment:
     def _look_into(self, fun: types.FunctionType) -> None:
         code = fun.__code__
         if _of_library(code.co_filename):
+            self._look_beneath(fun)
             return
         names = _names(fun)
         for name, cell in zip(code.co_freevars, fun.__closure__ or ()):
@@ -78,6 +84,16 @@ class Environment:
             if name in fun.__globals__:
                 self._entry(fun.__globals__, name, names)
         self._look_through((fun.__defaults__, fun.__kwdefaults__), fun.__name__, names)
+
+    def _look_beneath(self, fun: types.FunctionType) -> None:
+        """Functions of users that one of a library has wrapped."""
+        for cell in fun.__closure__ or ():
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            if isinstance(value, _WRAPPED) or hasattr(value, "fun"):
+                self._look(value, getattr(value, "__name__", "a function"), _names(value))
 
     def _look_through(self, x: Any, name: str, names: frozenset[str]) -> None:
         if type(x) is list:

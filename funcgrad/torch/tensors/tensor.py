@@ -371,7 +371,8 @@ def tensor_at(x: Any) -> Any:
 def traced(x: Any) -> bool:
     """Is this tracer part of a graph? (A tangent alone makes no graph.)"""
     while isinstance(x, Tracer):
-        if x._node is not None and (not isinstance(x, ForwardTracer) or traced(x._node)):
+        is_in_graph = x._node is not None and not x._is_recorded  # jit's tracers all have nodes
+        if is_in_graph and (not isinstance(x, ForwardTracer) or traced(x._node)):
             return True
         x = x._value
     return False

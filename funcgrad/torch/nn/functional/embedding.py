@@ -11,6 +11,7 @@ from funcgrad.nn.kernels.embedding import ROW_SUMS, ROWS_AT
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.values import as_array
 
 # ---- looking up ------------------------------------------------------------------------------------------------------
 
@@ -31,7 +32,7 @@ def _checked(who: str, input: Tensor, weight: Tensor, padding_idx: int | None) -
         )
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D, but has shape {list(weight.shape)}")
-    found, rows = np.asarray(concrete(input.value)), weight.shape[0]
+    found, rows = as_array(concrete(input.value)), weight.shape[0]
     if found.size and not 0 <= found.min() <= found.max() < rows:
         worst = found.min() if found.min() < 0 else found.max()
         raise IndexError(f"index out of range in self: {worst}, where the weight has {rows} rows")

@@ -16,6 +16,7 @@ from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.inplace import kind_name
 from funcgrad.torch.tensors.tensor import Tensor, plain
+from funcgrad.torch.tensors.values import as_array
 
 
 def _check_dtypes(name: str, x: Any, *parameters: Any) -> None:
@@ -73,9 +74,9 @@ _BATCH_NORM = Op("batch_norm", _batch_norm, "NativeBatchNormBackward0")
 _BY_STATISTICS = Op("batch_norm", _by_statistics, "NativeBatchNormBackward0")
 
 
-def _moved(running: Tensor, found: np.ndarray, momentum: float) -> np.ndarray:
+def _moved(running: Tensor, found: Any, momentum: float) -> Any:
     """A running mean after a step."""
-    old = np.asarray(plain(running))
+    old = as_array(plain(running))
     return ((1 - momentum) * old + momentum * found).astype(old.dtype)
 
 
@@ -86,8 +87,8 @@ def _update(
     one.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        unbiased = np.asarray(plain(var)) * (np.float64(count) / (count - 1))
-    for running, found in ((running_mean, np.asarray(plain(mean))), (running_var, unbiased)):
+        unbiased = as_array(plain(var)) * (np.float64(count) / (count - 1))
+    for running, found in ((running_mean, as_array(plain(mean))), (running_var, unbiased)):
         if running is not None:
             storage.write(running, ..., _moved(running, found, momentum))  # in place, and not recorded
 

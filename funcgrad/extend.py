@@ -7,6 +7,7 @@
     custom               any other function: how a cotangent is pulled back, and (optionally) how a tangent is pushed
     piecewise_constant   no derivative, as of rounding
     composite            another body, written in NumPy, for where derivatives are needed
+    opaque               any function, of any arguments, keywords and outputs: pull and push are told of the call
     unsupported          refused, with the reason
 
 Each takes the function and formulas in plain NumPy, and returns the function to call. The names of a
@@ -33,8 +34,8 @@ Options of all verbs that declare derivatives:
                 examples run one by one: right, but slow.
     name        its name in messages.
 
-For a function whose arguments are pytrees, or whose rule shares work between value and derivative, see
-`custom_vjp`.
+The formulas of `opaque` are told of the call as a whole (`Called`), not by names. For a rule that shares work
+between value and derivative, see `custom_vjp`.
 """
 
 from __future__ import annotations
@@ -55,9 +56,11 @@ from funcgrad.core.engine.primitive import Primitive, Spec
 from funcgrad.core.engine.trace import innermost
 from funcgrad.core.libraries import load_late
 from funcgrad.errors import RuleError
+from funcgrad.transforms.opaque_functions import Called, OpaqueFunction
 from funcgrad.transforms.wrapping import name_of
 
 __all__ = [
+    "Called",
     "Spec",
     "composite",
     "custom",
@@ -65,6 +68,7 @@ __all__ = [
     "from_triangle",
     "linear",
     "multilinear",
+    "opaque",
     "piecewise_constant",
     "select",
     "selection",
@@ -242,6 +246,64 @@ def composite(function: Any = None, body: Function | None = None) -> Any:
     if function is None:
         return lambda f: composite(f, body)
     return _declared(declare.composite, function, (body,), {})
+
+
+def opaque(
+    function: Any = None,
+    *,
+    pull: Formula | None = None,
+    push: Formula | None = None,
+    batch: str = "one by one",
+) -> Any:
+    """Declare a function that is one step, whatever it takes and returns.
+
+    Its arguments, by position or by keyword, are numbers, arrays, pytrees of them, or anything else (which it
+    gets as it is). Its output is a pytree, too, whose leaves may be anything; numbers and arrays among them
+    have derivatives.
+
+    Args:
+        function: the function. It is called on plain values, unless an argument holds a tracer that is no leaf.
+        pull: `pull(ct, call)` returns the cotangents of the arguments: a tuple with one for each that was
+            given by position, or a dict of them by position and by keyword; None is a zero, as is what is
+            missing in the dict. `ct` is like the output, with None for what is no number there. `call`
+            is a `Called`: it has `args`, `kwargs`, `out`, and `wanted`, the arguments that take part.
+        push: `push(t, call)` returns the tangent of the output. `t` is a dict of tangents, by position and
+            keyword, of the arguments in `call.wanted`.
+        batch: what vmap does: "one by one" runs function and rules for each example; "traced" runs them once,
+            on tracers of the whole batch, as they are NumPy code.
+
+    Either rule alone serves both directions: the other is its transpose, which is found by running the rule on
+    tracers. Rules that are NumPy code are differentiated, too, for higher orders.
+
+    Raises:
+        RuleError: neither rule was given, and a derivative is asked for; or what a rule returned has another
+            structure, shape or dtype than what it belongs to.
+        OutputError: under vmap, the examples gave outputs that differ in more than numbers.
+
+    >>> import math, numpy as np, funcgrad as fg
+    >>> from funcgrad import extend
+    >>> @extend.opaque(
+    ...     pull=lambda ct, call: {0: ct["value"] * call.kwargs["scale"] * math.cos(call.args[0])},
+    ...     push=lambda t, call: {"value": t[0] * call.kwargs["scale"] * math.cos(call.args[0]), "how": None},
+    ... )
+    ... def sine(x, *, scale):
+    ...     return {"value": scale * math.sin(x), "how": "by C"}
+    >>> float(fg.grad(lambda x: sine(x, scale=3.0)["value"])(0.0))
+    3.0
+    >>> fg.vmap(lambda x: sine(x, scale=2.0)["value"])(np.array([0.0, np.pi / 2]))
+    array([0., 2.])
+    """
+    options: dict[str, Any] = {"pull": pull, "push": push, "batch": batch}
+    if function is None:
+        return lambda f: opaque(f, **options)
+    for thing in (function, *(rule for rule in (pull, push) if rule is not None)):
+        if not callable(thing):
+            raise RuleError(f"extend.opaque takes functions, not {type(thing).__name__}")
+    if batch not in ("one by one", "traced"):
+        raise RuleError(
+            f"extend.opaque of {name_of(function)}: batch is 'one by one' or 'traced', not {batch!r}"
+        )
+    return OpaqueFunction(function, **options)
 
 
 def unsupported(function: Function, reason: str, instead: str = "") -> Any:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from funcgrad.core.engine.trace import Tracer
+
 OURS = "funcgrad.compat.autograd"
 
 
-class _Alias(importlib.abc.Loader):
+class _Alias:
     """Loads a module that has another name, too."""
 
     def __init__(self, name: str) -> None:
@@ -28,7 +29,7 @@ class _Alias(importlib.abc.Loader):
         module.__spec__ = self.kept  # the import system has put the alias in its place
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Finds `autograd` and what is in it under funcgrad's name."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
@@ -41,7 +42,8 @@ class _Finder(importlib.abc.MetaPathFinder):
             if error.name == ours:
                 return None
             raise
-        return importlib.machinery.ModuleSpec(name, _Alias(ours), is_package=True)
+        loader: Any = _Alias(ours)
+        return importlib.machinery.ModuleSpec(name, loader, is_package=True)
 
 
 def install_autograd() -> None:
@@ -66,3 +68,13 @@ def install_autograd() -> None:
         )
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+        _claimed(Tracer)
+
+
+def _claimed(kind: type) -> None:
+    """Let a class of tracers, and those below it, be of autograd's module: PennyLane and autoray tell an
+    array's library by that.
+    """
+    kind.__module__ = "autograd.numpy.numpy_boxes"
+    for below in kind.__subclasses__():
+        _claimed(below)

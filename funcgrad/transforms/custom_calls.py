@@ -257,13 +257,28 @@ def described(x: Any) -> str:
 
 
 def leaves_like(structure: tree.Structure, given: Any, what: str) -> list[Any]:
-    """The leaves of `given`, which has this structure, but may hold None (a zero) in the place of any part."""
+    """The leaves of `given`, which has this structure, but may hold None (a zero) in the place of any part.
+
+    Where a list or tuple belongs, an array with as many rows (or the other of the two) is as good: it is
+    indexed like that.
+    """
     try:
-        return direction_leaves(structure, given, what)
+        return direction_leaves(structure, _by_index(structure, given), what)
     except ValueError as error:
         raise RuleError(
             f"{error}. It needs the structure of what it belongs to, with None for zeros."
         ) from None
+
+
+def _by_index(structure: tree.Structure, given: Any) -> Any:
+    """`given`, with lists and tuples where `structure` has them."""
+    kind, children = structure.node_type, structure.children
+    is_array = getattr(given, "ndim", 0) > 0
+    if kind not in (list, tuple) or not is_array and type(given) not in (list, tuple):
+        return given
+    if len(given) != len(children):
+        return given
+    return kind([_by_index(child, given[i]) for i, child in enumerate(children)])
 
 
 def checked(given: Any, to: Spec, what: str, whose: str) -> Any:

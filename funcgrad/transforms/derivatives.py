@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.engine.forward import ForwardTrace
+from funcgrad.core.engine.forward import ForwardTrace, OpenForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, is_foreign
@@ -336,29 +336,31 @@ def value_and_grad(
 
 @overload
 def vjp(
-    fun: Callable[[X], Out], primal: X, /, *, has_aux: Literal[False] = False
+    fun: Callable[[X], Out], primal: X, /, *, has_aux: Literal[False] = False, keep_tracers: bool = False
 ) -> tuple[Out, Callable[[Any], tuple[X]]]: ...
 @overload
 def vjp(
-    fun: Callable[[X, Y], Out], x: X, y: Y, /, *, has_aux: Literal[False] = False
+    fun: Callable[[X, Y], Out], x: X, y: Y, /, *, has_aux: Literal[False] = False, keep_tracers: bool = False
 ) -> tuple[Out, Callable[[Any], tuple[X, Y]]]: ...
 @overload
 def vjp(
-    fun: Callable[..., Out], *primals: Any, has_aux: Literal[False] = False
+    fun: Callable[..., Out], *primals: Any, has_aux: Literal[False] = False, keep_tracers: bool = False
 ) -> tuple[Out, Callable[[Any], tuple[Any, ...]]]: ...
 @overload
 def vjp(
-    fun: Callable[..., tuple[Out, Aux]], *primals: Any, has_aux: Literal[True]
+    fun: Callable[..., tuple[Out, Aux]], *primals: Any, has_aux: Literal[True], keep_tracers: bool = False
 ) -> tuple[Out, Callable[[Any], tuple[Any, ...]], Aux]: ...
 @overload
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool) -> Any: ...
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool, keep_tracers: bool = False) -> Any: ...
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, keep_tracers: bool = False) -> Any:
     """The output of a function, and the map that pulls cotangents back.
 
     Args:
         fun: the function; inputs and output are pytrees of arrays.
         primals: its arguments. Integers are allowed; they get float0.
         has_aux: `fun` returns (output, aux).
+        keep_tracers: tracers that `fun` leaves behind (in a list, say) stay usable after it has returned,
+            instead of being an error. No derivative goes through what is computed with them then.
 
     Returns:
         (output, vjp_fn) or (output, vjp_fn, aux). `vjp_fn(ct)` takes one cotangent with the structure of the
@@ -373,7 +375,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     >>> vjp_fn(np.array([1.0, 10.0]))
     (array([ 3., 30.]), np.float64(21.0))
     """
-    out, pullback, aux = record(fun, primals, {}, has_aux=has_aux)
+    out, pullback, aux = record(fun, primals, {}, has_aux=has_aux, keep_tracers=keep_tracers)
     return (out, pullback, aux) if has_aux else (out, pullback)
 
 
@@ -384,6 +386,7 @@ def jvp(
     tangents: Sequence[Any],
     *,
     has_aux: Literal[False] = False,
+    keep_tracers: bool = False,
 ) -> tuple[Out, Out]: ...
 @overload
 def jvp(
@@ -392,13 +395,24 @@ def jvp(
     tangents: Sequence[Any],
     *,
     has_aux: Literal[True],
+    keep_tracers: bool = False,
 ) -> tuple[Out, Out, Aux]: ...
 @overload
 def jvp(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool
+    fun: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool,
+    keep_tracers: bool = False,
 ) -> Any: ...
 def jvp(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
+    fun: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+    keep_tracers: bool = False,
 ) -> Any:
     """The output of a function, and its derivative along a direction, by forward mode.
 
@@ -408,6 +422,7 @@ def jvp(
         tangents: a tuple of directions with the structure and shapes of the primals (None for zeros, in any
             place).
         has_aux: `fun` returns (output, aux).
+        keep_tracers: as in `vjp`.
 
     Returns:
         (output, tangent) or (output, tangent, aux); the tangent has the structure, shapes and dtypes of the
@@ -423,7 +438,7 @@ def jvp(
     >>> float(out), float(t)
     (0.0, 2.0)
     """
-    value, tangent, aux = pushed(fun, primals, tangents, has_aux=has_aux)
+    value, tangent, aux = pushed(fun, primals, tangents, has_aux=has_aux, keep_tracers=keep_tracers)
     return (value, tangent, aux) if has_aux else (value, tangent)
 
 
@@ -434,11 +449,12 @@ def pushed(
     *,
     has_aux: bool = False,
     transform: str = "jvp",
+    keep_tracers: bool = False,
 ) -> tuple[Any, Any, Any]:
     """The output of `fun`, its tangent, and aux: what jvp and its kin return."""
     check_function(fun, transform)
     matched(transform, primals, "tangents", tangents)
-    with ForwardTrace() as trace:
+    with (OpenForwardTrace if keep_tracers else ForwardTrace)() as trace:
         pairs = enumerate(zip(primals, tangents, strict=True))
         traced_args = [_paired(trace, transform, i, p, t) for i, (p, t) in pairs]
         out, aux = fun(*traced_args), None

@@ -76,6 +76,7 @@ class OpaqueCall(Opaque):
 
     kind = "opaque"
     is_linear = True  # is `bwd` known to be linear in the cotangents?
+    follows = True  # do derivatives go through what the function closes over?
 
     def __init__(self, name: str) -> None:
         super().__init__(type(self).run, name)
@@ -111,6 +112,7 @@ class OpaqueCall(Opaque):
         captured = [k for k, o in enumerate(outs) if node_of(trace, o) is not None]
         if not slots:
             return [o if k in captured else trace.constant(lower(trace, o)) for k, o in enumerate(outs)]
+        captured = captured if self.follows else []
         plan = OpaquePlan(self, slots, captured)
         parents += tuple(outs[k]._node for k in captured)
         return trace.record_outputs(plan, residuals, parents, [lower(trace, o) for o in outs])
@@ -124,7 +126,8 @@ class OpaqueCall(Opaque):
         pairs = []
         for o, t in zip(outs, ts, strict=True):
             value = lower(trace, o)
-            terms = [lower(trace, t), o._node if isinstance(o, Tracer) and o._trace is trace else None]
+            is_captured = isinstance(o, Tracer) and o._trace is trace and (self.follows or not tangents)
+            terms = [lower(trace, t), o._node if is_captured else None]
             pairs.append(trace.paired(value, total([t for t in terms if t is not None], value)))
         return pairs
 
@@ -223,7 +226,7 @@ class _Batched(OpaqueCall):
     def __init__(self, inner: OpaqueCall, trace: BatchTrace, flags: Sequence[bool]) -> None:
         super().__init__(inner.name)
         self.inner, self.trace, self.flags = inner, trace, tuple(flags)
-        self.is_linear = inner.is_linear
+        self.is_linear, self.follows = inner.is_linear, inner.follows
 
     def run(self, call: Call) -> list[Any]:
         with StandIn(self.trace) as batch:

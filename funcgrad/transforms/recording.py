@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.primitive import Spec, spec
-from funcgrad.core.engine.reverse import ReverseTrace
+from funcgrad.core.engine.reverse import OpenReverseTrace, ReverseTrace
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.guard import Copies
@@ -79,15 +79,21 @@ def record(
     *,
     has_aux: bool = False,
     transform: str = "vjp",
+    keep_tracers: bool = False,
+    lasting: bool = True,
 ) -> tuple[Any, Pullback, Any]:
-    """Run `fun` on a tape: (output, its pullback, aux)."""
+    """Run `fun` on a tape: (output, its pullback, aux).
+
+    The tape outlives the call, so the user may change whatever it has saved: the arguments too. So they are
+    copied, unless the caller is to pull back at once, and but once (then it is not `lasting`).
+    """
     check_function(fun, transform)
-    # The tape outlives the call, so the user may change whatever it has saved: the arguments too.
-    with ReverseTrace(Copies()) as trace:
+    with (OpenReverseTrace if keep_tracers else ReverseTrace)(Copies() if lasting else None) as trace:
         arguments, traced_args = [], []
         for i, primal in enumerate(primals):
             values, structure = argument_leaves(primal, transform, i, allow_int=True)
-            values = [copied(v) if type(v) is np.ndarray else v for v in values]
+            if lasting:
+                values = [copied(v) if type(v) is np.ndarray else v for v in values]
             leaves, nodes = traced(trace, values)
             arguments.append(([spec(v) for v in values], nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad as fg
 import funcgrad.compat.autograd as ours
 import funcgrad.compat.autograd.misc.fixed_points
 import funcgrad.compat.autograd.misc.optimizers
@@ -294,3 +295,113 @@ def test_it_is_refused_where_the_original_is_in_use() -> None:
         "except ImportError as error: print(error)"
     )
     assert "autograd was imported before" in run_python("-c", code).stdout
+
+
+# ---- classes of one's own --------------------------------------------------------------------------------------------
+
+
+class Marked(np.ndarray):
+    """Arrays that answer ufuncs themselves, and don't know of tracers."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        plain = [x.view(np.ndarray) if isinstance(x, Marked) else x for x in inputs]
+        found = super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+        return np.asarray(found).view(Marked)
+
+
+class Frozen(Marked):
+    """Arrays that may not be differentiated in."""
+
+
+def refuse(x: Any, trace: Any, node: Any) -> Any:
+    raise ValueError("frozen")
+
+
+def test_subclasses_of_ndarray_are_registered_as_boxes() -> None:
+    from funcgrad.compat.autograd.numpy.numpy_boxes import ArrayBox
+    from funcgrad.compat.autograd.numpy.numpy_vspaces import ArrayVSpace
+    from funcgrad.compat.autograd.tracer import Box
+
+    with pytest.raises(fg.errors.NonDifferentiableError, match="computes otherwise"):
+        fg.grad(lambda x: np.sum(x * V.view(Frozen)))(V)
+    ArrayBox.register(Marked)
+    Box.type_mappings[Frozen] = refuse
+    Frozen_space = ours.core.VSpace
+    Frozen_space.mappings[Marked] = Frozen_space.mappings[Frozen] = ArrayVSpace
+    marked = V.view(Marked)
+    for f in (lambda x: np.sum(x * marked), lambda x: np.sum(marked * x), lambda x: np.dot(marked, x)):
+        np.testing.assert_allclose(ours.grad(f)(V), V)
+    seen = []
+    np.testing.assert_allclose(ours.grad(lambda x: seen.append(x) or np.sum(x**2))(marked), 2 * V)
+    assert isinstance(seen[0], ArrayBox)
+    assert isinstance(seen[0], Box)
+    assert not isinstance(V, Box)
+    assert ours.core.vspace(marked).size == V.size
+    with pytest.raises(ValueError, match="frozen"):
+        ours.grad(np.sum)(V.view(Frozen))
+
+
+def test_boxes_are_made_by_hand() -> None:
+    from funcgrad.compat.autograd.core import VJPNode
+    from funcgrad.compat.autograd.tracer import isbox, new_box, trace_stack
+
+    with trace_stack.new_trace() as trace:
+        box = new_box((V, 2.0), trace, VJPNode.new_root())
+        out = np.sum(box[0]) * box[1]
+    assert isbox(out)
+    assert out._trace is box._trace is trace
+    with pytest.raises(TypeError, match="Can't differentiate"):
+        new_box("text", trace, None)
+
+
+def test_nodes_of_both_modes_record_derivatives() -> None:
+    from funcgrad.compat.autograd.core import JVPNode, VJPNode, backward_pass
+    from funcgrad.compat.autograd.tracer import trace
+
+    f = lambda x: np.sum(np.sin(x) * x)
+    slope = np.cos(V) * V + np.sin(V)
+    value, end = trace(VJPNode.new_root(), f, V)
+    np.testing.assert_allclose(value, f(V))
+    np.testing.assert_allclose(backward_pass(1.0, end), slope)
+    _, pushed = trace(JVPNode.new_root(V), f, V)
+    np.testing.assert_allclose(pushed.g, np.sum(slope * V))
+
+
+def test_a_rule_is_all_there_is_of_a_primitive() -> None:
+    from funcgrad.compat.autograd import extend
+
+    run = extend.primitive(lambda x, holder: holder[0] * 2)  # what the holder keeps is watched, too
+    extend.defvjp(run, lambda ans, x, holder: lambda g: 5 * g)
+
+    class Holder:
+        def __init__(self, x: Any) -> None:
+            self.x = x
+
+        def __getitem__(self, i: int) -> Any:
+            return self.x
+
+    assert ours.grad(lambda x: run(x, Holder(x)))(3.0) == 5
+
+
+def test_watched_numbers_stay_usable() -> None:
+    kept = []
+    ours.grad(lambda x: kept.append(x) or x**2)(3.0)
+    assert ours.numpy.sin(kept[0]).shape == ()
+
+
+def test_quick_grad_check_is_deprecated_and_checks() -> None:
+    from funcgrad.compat.autograd.util import quick_grad_check
+
+    with pytest.warns(DeprecationWarning, match="check_grads"):
+        quick_grad_check(lambda x, y: x**2 + y, 1.0, (2.0,))
+    with pytest.warns(DeprecationWarning, match="check_grads"), pytest.raises(AssertionError, match="VJP"):
+        quick_grad_check(fg.custom_gradient(lambda x: (x, lambda ct: 2 * ct)), 1.0)
+
+
+def test_star_imports_bring_all_names_and_fill_the_namespace() -> None:
+    names: dict[str, Any] = {}
+    exec("from funcgrad.compat.autograd.numpy import *", names)
+    assert {"sin", "concatenate", "linalg", "float64", "pi", "int64"} <= names.keys()
+    assert vars(ours.numpy)["tanh"] is names["tanh"]
+    assert "solve" in vars(ours.numpy.linalg)
+    assert ours.numpy.where(True, 1, 2) == 1

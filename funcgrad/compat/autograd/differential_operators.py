@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compat.autograd.core import gradient as _gradient
 from funcgrad.compat.autograd.core import make_jvp as _make_jvp
 from funcgrad.compat.autograd.core import make_vjp as _make_vjp
 from funcgrad.compat.autograd.spaces import vspace
@@ -69,33 +70,38 @@ def grad(fun: Callable[[Any], Any], x: Any) -> Any:
     >>> float(grad(lambda x: x ** 2)(3))
     6.0
     """
-    pull, value = _make_vjp(fun, x)
-    return pull(_scalar(value, "grad"))
+    return _gradient(fun, x, lambda value: _scalar(value, "grad"))[1]
 
 
 @unary_to_nary
 def value_and_grad(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     """`value_and_grad(fun, argnum=0)`: value and gradient, as `scipy.optimize.minimize(jac=True)` wants."""
-    pull, value = _make_vjp(fun, x)
-    return value, pull(_scalar(value, "value_and_grad"))
+    return _gradient(fun, x, lambda value: _scalar(value, "value_and_grad"))
 
 
 @unary_to_nary
 def grad_and_aux(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     """`grad_and_aux(fun, argnum=0)`: the gradient of the value, and aux; `fun` returns (value, aux)."""
-    pull, (value, aux) = _make_vjp(lambda x: tuple(fun(x)), x)
-    return pull((_scalar(value, "grad_and_aux"), vspace(aux).zeros())), aux
+
+    def seed(found: Any) -> Any:
+        return _scalar(found[0], "grad_and_aux"), vspace(found[1]).zeros()
+
+    (_, aux), found = _gradient(lambda x: tuple(fun(x)), x, seed)
+    return found, aux
 
 
 @unary_to_nary
 def elementwise_grad(fun: Callable[[Any], Any], x: Any) -> Any:
     """`elementwise_grad(fun, argnum=0)`: the sum of the Jacobian's rows (its diagonal, if elementwise)."""
-    pull, value = _make_vjp(fun, x)
-    if vspace(value).iscomplex:
-        raise TypeError(
-            "elementwise_grad only applies to real-output functions; take the real part, or use make_vjp"
-        )
-    return pull(vspace(value).ones())
+
+    def seed(value: Any) -> Any:
+        if vspace(value).iscomplex:
+            raise TypeError(
+                "elementwise_grad only applies to real-output functions; take the real part, or use make_vjp"
+            )
+        return vspace(value).ones()
+
+    return _gradient(fun, x, seed)[1]
 
 
 @unary_to_nary

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,10 +17,9 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.compat.autograd.spaces import vspace
-from funcgrad.core.engine.primitive import Call
-from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete
-from funcgrad.transforms.custom_calls import Arguments, CustomCall, leaves_like
-from funcgrad.transforms.opaque import Outputs, PullCall, PushCall, flat_call, stripped
+from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.transforms.custom_calls import is_inexact
+from funcgrad.transforms.opaque_functions import Called, FunctionCall, OpaqueFunction
 
 Maker = Callable[..., Any]
 # By primitive: (argnums, ans, args, kwargs) -> (g -> cotangents), or (argnums, gs, ...) -> tangent.
@@ -39,98 +39,89 @@ def isbox(x: Any) -> bool:
     return isinstance(x, Tracer)
 
 
-def is_traced(x: Any) -> bool:
-    """Is `x`, or a leaf of it, watched?"""
-    return (
-        isinstance(x, Tracer)
-        or isinstance(x, (list, tuple, dict))
-        and any(isinstance(v, Tracer) for v in tree.leaves(x))
-    )
+class PrimitiveCall(FunctionCall):
+    """One call of a primitive; its rules may return a number for an array of one element, and the like.
 
+    They are all that there is of its derivative: PennyLane hands a circuit, with the same watched numbers in
+    it, beside these.
+    """
 
-class PrimitiveCall(CustomCall, PullCall):
-    """One call of a primitive."""
+    follows = False
 
-    is_linear = False
-
-    def __init__(self, function: Any, arguments: Arguments, kwargs: dict[str, Any]) -> None:
-        super().__init__(function, arguments)
-        self.kwargs = kwargs
-        self.key = function.wrapper
-
-    def run(self, call: Call) -> list[Any]:
-        """The function itself."""
-        return self.flat(self.function.fun(*self.arguments.rebuilt(call.operands), **self.kwargs))
-
-    def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
-        if self.key not in primitive_vjps:
-            if self.key in primitive_jvps:
-                return PushCall.fwd(self, operands, slots, trace)  # type: ignore[arg-type]
-            raise NotImplementedError(
-                f"The derivative of {self.function.name}, called with a watched argument {self._numbers(slots)}, is not "
-                f"known: give it with defvjp({self.function.name}, ...)"
-            )
-        args = self.arguments.rebuilt(operands)
-        ans = self.key(*args, **self.kwargs)
-        return self.flat(ans), stripped(trace, (ans, args))
-
-    def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
-        if self.key not in primitive_vjps:
-            return residuals.pull(cts)
-        (ans, args), numbers = residuals, self._numbers(slots)
-        results = primitive_vjps[self.key](numbers, ans, tuple(args), self.kwargs)(self.filled(cts))
-        by_number = dict(zip(numbers, results, strict=True))
-        found: list[Any] = []
-        for i, structure in enumerate(self.arguments.structures):
-            what = f"{self.function.name}: the cotangent that its rule returned for argument {i}"
-            found += leaves_like(structure, by_number.get(i), what)
-        return [self._fitted(found[i], i) for i in slots]
-
-    def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
-        if self.key not in primitive_jvps:
-            return PullCall.jvp(self, operands, tangents, trace)
-        args = self.arguments.rebuilt(operands)
-        ans = self.key(*args, **self.kwargs)
-        specs = self.arguments.specs
-        zeros = [
-            None if s is None else np.zeros(s.shape, s.dtype if s.dtype.kind in "fc" else float)
-            for s in specs
-        ]
-        parts = self.arguments.split([tangents.get(i, zero) for i, zero in enumerate(zeros)])
-        numbers = self._numbers(tangents)
-        gs = tuple(tree.unflatten(self.arguments.structures[n], parts[n]) for n in numbers)
-        outs = self.flat(ans)
-        t = primitive_jvps[self.key](numbers, gs, ans, tuple(args), self.kwargs)
-        return outs, leaves_like(
-            self.structure, t, f"{self.function.name}: the tangent that its rule returned"
-        )
-
-    def _numbers(self, slots: Any) -> tuple[int, ...]:
-        """The arguments that the leaves in `slots` belong to."""
-        owners = [
-            n for n, structure in enumerate(self.arguments.structures) for _ in range(structure.num_leaves)
-        ]
-        return tuple(dict.fromkeys(owners[i] for i in slots))
-
-    def _fitted(self, part: Any, slot: int) -> Any:
-        """A cotangent of its operand's shape and dtype; rules may return a number for one element."""
+    def _part(self, part: Any, slot: int, rule: str) -> Any:
         to = self.arguments.specs[slot]
         if part is None or to is None:
             return None
         if np.shape(part) != to.shape:
             part = np.reshape(part, to.shape) if np.size(part) == to.size else np.broadcast_to(part, to.shape)
-        part = part if hasattr(part, "dtype") else np.asarray(part)
-        if part.dtype.kind == "c" and to.dtype.kind != "c":
-            part = np.real(part)
-        return part if part.dtype == to.dtype else part.astype(to.dtype)
+        return _of_kind(part, to)
+
+    def _tangent(self, t: Any, to: Any, what: str) -> Any:
+        return t if t is None or not is_inexact(to) else _of_kind(t, to)
 
 
-class _Function:
-    """What a primitive's calls know of it."""
+def _of_kind(x: Any, to: Any) -> Any:
+    """`x` of the dtype of what it belongs to; of a real one the real part."""
+    x = x if hasattr(x, "dtype") else np.asarray(x)
+    x = np.real(x) if x.dtype.kind == "c" and to.dtype.kind != "c" else x
+    return x if x.dtype == to.dtype else x.astype(to.dtype)
 
-    def __init__(self, fun: Any, wrapper: Any) -> None:
-        self.fun, self.wrapper = fun, wrapper
-        self.name = self.title = getattr(fun, "__name__", type(fun).__name__)
+
+class Primitive(OpaqueFunction):
+    """See `primitive`. Its rules are looked up when they are needed, as they may be given later."""
+
+    call_type = PrimitiveCall
+    _is_autograd_primitive = True
+
+    def __init__(self, fun: Callable[..., Any]) -> None:
+        super().__init__(fun, None, None, "traced")
+        self.fun, self.title = fun, self.name
+        self.defvjp, self.defvjp_is_zero, self.defgrad = (
+            functools.partial(f, self) for f in (_vjp_of, _zero_of, _grad_of)
+        )
+
+    @property
+    def pull(self) -> Maker | None:
+        """The rule of defvjp, as an opaque function has it."""
+        return self._pulled if self in primitive_vjps else None
+
+    @pull.setter
+    def pull(self, rule: None) -> None:
+        pass
+
+    @property
+    def push(self) -> Maker | None:
+        """The rule of defjvp."""
+        return self._pushed if self in primitive_jvps else None
+
+    @push.setter
+    def push(self, rule: None) -> None:
+        pass
+
+    def _pulled(self, ct: Any, call: Called) -> dict[Any, Any]:
+        self._check_positions(call.wanted)
+        cts = primitive_vjps[self](call.wanted, call.out, call.args, call.kwargs)(ct)
+        return dict(zip(call.wanted, cts, strict=True))
+
+    def _pushed(self, t: dict[Any, Any], call: Called) -> Any:
+        self._check_positions(call.wanted)
+        return primitive_jvps[self](
+            call.wanted, tuple(t[n] for n in call.wanted), call.out, call.args, call.kwargs
+        )
+
+    def _check_positions(self, wanted: Sequence[Any]) -> None:
+        names = [key for key in wanted if isinstance(key, str)]
+        if names:
+            raise NotImplementedError(
+                f"The derivative of {self.name} in the keyword arguments {names} is not known, as rules are for arguments by "
+                "position: give them by position"
+            )
+
+    def missing(self, wanted: Sequence[Any]) -> Exception:
+        return NotImplementedError(
+            f"The derivative of {self.name}, called with a watched argument {', '.join(map(str, wanted))}, is not known: "
+            f"give it with defvjp({self.name}, ...)"
+        )
 
 
 def primitive(fun: Callable[..., Any]) -> Any:
@@ -149,27 +140,7 @@ def primitive(fun: Callable[..., Any]) -> Any:
     >>> float(grad(square)(3.0))
     6.0
     """
-
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        plain = tuple(i for i, x in enumerate(args) if not is_traced(x))
-        if len(plain) == len(args):
-            return fun(*args, **kwargs)
-        arguments, leaves = Arguments.of(args, plain)
-        call = PrimitiveCall(function, arguments, kwargs)
-        outs = bind(call, flat_call(leaves))
-        return tree.unflatten(call.structure, outs)
-
-    try:
-        functools.update_wrapper(wrapped, fun)
-    except (AttributeError, TypeError):
-        wrapped.__name__ = getattr(fun, "__name__", type(fun).__name__)
-    function = _Function(fun, wrapped)
-    made: Any = wrapped
-    made.fun, made._is_autograd_primitive = fun, True
-    made.defvjp, made.defvjp_is_zero, made.defgrad = (
-        functools.partial(f, made) for f in (_vjp_of, _zero_of, _grad_of)
-    )
-    return made
+    return Primitive(fun)
 
 
 def notrace_primitive(fun: Callable[..., Any]) -> Any:
@@ -183,11 +154,17 @@ def notrace_primitive(fun: Callable[..., Any]) -> Any:
     return wrapped
 
 
-def register_notrace(trace_type: type, primitive_fun: Any) -> None:
-    """No derivative goes through `primitive_fun` in the direction of `trace_type` (VJPNode or JVPNode)."""
-    if issubclass(trace_type, VJPNode):
+notrace_primitives: dict[type, set[Any]] = defaultdict(set)
+
+
+def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
+    """No derivative goes through `primitive_fun`: in the direction that `trace_type` stands for (VJPNode or
+    JVPNode), or past nodes of that class of one's own.
+    """
+    notrace_primitives[trace_type].add(primitive_fun)
+    if trace_type.direction == "reverse":
         primitive_vjps[primitive_fun] = lambda argnums, *rest: lambda g: (None,) * len(argnums)
-    if issubclass(trace_type, JVPNode):
+    if trace_type.direction == "forward":
         primitive_jvps[primitive_fun] = lambda argnums, gs, ans, args, kwargs: None
 
 
@@ -195,6 +172,7 @@ class Node:
     """What a tracer of one's own remembers of a call: see `tracer.trace`."""
 
     __slots__ = ()
+    direction: str = ""  # of derivatives, in which it leads
 
     def __init__(
         self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any
@@ -211,14 +189,6 @@ class Node:
         root = cls.__new__(cls)
         root.initialize_root(*args, **kwargs)
         return root
-
-
-class VJPNode(Node):
-    """Stands for reverse mode, in `register_notrace`."""
-
-
-class JVPNode(Node):
-    """Stands for forward mode, in `register_notrace`."""
 
 
 # ---- rules -----------------------------------------------------------------------------------------------------------
@@ -300,6 +270,36 @@ def _known(rules: dict[int, Any], argnum: int, fun: Any, verb: str) -> Any:
     return rules[argnum]
 
 
+def identity_vjp(argnums: Any, *args: Any) -> Callable[[Any], Any]:
+    """The rule of a function that is the identity in one argument."""
+    return lambda g: g
+
+
+def identity_jvp(argnums: Any, gs: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same, for tangents."""
+    return gs
+
+
+def translate_vjp(vjpfun: Maker | None, fun: Any, argnum: int) -> Maker:
+    """A maker for `defvjp`; None is a zero."""
+    if vjpfun is None:
+        return lambda ans, *args, **kwargs: lambda g: vspace(args[argnum]).zeros()
+    if callable(vjpfun):
+        return vjpfun
+    raise TypeError(f"Bad VJP {vjpfun!r} for {fun}: give a function, or None")
+
+
+def translate_jvp(jvpfun: Maker | str | None, fun: Any, argnum: int) -> Maker:
+    """A rule for `defjvp`; None is a zero, "same" the function itself."""
+    if jvpfun is None:
+        return lambda g, ans, *args, **kwargs: vspace(ans).zeros()
+    if jvpfun == "same":
+        return lambda g, ans, *args, **kwargs: fun(*args[:argnum], g, *args[argnum + 1 :], **kwargs)
+    if callable(jvpfun):
+        return jvpfun
+    raise TypeError(f"Bad JVP {jvpfun!r} for {fun}: give a function, None, or 'same'")
+
+
 # ---- as it was before 1.2 --------------------------------------------------------------------------------------------
 
 
@@ -334,3 +334,21 @@ def _zero_of(fun: Any, argnums: Sequence[int] = (0,)) -> None:
 def _grad_of(fun: Any, gradfun: Any, argnum: int = 0) -> None:
     """`gradfun(ans, *args)`, a function of the cotangent."""
     _old_rules(fun)[argnum] = gradfun
+
+
+primitive_with_deprecation_warnings = primitive
+
+
+def deprecated_defvjp(primitive_fun: Any) -> Callable[..., None]:
+    """The method `defvjp` that a primitive had."""
+    return primitive_fun.defvjp
+
+
+def deprecated_defvjp_is_zero(primitive_fun: Any) -> Callable[..., None]:
+    """The method `defvjp_is_zero` that a primitive had."""
+    return primitive_fun.defvjp_is_zero
+
+
+def deprecated_defgrad(primitive_fun: Any) -> Callable[..., None]:
+    """The method `defgrad` that a primitive had."""
+    return primitive_fun.defgrad

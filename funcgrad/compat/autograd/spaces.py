@@ -19,6 +19,7 @@ class VSpace:
     iscomplex = False
     size: int
     shape: tuple[int, ...]
+    mappings = _MAKERS  # class of a value -> what makes its space
 
     def __init__(self, value: Any) -> None:
         pass
@@ -86,7 +87,7 @@ class VSpace:
     @classmethod
     def register(cls, value_type: type, vspace_maker: Callable[[Any], VSpace] | None = None) -> None:
         """Values of this class have a space that this class (or the function given) makes."""
-        _MAKERS[value_type] = vspace_maker or cls
+        cls.mappings[value_type] = vspace_maker or cls
 
 
 class ArrayVSpace(VSpace):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -102,3 +103,24 @@ def combo_check(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[
                 check(*chosen, **dict(named))
 
     return of_all
+
+
+deprecation_msg = "quick_grad_check is deprecated; use autograd.test_util.check_grads"
+
+
+def quick_grad_check(
+    fun: Callable[..., Any],
+    arg0: Any,
+    extra_args: Iterable[Any] = (),
+    kwargs: Any = None,
+    verbose: bool = True,
+    eps: float = 1e-4,
+    rtol: float = 1e-4,
+    atol: float = 1e-6,
+    rs: Any = None,
+) -> None:
+    """Check the gradient in the first argument, as `check_grads(modes=["rev"], order=1)` does; the settings
+    that follow `kwargs` have no effect any more.
+    """
+    warnings.warn(deprecation_msg, DeprecationWarning, stacklevel=2)
+    check_grads(lambda x: fun(x, *extra_args, **(kwargs or {})), modes=["rev"], order=1)(arg0)

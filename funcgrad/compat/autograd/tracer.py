@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,29 +16,103 @@ from funcgrad.compat.autograd.primitives import (
     getval,
     isbox,
     notrace_primitive,
+    notrace_primitives,
     primitive,
     register_notrace,
 )
 from funcgrad.compat.autograd.util import subval, subvals, toposort
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
-from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
+from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower, rebuilt
 
 __all__ = [
+    "ArrayBox",
     "Box",
     "Node",
+    "SequenceBox",
+    "TraceStack",
     "getval",
     "isbox",
     "new_box",
     "notrace_primitive",
+    "notrace_primitives",
     "primitive",
     "register_notrace",
     "subval",
     "subvals",
     "toposort",
     "trace",
+    "trace_stack",
 ]
 
-Box = Tracer
+_NUMBERS = (
+    bool, int, float, complex, np.ndarray, np.bool_, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
+    np.complex128, np.clongdouble, np.int8, np.int16, np.int32, np.int64,
+)  # fmt: skip
+
+
+class _BoxType(type):
+    """Watched arrays are of the engine's classes: these count as boxes, and a box is made as one of them."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        if not isinstance(x, Tracer):
+            return False
+        return cls in (Box, ArrayBox) or Box.type_mappings.get(type(concrete(x))) is cls
+
+    def __call__(cls, value: Any, trace: Any, node: Any) -> Any:
+        return trace.wrap(value if hasattr(value, "dtype") else np.asarray(value)[()], node)
+
+
+class _Mappings(dict[type, Callable[..., Any]]):
+    """By the class of a value: what makes its box, of (value, trace, node), and may refuse it.
+
+    A subclass of ndarray that is entered says that its values are numbers like another array's. Beside tracers
+    they are taken for these, also where the class answers ufuncs itself.
+    """
+
+    def __setitem__(self, kind: type, maker: Callable[..., Any]) -> None:
+        super().__setitem__(kind, maker)
+        if issubclass(kind, np.ndarray) and kind is not np.ndarray and not hasattr(kind, "__operand__"):
+            own: Any = kind
+            own.__operand__ = lambda x: x.view(np.ndarray)
+            if own.__array_ufunc__ is not np.ndarray.__array_ufunc__:
+                own.__array_ufunc__ = _after_tracers(own.__array_ufunc__)
+
+
+def _after_tracers(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """`__array_ufunc__` of a class, which leaves a call with tracers to them."""
+
+    @functools.wraps(answer)
+    def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Tracer) for x in (*inputs, *kwargs.values())):
+            return NotImplemented
+        return answer(self, ufunc, method, *inputs, **kwargs)
+
+    return array_ufunc
+
+
+class Box(metaclass=_BoxType):
+    """The class of watched values. `Box.register(cls)` lets values of a class of one's own (one with a shape
+    and a dtype, as subclasses of ndarray have) be watched; classes of another kind are registered with
+    `funcgrad.tree.register_node`.
+    """
+
+    types: ClassVar[set[Any]] = set()
+    type_mappings = _Mappings()
+
+    @classmethod
+    def register(cls, value_type: type) -> None:
+        """Values of this class may be watched."""
+        Box.types.add(cls)
+        Box.type_mappings[value_type] = Box.type_mappings[cls] = cls
+
+
+class ArrayBox(Box):
+    """The class of watched arrays."""
+
+
+for _type in _NUMBERS:
+    ArrayBox.register(_type)
+box_types, box_type_mappings = Box.types, Box.type_mappings
 
 
 class NodeTracer(Tracer):
@@ -60,6 +136,8 @@ class NodeTrace(Trace):
         out = bind(primitive, call.with_operands(values))
         if not kept or isinstance(primitive, Primitive) and primitive.rule.is_constant:
             return self.constant(out)
+        if getattr(primitive, "function", None) in notrace_primitives.get(type(kept[0][1]), ()):
+            return self.constant(out)
 
         def again(*operands: Any) -> Any:
             return bind(primitive, call.with_operands(operands))
@@ -78,11 +156,42 @@ class NodeTrace(Trace):
         return self.wrap(out[k], type(node)(out[k], part, (out,), {}, (0,), (node,)))
 
 
-def new_box(value: Any, trace: Trace, node: Any) -> Any:
-    """A tracer of `trace` around a value; TypeError if it is no number or array."""
-    if not isinstance(value, (bool, int, float, complex, Tracer)) and not hasattr(value, "dtype"):
-        raise TypeError(f"Can't differentiate w.r.t. type {type(value)}")
-    return trace.wrap(value if hasattr(value, "dtype") else np.asarray(value)[()], node)
+def new_box(value: Any, trace: Any, node: Any) -> Any:
+    """A tracer of `trace` around a value; a tuple or list of them; TypeError if it is no number or array."""
+    mapped = Box.type_mappings.get(type(value))
+    if mapped is not None:
+        return mapped(value, trace, node)
+    if isinstance(value, Tracer) or hasattr(value, "dtype"):
+        return trace.wrap(value, node)
+    if isinstance(value, (tuple, list)):
+        return SequenceBox([new_box(x, trace, node) for x in value], value, trace, node)
+    raise TypeError(f"Can't differentiate w.r.t. type {type(value)}")
+
+
+class SequenceBox(tuple):
+    """A sequence of watched values, as `new_box` makes it of a tuple or list."""
+
+    _value: Any = None
+    _trace: Any = None
+    _node: Any = None
+
+    def __new__(cls, items: Any, value: Any = None, trace: Any = None, node: Any = None) -> SequenceBox:
+        made = super().__new__(cls, items)
+        made._value, made._trace, made._node = value, trace, node
+        return made
+
+
+class TraceStack:
+    """Hands out traces: `with trace_stack.new_trace() as trace`."""
+
+    @contextmanager
+    def new_trace(self) -> Iterator[NodeTrace]:
+        """A trace that is open within."""
+        with NodeTrace() as running:
+            yield running
+
+
+trace_stack = TraceStack()
 
 
 def trace(start_node: Node, fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:

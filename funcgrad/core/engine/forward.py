@@ -85,6 +85,15 @@ class ForwardTrace(Trace):
         return self.wrap(out, t)
 
 
+class OpenForwardTrace(ForwardTrace):
+    """A forward trace whose tracers stay usable when its transform has returned, for those who ask for that."""
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        pass
+
+
 def pushed(primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
     """The tangent of `out`."""
     return (primitive.rule.push if primitive.rule.pushes else transposed_pull)(primitive, call, out, tangents)

@@ -126,6 +126,19 @@ class ReverseTrace(Trace):
         return tracers
 
 
+class OpenReverseTrace(ReverseTrace):
+    """A reverse trace whose tracers stay usable when its transform has returned, for those who ask for that.
+
+    What is computed with them then is recorded, though nobody pulls through it any more.
+    """
+
+    __slots__ = ()
+
+    def close(self) -> None:
+        if self.guard.locked:
+            self.guard.release()
+
+
 def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
     """The plan of `primitive` for these slots, made once."""
     key = (slots, call.layout) if primitive.lists or len(call.layout) > 1 else slots

@@ -1,37 +1,30 @@
-"""NumPy, with arrays that may begin as watched ones: funcgrad.numpy, with autograd's conventions in `linalg`."""
+"""NumPy, with arrays that may begin as watched ones: funcgrad.numpy, with autograd's conventions in `linalg`.
+
+Names are looked up when they are first asked for; `from autograd.numpy import *` enters all of them into the
+module, where packages find them that wrap the functions of `autograd.numpy.__dict__`.
+"""
 
 from __future__ import annotations
 
+import builtins
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import funcgrad.numpy as _numpy
 from funcgrad import tree
-from funcgrad.compat.autograd.numpy import (
-    fft,
-    linalg,
-    numpy_boxes,
-    numpy_vjps,
-    numpy_vspaces,
-    numpy_wrapper,
-    random,
-)
 from funcgrad.core.engine.trace import Tracer
 
 _ARRAYS = (np.ndarray, np.generic, Tracer)
-
-__all__ = [
-    "fft",
-    "linalg",
-    "make_diagonal",
-    "numpy_boxes",
-    "numpy_vjps",
-    "numpy_vspaces",
-    "numpy_wrapper",
-    "random",
-    "where",
-]
+_MODULES = (
+    "fft", "linalg", "numpy_boxes", "numpy_jvps", "numpy_vjps", "numpy_vspaces", "numpy_wrapper", "random",
+)  # fmt: skip
+_OF_WRAPPER = (
+    "array_from_args", "concatenate_args", "metadata", "notrace_functions", "notrace_primitive", "numpy_version",
+    "parse_einsum_input", "primitive", "wrap_if_boxes_inside", "wrap_intdtype", "wrap_namespace",
+)  # fmt: skip
 
 
 def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -50,15 +43,35 @@ def where(condition: Any = None, *args: Any, **kwargs: Any) -> Any:
     if len(choices) not in (0, 2):
         raise ValueError("either both or neither of x and y should be given")
     out = _numpy.where(condition, *choices)
-    is_python = choices and not any(isinstance(leaf, _ARRAYS) for leaf in tree.leaves((condition, choices)))
+    # (the name `any` may be NumPy's here)
+    is_python = choices and not builtins.any(
+        isinstance(leaf, _ARRAYS) for leaf in tree.leaves((condition, choices))
+    )
     return out.tolist() if is_python and isinstance(out, np.ndarray) else out
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name == "__all__":
+        return [*_MODULES[:2], "random", *_entered()]
+    if name in _OF_WRAPPER:
+        return getattr(__getattr__("numpy_wrapper"), name)
     plain = getattr(np, name, None)
     # Programs compare dtypes with these classes. Those of integers may be called on watched arrays.
-    return plain if isinstance(plain, type) and issubclass(plain, np.inexact) else getattr(_numpy, name)
+    value = plain if isinstance(plain, type) and issubclass(plain, np.inexact) else getattr(_numpy, name)
+    globals()[name] = value
+    return value
+
+
+def _entered() -> list[str]:
+    """All functions, classes and numbers of NumPy's, entered into this module; their names."""
+    names = [n for n, x in vars(np).items() if n[0] != "_" and not isinstance(x, ModuleType)]
+    for name in names:
+        if name not in globals():
+            __getattr__(name)
+    return names
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(_numpy)})
+    return sorted({*_MODULES, *_OF_WRAPPER, "make_diagonal", "where", *dir(_numpy)})

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import funcgrad.numpy as _numpy
+from funcgrad.compat.autograd.numpy.numpy_wrapper import entered
 
-
-def __getattr__(name: str) -> Any:
-    return getattr(_numpy.fft, name)
-
-
-def __dir__() -> list[str]:
-    return dir(_numpy.fft)
+entered(_numpy.fft, globals())

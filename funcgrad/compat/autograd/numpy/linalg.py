@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import funcgrad.numpy as _numpy
+from funcgrad.compat.autograd.numpy.numpy_wrapper import entered
 from funcgrad.extend import from_triangle
 
 _linalg: Any = _numpy.linalg
@@ -22,9 +23,4 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     return _linalg.eigh(from_triangle(a, UPLO), UPLO)
 
 
-def __getattr__(name: str) -> Any:
-    return getattr(_linalg, name)
-
-
-def __dir__() -> list[str]:
-    return dir(_linalg)
+entered(_linalg, globals())

@@ -1,7 +1,6 @@
 """The class of watched arrays."""
 
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.compat.autograd.builtins import SequenceBox
+from funcgrad.compat.autograd.tracer import ArrayBox, Box
 
-ArrayBox = Tracer
-
-__all__ = ["ArrayBox"]
+__all__ = ["ArrayBox", "Box", "SequenceBox"]

@@ -1,5 +1,18 @@
-"""The spaces of arrays."""
+"""The spaces of arrays, and of what NumPy returns as named tuples."""
 
-from funcgrad.compat.autograd.spaces import ArrayVSpace, ComplexArrayVSpace
+from funcgrad.compat.autograd.spaces import ArrayVSpace, ComplexArrayVSpace, TreeVSpace, VSpace
 
-__all__ = ["ArrayVSpace", "ComplexArrayVSpace"]
+NamedTupleVSpace = TreeVSpace
+EigResultVSpace = EighResultVSpace = QRResultVSpace = SlogdetResultVSpace = SVDResultVSpace = TreeVSpace
+
+__all__ = [
+    "ArrayVSpace",
+    "ComplexArrayVSpace",
+    "EigResultVSpace",
+    "EighResultVSpace",
+    "NamedTupleVSpace",
+    "QRResultVSpace",
+    "SVDResultVSpace",
+    "SlogdetResultVSpace",
+    "VSpace",
+]

@@ -18,7 +18,7 @@ import funcgrad.compat.autograd.misc.tracers
 import funcgrad.compat.autograd.numpy.random
 import funcgrad.compat.autograd.scipy.signal
 import funcgrad.compat.autograd.test_util
-import funcgrad.compat.autograd.util  # noqa: F401
+import funcgrad.compat.autograd.util
 from tests.grouping import in_groups
 
 V, M, Z = (

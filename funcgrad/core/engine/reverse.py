@@ -47,7 +47,7 @@ class ReverseTrace(Trace):
         """A tracer to differentiate in."""
         node = Node()
         node.number, node.origin = next(self.numbers), ()
-        node.plan = node.saved = None
+        node.plan = node.saved = None  # type: ignore[assignment]
         node.spec = spec = _new(Spec)
         spec.shape, spec.dtype = value.shape, value.dtype
         tracer: Any = self.tracer_type()
@@ -153,7 +153,7 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
 
 def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
     """The tracer of `out`, the square of the root at `node`: a function of the root's operands."""
-    plan = node.plan
+    plan: Any = node.plan
     square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
     saved = resaved(plan, node.saved, square, out)
     return trace.wrap(out, make_node(next(trace.numbers), square, saved, node.parents, out.shape, out.dtype))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from sys import getrefcount
-from typing import Any
+from typing import Any, Protocol
 
 from funcgrad.core.engine.cotangent import Masked, Part, Read, Scatter, added, dense, fit, settled
 from funcgrad.core.engine.primitive import Spec
@@ -24,6 +24,50 @@ except ImportError:
 _new = object.__new__
 
 
+class NodePlan(Protocol):
+    """What serves as the plan of a node: a `Plan`, made from a rule, or an object written for one kind of node."""
+
+    @property
+    def name(self) -> str:
+        """What was called, for messages."""
+        ...
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """The positions of the traced operands."""
+        ...
+
+    @property
+    def keeps(self) -> tuple[str, ...]:
+        """The names of what is saved."""
+        ...
+
+    @property
+    def masks(self) -> bool:
+        """Does it ask which zeros of a cotangent are zero by structure?"""
+        ...
+
+    def pull(self, ct: Any, saved: Any, /) -> Sequence[Any]:
+        """The parts of a plain cotangent for the parents, None for a zero."""
+        ...
+
+    def pull_masked(self, ct: Any, saved: Any, /) -> Sequence[Any]:
+        """The same for a Masked cotangent."""
+        ...
+
+
+class Visitor(Protocol):
+    """Looks in while cotangents are pulled back."""
+
+    def enter(self, node: Node, ct: Any, /) -> tuple[Any, Any]:
+        """The cotangent to go on with (None: no further), and the saved values to use."""
+        ...
+
+    def leave(self, node: Node, parts: Sequence[Any], /) -> Sequence[Any]:
+        """The parts to hand to the parents."""
+        ...
+
+
 class Node:
     """One recorded call: plan, what it saved, the traced operands' nodes, the output's shape and dtype.
 
@@ -36,7 +80,7 @@ class Node:
 
     __slots__ = ("__weakref__", "number", "origin", "plan", "saved", "spec")
     number: int
-    plan: Any  # a Plan, or what serves as one; None for a leaf
+    plan: NodePlan  # None for a leaf
     saved: Any
     origin: Any  # Node, or tuple[Node, ...]
     spec: Spec
@@ -72,14 +116,16 @@ def make_node(number: int, plan: Any, saved: Any, parents: tuple[Node, ...], sha
 
 
 def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would cost as much as the step)
-    seeds: Iterable[tuple[Node, Any]], *, release: bool = False, freed: Any = None, visitor: Any = None
+    seeds: Iterable[tuple[Node, Any]],
+    *,
+    release: bool = False,
+    freed: Any = None,
+    visitor: Visitor | None = None,
 ) -> dict[Node, Any]:
     """Pull cotangents back from nodes, newest node first; the cotangent of each leaf that they reach.
 
     `release` lets go of what a node has saved as soon as it is passed: for a tape that is swept only once.
-    With `freed`, the tape stays, and this takes the place of what was saved. A `visitor` may look in:
-    `enter(node, ct)` gives the cotangent to go on with (None: no further) and the saved values to use;
-    `leave(node, parts)` gives the parts to hand to the parents.
+    With `freed`, the tape stays, and this takes the place of what was saved. A `visitor` may look in.
     """
     cts: dict[Node, Any] = {}  # the cotangents of the nodes in the heap
     heap: list[tuple[int, Node]] = []
@@ -164,7 +210,7 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
 STOPPED = (None,)  # the parts of a node at which a visitor stops
 
 
-def _pulled(node: Node, ct: Any, visitor: Any) -> Sequence[Any]:
+def _pulled(node: Node, ct: Any, visitor: Visitor | None) -> Sequence[Any]:
     """The parts for the parents of `node`, whatever its cotangent is, and whoever looks in."""
     plan, saved = node.plan, node.saved
     if type(ct) is Masked and visitor is None:

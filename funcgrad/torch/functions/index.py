@@ -96,7 +96,7 @@ class _At:
 
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
-_PLANS = {
+_PLANS: dict[str, Any] = {
     title: named(READ_PLAN, title) for title in ("SelectBackward0", "SliceBackward0", "UnsqueezeBackward0")
 }
 _PLANS["AliasBackward0"] = named(READ_PLAN, "AliasBackward0")

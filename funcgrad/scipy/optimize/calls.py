@@ -7,6 +7,7 @@ theorem, in what is given as `args` and in what the user's functions close over.
 from __future__ import annotations
 
 import copy
+import functools
 import types
 from collections.abc import Callable
 from typing import Any
@@ -40,6 +41,7 @@ def plainly(function: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         return values(function(*args, **kwargs))
 
+    functools.update_wrapper(call, function)  # SciPy counts the parameters of curves
     return call
 
 

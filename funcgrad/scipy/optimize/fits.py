@@ -12,7 +12,9 @@ from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.linalg.stacks import plain
-from funcgrad.scipy.optimize.calls import as_args, plainly, start, values, with_fields
+from funcgrad.scipy.mirror import ALWAYS
+from funcgrad.scipy.optimize.calls import as_args, is_running, plainly, start, values, with_fields
+from funcgrad.scipy.optimize.filled import is_filled, slopes, slopes_of_curve, vector
 from funcgrad.scipy.optimize.minima import constrained
 from funcgrad.transforms.derivatives import grad
 from funcgrad.transforms.matrices import jacobian
@@ -38,10 +40,6 @@ def _rho(z: Any, loss: Any) -> Any:
     raise NotImplementedError(
         "scipy.optimize.least_squares with a loss of your own has no derivative rule: name one of SciPy's"
     )
-
-
-def _vector(fun: Function) -> Function:
-    return lambda x, *args: np.atleast_1d(as_operand(fun(x, *args)))
 
 
 def _cost(residuals: Function, loss: Any = "linear", f_scale: float = 1.0) -> Function:
@@ -76,13 +74,20 @@ def least_squares(
     **options,
 ):
     args, named = as_args(args), kwargs or {}
+    filled = isinstance(jac, str) and jac == "2-point" and options.get("jac_sparsity") is None
+    exact = slopes(fun, None, x0, *args, **named) or jac if filled else plainly(jac)
+    if not is_running():
+        exact = exact if is_filled(fun) else jac
+        return so.least_squares(
+            fun, x0, exact, bounds, loss=loss, f_scale=f_scale, args=args, kwargs=named, **options
+        )
     given = bounds if isinstance(bounds, so.Bounds) else tuple(bounds)
     plain_bounds = (
         so.Bounds(values(given.lb), values(given.ub)) if isinstance(given, so.Bounds) else values(given)
     )
-    residuals = _vector(lambda x, *args: fun(x, *args, **named))
+    residuals = vector(lambda x, *args: fun(x, *args, **named))
     found = so.least_squares(
-        plainly(fun), start(x0), plainly(jac), plain_bounds, loss=loss, f_scale=f_scale, args=values(args), kwargs=values(named),
+        plainly(fun), start(x0), exact, plain_bounds, loss=loss, f_scale=f_scale, args=values(args), kwargs=values(named),
         **{key: v if key in ("callback", "jac_sparsity") else values(v) for key, v in options.items()},
     )  # fmt: skip
     cost = _cost(residuals, loss, f_scale)
@@ -94,7 +99,7 @@ def least_squares(
 def leastsq(func, x0, args=(), Dfun=None, full_output=False, **options):
     args = as_args(args)
     found = so.leastsq(plainly(func), start(x0), values(args), plainly(Dfun), full_output, **options)
-    residuals = _vector(func)
+    residuals = vector(func)
     x = constrained(grad(_cost(residuals)), np.asarray(found[0]), args)
     if not full_output:
         return (x, *found[1:])
@@ -124,6 +129,12 @@ def curve_fit(
     f, xdata, ydata, p0=None, sigma=None, absolute_sigma=False, bounds=(-np.inf, np.inf), method=None, jac=None,
     full_output=False, **options,
 ):  # fmt: skip
+    exact = slopes_of_curve(f, jac, xdata, p0)
+    if not is_running():
+        return so.curve_fit(
+            f, xdata, ydata, p0, sigma, absolute_sigma, bounds=bounds, method=method,
+            jac=exact if is_filled(f) else jac, full_output=full_output, **options,
+        )  # fmt: skip
     plain_bounds = (
         so.Bounds(values(bounds.lb), values(bounds.ub))
         if isinstance(bounds, so.Bounds)
@@ -131,11 +142,11 @@ def curve_fit(
     )
     found = so.curve_fit(
         plainly(f), values(xdata), values(ydata), None if p0 is None else start(p0), values(sigma), absolute_sigma,
-        bounds=plain_bounds, method=method, jac=plainly(jac), full_output=full_output, **options,
+        bounds=plain_bounds, method=method, jac=exact, full_output=full_output, **options,
     )  # fmt: skip
     y, best = as_operand(ydata), np.asarray(found[0])
     weighted = _weighted(sigma, best.size)
-    residuals = _vector(lambda p: weighted(as_operand(f(xdata, *[p[i] for i in range(best.size)])) - y))
+    residuals = vector(lambda p: weighted(as_operand(f(xdata, *[p[i] for i in range(best.size)])) - y))
     p = constrained(grad(_cost(residuals)), best, (), _pairs(bounds, best.size))
     cov = found[1]
     if np.isfinite(cov).all():
@@ -145,6 +156,8 @@ def curve_fit(
             cov = cov * (np.sum(r * r) / (r.size - best.size))
     return (p, cov, *found[2:])
 
+
+ALWAYS.update({so.least_squares, so.curve_fit})
 
 # ---- linear --------------------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,7 @@ multipliers m, the solution is that of grad f - m grad c = 0, c = 0 (Fiacco, "In
 Stability Analysis in Nonlinear Programming", 1983). A constraint that is active with a multiplier of 0 has
 derivatives of two sides, which differ: it is refused by name.
 
-SciPy finds the minimum by the method, with the derivatives that it would use itself; methods that can't do
-without a gradient or a Hessian are given exact ones, and so are functions that are written with
-funcgrad.numpy, outside of transforms.
+SciPy finds the minimum, with exact derivatives where the method takes them (filled.py).
 """
 
 from __future__ import annotations
@@ -30,68 +28,15 @@ from funcgrad.scipy.optimize.calls import (
     plainly,
     solved,
     start,
-    uses_funcgrad,
     values,
     with_fields,
 )
-from funcgrad.transforms.derivatives import grad, jvp, vjp
-from funcgrad.transforms.matrices import hessian, jacobian
+from funcgrad.scipy.optimize.filled import for_minimize, is_filled, is_needed, number, objective, slopes
+from funcgrad.transforms.derivatives import grad, vjp
+from funcgrad.transforms.matrices import jacobian
 
 optimize = Chapter("optimize")
 Function = Callable[..., Any]
-
-
-def _number(x: Any) -> Any:
-    """The value of an objective, which may come as an array of one element."""
-    x = as_operand(x)
-    return x.reshape(()) if isinstance(x, (Tracer, np.ndarray)) else np.asarray(x)
-
-
-def _objective(fun: Function) -> Function:
-    return lambda x, *args: _number(fun(x, *args))
-
-
-# ---- exact derivatives for the methods -----------------------------------------------------------------------------------
-
-_GRADIENT = frozenset(
-    [
-        "cg",
-        "bfgs",
-        "newton-cg",
-        "l-bfgs-b",
-        "tnc",
-        "slsqp",
-        "dogleg",
-        "trust-ncg",
-        "trust-krylov",
-        "trust-exact",
-        "trust-constr",
-    ]
-)
-_NEEDS_GRADIENT = frozenset(["newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact"])
-_NEEDS_HESSIAN = frozenset(["dogleg", "trust-ncg", "trust-krylov", "trust-exact"])
-
-
-def exact_derivatives(
-    fun: Function, method: Any, jac: Any, hess: Any, hessp: Any, *, wanted: bool
-) -> tuple[Any, Any, Any]:
-    """jac=, hess= and hessp= for SciPy: the user's, or exact ones where the method needs or wants them."""
-    name = method.lower() if isinstance(method, str) else ""
-    value_of = (lambda *given: fun(*given)[0]) if jac is True else fun
-    if jac is None and (name in _NEEDS_GRADIENT or wanted and (name in _GRADIENT or method is None)):
-        jac = plainly(grad(_objective(value_of)))
-    if (
-        hess is None
-        and hessp is None
-        and (name in _NEEDS_HESSIAN or wanted and name in ("newton-cg", "trust-constr"))
-    ):
-        if name in ("newton-cg", "trust-ncg", "trust-krylov"):
-            hessp = plainly(
-                lambda x, p, *args: jvp(lambda x: grad(_objective(value_of))(x, *args), (x,), (p,))[1]
-            )
-        else:
-            hess = plainly(hessian(_objective(value_of)))
-    return jac, hess, hessp
 
 
 # ---- conditions at a minimum ---------------------------------------------------------------------------------------------
@@ -213,22 +158,26 @@ def _active(constraints: Any, x: Any, args: tuple[Any, ...]) -> Any:
                 break
 
 
-def plain_constraints(constraints: Any) -> Any:
-    """Constraints for SciPy, whose functions return plain numbers."""
+def plain_constraints(constraints: Any, x0: Any = None) -> Any:
+    """Constraints for SciPy, whose functions return plain numbers; with exact slopes, if `x0` is given."""
     if isinstance(constraints, (list, tuple)):
-        return [plain_constraints(c) for c in constraints]
+        return [plain_constraints(c, x0) for c in constraints]
+    exact = lambda fun, jac, *args: plainly(jac) if x0 is None else slopes(fun, jac, x0, *args)
     if isinstance(constraints, dict):
         given = {**constraints, "fun": plainly(constraints["fun"])}
-        if "jac" in given:
-            given["jac"] = plainly(given["jac"])
+        jac = exact(constraints["fun"], given.get("jac"), *given.get("args", ()))
+        if jac is not None:
+            given["jac"] = jac
         return given | ({"args": values(given["args"])} if "args" in given else {})
     if isinstance(constraints, so.LinearConstraint):
         return so.LinearConstraint(values(constraints.A), values(constraints.lb), values(constraints.ub))
     if isinstance(constraints, so.NonlinearConstraint):
-        jac = plainly(constraints.jac)
+        jac = exact(constraints.fun, None if constraints.jac == "2-point" else constraints.jac)
         return so.NonlinearConstraint(
-            plainly(constraints.fun), values(constraints.lb), values(constraints.ub), jac
-        )
+            plainly(constraints.fun), values(constraints.lb), values(constraints.ub), jac or "2-point",
+            plainly(constraints.hess), constraints.keep_feasible, constraints.finite_diff_rel_step,
+            constraints.finite_diff_jac_sparsity,
+        )  # fmt: skip
     return constraints
 
 
@@ -247,18 +196,21 @@ def minimize(
     fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(), **options
 ):
     args = as_args(args)
-    wanted = not is_running() and uses_funcgrad(fun)
-    jac_, hess_, hessp_ = exact_derivatives(fun, method, jac, hess, hessp, wanted=wanted)
+    if not is_filled(fun) and not is_needed(method):
+        return so.minimize(fun, x0, args, method, jac, hess, hessp, bounds, constraints, **options)
+    limited = bounds is not None or constraints
+    chosen = method or ("SLSQP" if constraints else "L-BFGS-B") if limited else method  # as SciPy chooses
     found = so.minimize(
-        plainly(fun), start(x0) if is_running() else x0, values(args), method, plainly(jac_), plainly(hess_), plainly(hessp_),
-        plain_bounds(bounds), plain_constraints(constraints), **values(options),
+        plainly(fun), start(x0) if is_running() else x0, values(args), method,
+        *for_minimize(fun, x0, args, chosen, jac, hess, hessp),
+        plain_bounds(bounds), plain_constraints(constraints, x0), **values(options),
     )  # fmt: skip
     if not is_running():
         return found
     value = (lambda *given: fun(*given)[0]) if jac is True else fun
-    gradient = grad(_objective(value))
+    gradient = grad(objective(value))
     x = constrained(gradient, np.asarray(found.x, dtype=float), args, bounds, constraints)
-    return with_fields(found, x=x, fun=_number(value(x, *args)))
+    return with_fields(found, x=x, fun=number(value(x, *args)))
 
 
 def _old(name: str, own: str = "") -> None:
@@ -281,12 +233,12 @@ def _old(name: str, own: str = "") -> None:
             else fun
         )
         x = constrained(
-            grad(_objective(value)), np.asarray(found[0] if several else found), args, given.get("bounds")
+            grad(objective(value)), np.asarray(found[0] if several else found), args, given.get("bounds")
         )
         if not several:
             return x
         has_value = name not in ("fmin_tnc",)
-        return (x, _number(value(x, *args)), *found[2:]) if has_value else (x, *found[1:])
+        return (x, number(value(x, *args)), *found[2:]) if has_value else (x, *found[1:])
 
 
 for _name in ("fmin", "fmin_bfgs", "fmin_cg", "fmin_ncg", "fmin_powell"):
@@ -314,7 +266,7 @@ def _global(name: str) -> None:
         if name != "basinhopping":
             options["args"] = values(inner)
         found = theirs(plainly(func), **options)
-        gradient = grad(_objective(func))
+        gradient = grad(objective(func))
         x = constrained(
             gradient,
             np.asarray(found.x, dtype=float),
@@ -322,7 +274,7 @@ def _global(name: str) -> None:
             given.get("bounds"),
             given.get("constraints") or (),
         )
-        return with_fields(found, x=x, fun=_number(func(x, *inner)))
+        return with_fields(found, x=x, fun=number(func(x, *inner)))
 
 
 for _name in ("basinhopping", "differential_evolution", "shgo", "dual_annealing", "direct"):
@@ -337,15 +289,15 @@ def brute(func, ranges, args=(), full_output=0, finish=so.fmin, **options):
     )
     x = np.asarray(found[0] if full_output else found, dtype=float)
     if finish is not None:
-        x = solved(grad(_objective(func)), x, args)
-    return (x, _number(func(x, *args)), *found[2:]) if full_output else x
+        x = solved(grad(objective(func)), x, args)
+    return (x, number(func(x, *args)), *found[2:]) if full_output else x
 
 
 # ---- functions of a number -----------------------------------------------------------------------------------------------
 
 
 def _slope(fun: Function) -> Function:
-    return grad(_objective(fun))
+    return grad(objective(fun))
 
 
 def _least(fun: Function, x: Any, args: tuple[Any, ...], bounds: Any = None) -> Any:
@@ -366,7 +318,7 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), **options):
     args = as_args(args)
     found = so.minimize_scalar(plainly(fun), values(bracket), values(bounds), values(args), **values(options))
     x = _least(fun, found.x, args, bounds)
-    return with_fields(found, x=x, fun=_number(fun(x, *args)))
+    return with_fields(found, x=x, fun=number(fun(x, *args)))
 
 
 def _search(name: str) -> None:
@@ -378,7 +330,7 @@ def _search(name: str) -> None:
         found = theirs(plainly(func), args=values(args), full_output=full_output, **values(options))
         bounds = (options["x1"], options["x2"]) if name == "fminbound" else None
         x = _least(func, found[0] if full_output else found, args, bounds)
-        return (x, _number(func(x, *args)), *found[2:]) if full_output else x
+        return (x, number(func(x, *args)), *found[2:]) if full_output else x
 
 
 for _name in ("brent", "golden", "fminbound"):

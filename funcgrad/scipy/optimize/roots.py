@@ -12,7 +12,9 @@ from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.implicit import solved as solved_by
 from funcgrad.scipy.implicit import written
-from funcgrad.scipy.optimize.calls import as_args, plainly, solved, start, values, with_fields
+from funcgrad.scipy.mirror import ALWAYS
+from funcgrad.scipy.optimize.calls import as_args, is_running, plainly, solved, start, values, with_fields
+from funcgrad.scipy.optimize.filled import is_filled, slope_of_number, slopes
 from funcgrad.transforms.derivatives import jvp
 
 optimize = Chapter("optimize")
@@ -57,8 +59,13 @@ def root_scalar(f, args=(), fprime=None, fprime2=None, **options):
 
 @optimize.functional("newton")
 def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=False, **options):
-    args, x0 = as_args(args), values(x0)
-    given = [plainly(func), x0, plainly(fprime), values(args)]
+    args = as_args(args)
+    slope = fprime if x1 is not None else slope_of_number(func, fprime, x0, args)
+    if not is_running():
+        slope = slope if is_filled(func) else fprime
+        return so.newton(func, x0, slope, args, fprime2=fprime2, x1=x1, full_output=full_output, **options)
+    x0 = values(x0)
+    given = [plainly(func), x0, plainly(slope), values(args)]
     found = so.newton(*given, fprime2=plainly(fprime2), x1=values(x1), full_output=full_output, **options)
     several = full_output and np.size(x0) > 1
     x = np.asarray(found[0] if full_output else found)
@@ -90,8 +97,12 @@ def _system(fun: Any, x: Any, args: tuple[Any, ...]) -> Any:
 @optimize.functional("root")
 def root(fun, x0, args=(), method="hybr", jac=None, callback=None, **options):
     args = as_args(args)
+    exact = slopes(fun, jac, x0, *args) if method in ("hybr", "lm") else plainly(jac)
+    if not is_running():
+        exact = exact if is_filled(fun) else jac
+        return so.root(fun, x0, args, method, exact, callback=callback, **options)
     found = so.root(
-        plainly(fun), start(x0), values(args), method, plainly(jac), callback=callback, **values(options)
+        plainly(fun), start(x0), values(args), method, exact, callback=callback, **values(options)
     )
     value_only = (lambda *given: fun(*given)[0]) if jac is True else fun
     x = _system(value_only, found.x, args)
@@ -101,9 +112,16 @@ def root(fun, x0, args=(), method="hybr", jac=None, callback=None, **options):
 @optimize.functional("fsolve")
 def fsolve(func, x0, args=(), fprime=None, full_output=0, **options):
     args = as_args(args)
-    found = so.fsolve(plainly(func), start(x0), values(args), plainly(fprime), full_output, **values(options))
+    apart = options.get("col_deriv") or options.get("band") is not None
+    exact = plainly(fprime) if apart else slopes(func, fprime, x0, *args)
+    if not is_running():
+        return so.fsolve(func, x0, args, exact if is_filled(func) else fprime, full_output, **options)
+    found = so.fsolve(plainly(func), start(x0), values(args), exact, full_output, **values(options))
     x = _system(func, found[0] if full_output else found, args)
     return (x, *found[1:]) if full_output else x
+
+
+ALWAYS.update({so.newton, so.root, so.fsolve})
 
 
 @optimize.functional("fixed_point")

@@ -27,6 +27,7 @@ def minimum(label, method, a=P, order=1, tol=3e-6, **options):
     return of(label, run, a, order=order, tol=tol)
 
 
+bent = lambda x, a: np.diag(2 + 3.6 * x**2) + 0.2 * np.eye(2)[::-1]
 exact = lambda x, a: 2 * (x - a) + 1.2 * x**3 + 0.2 * x[::-1]
 SAMPLES = [
     *[of(name, lambda a, name=name: getattr(optimize, name)(cubic, 0.0, 2.0, args=(a,), xtol=1e-14), 0.7, order=2)
@@ -43,7 +44,7 @@ SAMPLES = [
     of("find_root", lambda a: optimize.elementwise.find_root(cubic, (0.0, 2.0), args=(a,)).x, P, order=2),
     of("find_minimum", lambda a: optimize.elementwise.find_minimum(lambda x, a: (x - a) ** 2 + 0.1 * x**4, (-2.0, 0.1, 2.0), args=(a,)).f_x, P),
     minimum("BFGS", "BFGS", jac=exact, options=TIGHT), minimum("CG", "CG", jac=exact, options=TIGHT),
-    minimum("Newton-CG", "Newton-CG", jac=exact, options={"xtol": 1e-12}), minimum("trust-exact", "trust-exact", options=TIGHT),
+    minimum("Newton-CG", "Newton-CG", jac=exact, hess=bent, options={"xtol": 1e-12}), minimum("trust-exact", "trust-exact", options=TIGHT),
     minimum("dogleg", "dogleg", options=TIGHT), minimum("trust-ncg", "trust-ncg", options=TIGHT),
     minimum("bounds", "L-BFGS-B", np.array([0.8, 1.9]), jac=exact, bounds=[(None, None), (None, 0.9)], options={"ftol": 1e-15, "gtol": 1e-10}),
     of("a bound that moves", lambda a, b: optimize.minimize(bowl, ZEROS, args=(a,), jac=exact, method="L-BFGS-B", bounds=[(None, 9), (None, b)],

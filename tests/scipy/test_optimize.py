@@ -1,0 +1,165 @@
+"""Exact derivatives that are filled in for SciPy's solvers, and where they are not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize as so
+
+import funcgrad.numpy as fnp
+from funcgrad import grad
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.scipy import optimize
+
+ONES = np.ones(2)
+TIMES = np.linspace(0.0, 1.0, 20)
+DATA = 1.3 * np.exp(-0.8 * TIMES) + 0.05 * np.sin(9 * TIMES)
+
+
+def rosen(x: Any) -> Any:
+    return fnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def plain_rosen(x: Any) -> Any:
+    return np.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def circle(x: Any, a: float = 1.0) -> Any:
+    return fnp.stack([x[0] ** 2 + x[1] ** 2 - 2 * a, x[0] - x[1] ** 3])
+
+
+def decay(p: Any) -> Any:
+    return p[0] * fnp.exp(-p[1] * TIMES) - DATA
+
+
+def curve(t: Any, a: Any, b: Any) -> Any:
+    return a * fnp.exp(-b * t)
+
+
+def plain_curve(t: Any, a: Any, b: Any) -> Any:
+    return a * np.exp(-b * t)
+
+
+METHODS = ["CG", "BFGS", "L-BFGS-B", "TNC", "SLSQP", "trust-constr", None]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_minimize_is_given_exact_gradients(method: str | None) -> None:
+    x0 = np.full(6, 0.3)
+    found = optimize.minimize(rosen, x0, method=method)
+    theirs = so.minimize(plain_rosen, x0, method=method)
+    assert type(found) is so.OptimizeResult
+    assert found.nfev < theirs.nfev / 3
+    if method != "TNC":  # which stops early in either case
+        assert np.max(np.abs(found.x - 1)) < 1e-3
+
+
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-ncg", "trust-krylov", "trust-exact", "dogleg"])
+def test_methods_that_need_derivatives_have_them(method: str) -> None:
+    assert optimize.minimize(rosen, np.full(3, 1.1), method=method).success
+    assert optimize.minimize(plain_rosen, np.full(3, 1.1), method=method).success
+
+
+@pytest.mark.parametrize("method", ["BFGS", "SLSQP", "trust-constr", "Nelder-Mead"])
+def test_plain_functions_have_scipys_results(method: str) -> None:
+    x0 = np.full(3, 0.3)
+    found, theirs = (m.minimize(plain_rosen, x0, method=method) for m in (optimize, so))
+    assert found.nfev == theirs.nfev
+    np.testing.assert_array_equal(found.x, theirs.x)
+
+
+def is_traced(solve: Callable[[Any], Any], function: Callable[..., Any]) -> bool:
+    """Does `solve` differentiate the function that it is given?"""
+    seen = []
+
+    def watched(*args: Any) -> Any:
+        seen.append(args[0])
+        return function(*args)
+
+    solve(watched)
+    return any(isinstance(x, Tracer) for x in seen)
+
+
+SOLVERS: dict[str, tuple[Callable[..., Any], Callable[[Any, Any], Any]]] = {
+    "least_squares": (decay, lambda o, f: o.least_squares(f, ONES).x),
+    "least_squares by lm": (decay, lambda o, f: o.least_squares(f, ONES, method="lm").x),
+    "root": (circle, lambda o, f: o.root(f, 1.2 * ONES).x),
+    "root by lm": (circle, lambda o, f: o.root(f, 1.2 * ONES, method="lm", args=(0.9,)).x),
+    "fsolve": (circle, lambda o, f: o.fsolve(f, 1.2 * ONES, args=0.9)),
+    "newton": (lambda x: fnp.cos(x) - x, lambda o, f: o.newton(f, 0.5)),
+    "newton of arrays": (lambda x: fnp.cos(x) - x * np.array([1.0, 1.4]), lambda o, f: o.newton(f, ONES / 2)),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_are_given_exact_slopes(name: str) -> None:
+    function, solve = SOLVERS[name]
+    assert is_traced(lambda f: solve(optimize, f), function)
+    assert not is_traced(lambda f: solve(so, f), function)
+    np.testing.assert_allclose(solve(optimize, function), solve(so, function), rtol=2e-5)
+
+
+@pytest.mark.parametrize("method", ["lm", "trf", "dogbox"])
+def test_curves_are_fitted_with_exact_slopes(method: Any) -> None:
+    p, cov, info, *_ = optimize.curve_fit(curve, TIMES, DATA, method=method, full_output=True)
+    q, their_cov, their_info, *_ = so.curve_fit(plain_curve, TIMES, DATA, method=method, full_output=True)
+    assert info["nfev"] <= their_info["nfev"]
+    np.testing.assert_allclose(p, q, rtol=1e-5)
+    np.testing.assert_allclose(cov, their_cov, rtol=1e-4)
+
+
+def test_constraints_are_given_exact_slopes() -> None:
+    calls = []
+
+    def constraint(x: Any) -> Any:
+        calls.append(x)
+        return fnp.stack([x[0] + x[1] ** 2 - 1.2])
+
+    objective = lambda x: fnp.sum((x - 0.3) ** 4)
+    solutions = [
+        optimize.minimize(objective, ONES, constraints={"type": "eq", "fun": constraint}).x,
+        optimize.minimize(
+            objective, ONES, method="trust-constr", constraints=so.NonlinearConstraint(constraint, 0.0, 0.0)
+        ).x,
+    ]
+    for x in solutions:
+        np.testing.assert_allclose(x[0] + x[1] ** 2, 1.2, atol=1e-8)
+    assert any(not isinstance(x, np.ndarray) for x in calls)
+
+
+def test_what_cannot_be_traced_is_left_to_differences() -> None:
+    f = lambda x: math.cos(x[0]) + fnp.sum(x**2)
+    found = optimize.minimize(f, ONES)
+    assert found.success
+    assert found.nfev >= 3 * found.njev
+    assert optimize.root(lambda x: fnp.stack([math.sin(x[0]) - 0.3]), [0.2]).success
+
+
+def test_derivatives_of_the_users_are_kept() -> None:
+    given = lambda x: 1.0 * so.rosen_der(x)
+    calls = []
+    optimize.minimize(rosen, ONES / 2, jac=lambda x: calls.append(x) or given(x), method="BFGS")
+    assert calls
+
+
+def test_within_a_transform() -> None:
+    seen = []
+
+    def solution(a: Any) -> Any:
+        found = optimize.minimize(
+            lambda x: np.sum((x - a) ** 4) + np.sum(x**2), ONES, method="BFGS", tol=1e-10
+        )
+        seen.append(found.nfev)
+        return found.x[0]
+
+    x: Any = so.brentq(lambda x: 4 * (x - 1.3) ** 3 + 2 * x, 0, 2)
+    assert grad(solution)(1.3) == pytest.approx(12 * (x - 1.3) ** 2 / (12 * (x - 1.3) ** 2 + 2), rel=1e-7)
+    assert seen[0] < 20
+    fit = lambda scale: optimize.curve_fit(lambda t, a, b: a * np.exp(-b * t), TIMES, DATA * scale)[0]
+    assert grad(lambda scale: fit(scale)[0])(1.0) == pytest.approx(
+        so.curve_fit(plain_curve, TIMES, DATA)[0][0]
+    )

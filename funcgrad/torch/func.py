@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.errors import BatchedControlFlowError, CotangentError
+from funcgrad.errors import CotangentError
 from funcgrad.torch.func_checks import (
     JVP,
     VJP,
@@ -26,6 +26,7 @@ from funcgrad.torch.functions.creation import ones_like
 from funcgrad.torch.graph.captured import guarded
 from funcgrad.torch.random.randomness import BATCH, CHOICES, Batch
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.values import branches_refused
 from funcgrad.transforms import derivatives, linear, matrices, vectorize
 
 
@@ -264,26 +265,14 @@ def vmap(
     mapped = vectorize.vmap(on_batch, in_axes=in_dims, out_axes=out_dims)
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
-        try:
+        with branches_refused():
             return (
                 mapped(*args, **kwargs)
                 if chunk_size is None
                 else _in_chunks(mapped, in_dims, out_dims, chunk_size, args, kwargs)
             )
-        except BatchedControlFlowError as error:
-            raise RuntimeError(_control_flow(str(error))) from error
 
     return transformed
-
-
-def _control_flow(error: str) -> str:
-    asked = (
-        "calling .item() on a Tensor"
-        if "x.item()" in error
-        else "attempting to use a Tensor in some data-dependent control flow"
-    )
-    instead = error.replace("np.where", "torch.where").replace("np.take_along_axis", "torch.gather")
-    return f"vmap: It looks like you're {asked}. {instead}"
 
 
 def _in_chunks(

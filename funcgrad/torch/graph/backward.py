@@ -12,6 +12,7 @@ from funcgrad.core.engine.sweep import Node, merged
 from funcgrad.torch.graph import duals, engine, exchange, modes
 from funcgrad.torch.graph.nodes import GradientEdge
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.values import branches_refused
 
 
 def as_tuple(x: Any) -> tuple[Any, ...]:
@@ -364,7 +365,8 @@ def _batched(
             )
         return [engine.dense(found[n]) if found[n] is not None else np.zeros(n.shape, n.dtype) for n in nodes]
 
-    found = vmap(one)(*[g.__operand__() for g in given])
+    with branches_refused():
+        found = vmap(one)(*[g.__operand__() for g in given])
     return dict(zip(nodes, [x.__operand__() if isinstance(x, Tensor) else x for x in found], strict=True))
 
 

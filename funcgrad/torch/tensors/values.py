@@ -4,6 +4,8 @@ write to.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from funcgrad.core.engine.batch import BatchTracer, is_batched
 from funcgrad.core.engine.trace import Tracer, concrete, innermost
 from funcgrad.core.memory.indexing import GETITEM, holds_tracer_index
 from funcgrad.core.memory.mutation import for_each
+from funcgrad.errors import BatchedControlFlowError
 
 
 def constant(x: Any) -> Any:
@@ -35,6 +38,22 @@ def looked_at(x: Any, who: str) -> Any:
             "of vmap, or write torch.where(mask, x, 0) instead of picking elements."
         )
     return np.asarray(concrete(x))
+
+
+@contextmanager
+def branches_refused() -> Iterator[None]:
+    """PyTorch's RuntimeError, where the function under vmap asks for one value of a batch."""
+    try:
+        yield
+    except BatchedControlFlowError as error:
+        text = str(error)
+        asked = (
+            "calling .item() on a Tensor"
+            if "x.item()" in text
+            else "attempting to use a Tensor in some data-dependent control flow"
+        )
+        instead = text.replace("np.where", "torch.where").replace("np.take_along_axis", "torch.gather")
+        raise RuntimeError(f"vmap: It looks like you're {asked}. {instead}") from error
 
 
 def as_array(x: Any) -> Any:

@@ -315,6 +315,16 @@ class _Check:
                 )
 
 
+def _with_graph(outs: Any) -> list[Tensor]:
+    return [o for o in _tuple(outs) if _is_float(o) and o.requires_grad]
+
+
+def _cotangents(outs: Any) -> tuple[Tensor, ...]:
+    rng = np.random.default_rng(0)
+    drawn = [rng.normal(size=o.shape).astype(o.value.dtype) for o in _with_graph(outs)]
+    return tuple(make_tensor(x).requires_grad_() for x in drawn)
+
+
 def gradgradcheck(
     func: Callable[..., Any],
     inputs: Any,
@@ -333,23 +343,15 @@ def gradgradcheck(
 ) -> bool:
     """gradcheck of the gradient of `func`: by a sweep over a sweep, and (check_fwd_over_rev) by dual numbers."""
     given = _tuple(inputs)
-    outs = [o for o in _tuple(func(*given)) if _is_float(o) and o.requires_grad]
-    rng = np.random.default_rng(0)
-    if grad_outputs is None:
-        cts = tuple(
-            make_tensor(rng.normal(size=o.shape).astype(o.value.dtype)).requires_grad_() for o in outs
-        )
-    else:
-        cts = _tuple(grad_outputs)
+    cts = _cotangents(func(*given)) if grad_outputs is None else _tuple(grad_outputs)
     where = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
 
     def gradient(*args: Any) -> Any:
         ins, seeds = args[: len(given)], args[len(given) :]
         fresh = [x.requires_grad_() if i in where and not x.requires_grad else x for i, x in enumerate(ins)]
         with modes.enable_grad():
-            found = [o for o in _tuple(func(*fresh)) if _is_float(o) and o.requires_grad]
             return grad(
-                found,
+                _with_graph(func(*fresh)),
                 [fresh[i] for i in where],
                 seeds,
                 create_graph=True,

@@ -222,7 +222,7 @@ def _captured(
         and engine.is_unwatched()
         and _leads_to_these_leaves(captures, roots)
     ):
-        leaves = engine.swept(seeds, keep)
+        leaves = engine.swept(seeds, keep, capturing=True)
         return {node: leaves.get(node) for node in captures}
     wanted = _leading_to(set(nodes), roots, fixed)
     engine.run(

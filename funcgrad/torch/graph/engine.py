@@ -17,7 +17,7 @@ from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node, make_node, merged, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph import modes
-from funcgrad.torch.graph.exchange import CURRENT, FREED, SECOND_TIME, from_user, to_user
+from funcgrad.torch.graph.exchange import CAPTURING, CURRENT, FREED, SECOND_TIME, from_user, to_user
 from funcgrad.torch.graph.hooks import EXTRAS
 from funcgrad.torch.graph.nodes import edge_slots, operand_count
 from funcgrad.torch.graph.tape import next_order, saved_values
@@ -319,10 +319,14 @@ def is_unwatched() -> bool:
     return not (EXTRAS or TAINTED or modes.MODE.get())
 
 
-def swept(seeds: list[tuple[Node, Any]], keep: bool) -> dict[Node, Any]:
+def swept(seeds: list[tuple[Node, Any]], keep: bool, capturing: bool = False) -> dict[Node, Any]:
     """The cotangents of all leaves, by the core's sweep alone."""
-    with np.errstate(all="ignore"):  # 0/0 in a slope is the gradient's own affair, as in PyTorch
-        return sweep(seeds, release=not keep, freed=FREED)
+    token = CAPTURING.set(capturing)
+    try:
+        with np.errstate(all="ignore"):  # 0/0 in a slope is the gradient's own affair, as in PyTorch
+            return sweep(seeds, release=not keep, freed=FREED)
+    finally:
+        CAPTURING.reset(token)
 
 
 def run(
@@ -348,7 +352,7 @@ def run(
             visitor.cts[leaf] = ct
         else:
             visitor.end(leaf, ct)
-    token = CURRENT.set(visitor)
+    token, capturing = CURRENT.set(visitor), CAPTURING.set(bool(captures))
     try:
         with modes.set_grad_enabled(create_graph), np.errstate(all="ignore"):
             sweep([seed for seed in seeds if seed[0].plan is not None], visitor=visitor)
@@ -356,4 +360,5 @@ def run(
             for leaf in tuple(visitor.cts):
                 visitor.end(leaf, visitor.cts.pop(leaf))
     finally:
+        CAPTURING.reset(capturing)
         CURRENT.reset(token)

@@ -53,6 +53,9 @@ def from_user(gradient: Tensor, create_graph: bool) -> Any:
 
 
 CURRENT: ContextVar[Any] = ContextVar("current_sweep", default=None)
+CAPTURING: ContextVar[bool] = ContextVar(
+    "capturing", default=False
+)  # is it for chosen inputs (autograd.grad)?
 
 
 def current_sweep() -> Any:

@@ -66,7 +66,7 @@ class _Reentrant(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        if exchange.current_sweep() is not None and exchange.current_sweep().captures:
+        if exchange.CAPTURING.get():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
                 "parameter to "

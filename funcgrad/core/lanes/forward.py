@@ -130,7 +130,7 @@ def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[...,
     for slots in ("x", "y", "xy"):
         if set(slots) <= set(operands):
             fields[f"push_{slots}"] = _push(primitive, slots, operands, space) if wrap is _WRAP else "None"
-    return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive, space)
+    return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
 
 
 def function_lane(primitive: Primitive) -> Callable[..., Any]:
@@ -143,7 +143,7 @@ def function_lane(primitive: Primitive) -> Callable[..., Any]:
         "wrap": indented(_WRAP, 4),
         "push_x": _push(primitive, "x", ("x",), space),
     }
-    return compiled(_FUNCTION.format(**fields), primitive, space)
+    return compiled(_FUNCTION.format(**fields), primitive.name, space)
 
 
 def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:

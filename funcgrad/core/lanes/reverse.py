@@ -10,7 +10,7 @@ tracer of a later trace it is a constant like another. A test runs every rule th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -178,7 +178,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
             "general": primitive.__call__,
             "Trace": Trace,
         }
-        return compiled(_COMPARISON.format(run=run), primitive, space)
+        return compiled(_COMPARISON.format(run=run), primitive.name, space)
     rule = primitive.rule
     if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:
         return primitive.__call__
@@ -187,7 +187,7 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
         fields["same"], space["square"] = _SQUARE, LANES[np.square]
     for slots, indent in _INDENTS[len(operands)].items():
         fields[f"record_{slots}"] = indented(_record(primitive, slots, operands, space), indent)
-    return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive, space)
+    return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
 
 
 _FUNCTION = """\
@@ -232,19 +232,13 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
         "Forward": ForwardTracer, "forward": function_lane(primitive),
     }  # fmt: skip
     record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=NEW_SPEC)
-    return compiled(_FUNCTION.format(record_x=indented(record, 16)), primitive, space)
+    return compiled(_FUNCTION.format(record_x=indented(record, 16)), primitive.name, space)
 
 
 def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: dict[str, Any]) -> str:
     """The lines that record the node when the operands in `slots` ("x", "y" or "xy") are traced."""
-    layout = tuple((name, None) for name in primitive.operand_names)
-    call = Call([np.ones(())] * len(operands), layout, {})
-    plan = plan_of(primitive, tuple(operands.index(name) for name in slots), call)
+    plan, saved, _ = planned(primitive, slots, operands, space)
     space[f"plan_{slots}"] = plan
-    saved = plan.lane_save
-    if not saved:
-        space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
-        saved = f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)"
     constant = "".join(operands[i] for i in plan.constants)
     guard = _GUARD.format(constant=constant) if constant else ""
     # The parts of matmul and the like have to be fitted to the operand even where the output is like it.
@@ -260,6 +254,19 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
         space |= {"roots": ROOTS, "is_two": is_two, "square_of_root": square_of_root}
         root = _ROOT.format(condition=_SQUARES[primitive.function])
     return root + _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
+
+
+def planned(
+    primitive: Primitive, slots: str, operands: Sequence[str], space: dict[str, Any]
+) -> tuple[Any, str, Call]:
+    """The plan for traced operands in `slots`, the text of what it saves of a call, and such a call."""
+    layout = tuple((name, None) for name in primitive.operand_names[: len(operands)])
+    call = Call([np.ones(())] * len(operands), layout, {})
+    plan = plan_of(primitive, tuple(operands.index(name) for name in slots), call)
+    if plan.lane_save:
+        return plan, plan.lane_save, call
+    space[f"save_{slots}"], space["Call"], space["layout"] = plan.save, Call, layout
+    return plan, f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)", call
 
 
 _SQUARES = {np.square: "", np.power: " and is_two(y)"}

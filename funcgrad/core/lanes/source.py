@@ -59,10 +59,8 @@ def indented(lines: str, width: int) -> str:
     return "\n".join(" " * width + line for line in lines.rstrip().split("\n"))
 
 
-def compiled(
-    source: str, primitive: Primitive, space: dict[str, Any], what: str = "lane"
-) -> Callable[..., Any]:
-    """The function of a template's text in which NAME stands for the primitive's name."""
-    name = primitive.name.replace(".", "_")
+def compiled(source: str, called: str, space: dict[str, Any], what: str = "lane") -> Callable[..., Any]:
+    """The function of a template's text, in which NAME stands for the name of what is called."""
+    name = called.replace(".", "_")
     exec(compile(source.replace("NAME", name), f"<funcgrad {what} of {name}>", "exec"), space)
     return space[name]

@@ -12,7 +12,6 @@ in place, such as operators, is in inplace.py; a faster lane for what loops writ
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from funcgrad.core.memory.batch_index import to_batch_index
 from funcgrad.core.memory.contents import as_content, as_index
 from funcgrad.core.memory.layout import copied, is_private
 from funcgrad.core.memory.masked_read import MaskedRead
+from funcgrad.core.memory.owned import is_own, taken
 from funcgrad.core.memory.places import Place
 from funcgrad.core.memory.plain import is_element
 from funcgrad.core.memory.views import (
@@ -123,33 +123,15 @@ def for_each(trace: Trace, x: Any) -> Any:
 
 def free_buffer(x: Any, field: str) -> Any:
     """The content of `x._value` (or `x._node`), taken out of the cell, as something that may be written into."""
-    value = getattr(x, field)
-    setattr(x, field, None)
+    value, is_free = taken(x, field)
     if type(value) is np.ndarray:
-        if getrefcount(value) <= FREE and value.flags.writeable and (value.base is None or is_private(value)):
+        if is_free and (is_own(value) or value.flags.writeable and is_private(value)):
             return value
         return copied(value)
     if isinstance(value, Tracer):
         is_root = value._alias is None or value._alias is FILLED
-        return value if is_root and getrefcount(value) <= FREE else snapshot(value)
+        return value if is_root and is_free else snapshot(value)
     return value.copy() if is_foreign(value) else np.array(value)
-
-
-def _free_count(x: Tracer) -> int:
-    value = x._value
-    x._value = None
-    return getrefcount(value)
-
-
-def measured(count: Callable[[Tracer], int]) -> int:
-    """The reference count that `count` finds, in a cell, for a value held nowhere else."""
-    x: Any = ReverseTracer()
-    x._value = np.ones(3)
-    return count(x)
-
-
-# The reference count, seen in `free_buffer`, of a value that nobody but the cell held.
-FREE = measured(_free_count)
 
 
 def put(buffer: Any, place: Place, v: Any) -> Any:

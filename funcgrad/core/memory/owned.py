@@ -1,4 +1,8 @@
-"""Large cotangents are multiplied and added in place if only the sweep holds them: fresh memory is slow."""
+"""Who else holds an array? The interpreter's reference count tells whether it may be overwritten.
+
+`taken` asks for what a cell or a storage holds; `Owned`, for the cotangents of the sweep: large ones are multiplied
+and added in place if nobody else holds them, as fresh memory is slow.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,31 @@ import numpy as np
 from funcgrad.core.memory.plain import LARGE, ndarray
 
 
+# ---- what a slot holds -----------------------------------------------------------------------------------------------
+def taken(holder: Any, slot: str) -> tuple[Any, bool]:
+    """What is in a slot, taken out of it; and is it free: does nobody else hold it?"""
+    value = getattr(holder, slot)
+    setattr(holder, slot, None)
+    is_free = getrefcount(value) <= FREE  # in a line of its own: the pair would be a second holder
+    return value, is_free
+
+
+def _count(holder: Any, slot: str) -> int:
+    value = getattr(holder, slot)
+    setattr(holder, slot, None)
+    return getrefcount(value)
+
+
+# The reference count, seen in `taken`, of a value that nobody but the slot held.
+FREE = _count(SimpleNamespace(value=np.ones(3)), "value")
+
+
+def is_own(x: Any) -> bool:
+    """Is `x` an array of its own, no view, that may be written to?"""
+    return type(x) is ndarray and x.base is None and x.flags.writeable
+
+
+# ---- cotangents ------------------------------------------------------------------------------------------------------
 def scaled(ct: Any, partial: Any) -> Any:
     """ct * partial; into the buffer of `ct`, if that is large and nobody else holds it."""
     is_owned = getrefcount(ct) <= OWNED.scaling and ct.base is None

@@ -21,6 +21,7 @@ import numpy as np
 from funcgrad.core.engine.trace import Tracer, innermost, snapshot
 from funcgrad.core.memory.mutation import Place, for_each
 from funcgrad.core.memory.mutation import write as write_tracer
+from funcgrad.core.memory.owned import FREE, is_own, taken
 from funcgrad.errors import user_line
 
 ndarray = np.ndarray
@@ -177,23 +178,13 @@ def tainted(value: Any) -> Taint | None:
     return found
 
 
-def _count(holder: Storage) -> int:
-    array = holder.array
-    holder.array = None
-    return getrefcount(array)
-
-
-_FREE = _count(Storage(np.ones(3)))  # seen where nobody but the storage held it
-
-
 def write(tensor: Any, index: Any, v: Any) -> None:
     """Put the content `v` at `index` (Ellipsis: everywhere) of the memory of `tensor`."""
     link = link_of(tensor)
     node = tensor.node
     storage = link.storage
     storage.forget_values()
-    array = storage.array
-    storage.array = None
+    array, is_free = taken(storage, "array")
     place = Place(link.steps, index)
     try:
         if type(array) is Shared:
@@ -202,9 +193,8 @@ def write(tensor: Any, index: Any, v: Any) -> None:
         elif isinstance(array, Tracer) or isinstance(v, Tracer):
             storage.array = _written_tracer(array, place, v)
         else:
-            held = getrefcount(array) > _FREE
-            storage.array = _written(array, place, v, held)
-            if held:
+            storage.array = _written(array, place, v, is_free)
+            if not is_free:
                 taint(array, link.version, node)
     finally:
         if storage.array is None:  # the write was refused: an index out of range, shapes that do not fit
@@ -220,44 +210,34 @@ def borrowed(tensor: Any, *, counted: bool = True) -> ndarray:
     its memory with none keeps its version.
     """
     if not counted and tensor.link is None:
-        array = tensor.value
-        tensor.value = None
-        free = (
-            type(array) is ndarray
-            and getrefcount(array) <= _FREE
-            and array.base is None
-            and array.flags.writeable
-        )
+        array, is_free = taken(tensor, "value")
         tensor.value = array
-        if free:
+        if is_free and is_own(array):
             return array
     link = link_of(tensor)
     if link.steps:
         return np.array(tensor.value)
     storage = link.storage
     array = storage.array
-    owned = type(array) is ndarray and array.base is None and array.flags.writeable
     # the storage and its only tensor have it
-    if owned and len(storage.members) == 1 and getrefcount(array) <= _FREE + 2:
+    if is_own(array) and len(storage.members) == 1 and getrefcount(array) <= FREE + 2:
         link.version.count += 1
         return array
     del array  # one reference less to count
-    return _taken(tensor, link, owned)
+    return _copied(tensor, link)
 
 
-def _taken(tensor: Any, link: Link, owned: bool) -> ndarray:
+def _copied(tensor: Any, link: Link) -> ndarray:
     """The same where others may hold the memory: they keep it, and the tensors of this storage get a copy."""
     storage, node = link.storage, tensor.node
     storage.forget_values()
-    array = storage.array
-    storage.array = None
-    held = getrefcount(array) > _FREE
+    array, is_free = taken(storage, "array")
     if type(array) is Shared:
         target = array.view(ndarray)
     else:
-        if held:
+        if not is_free:
             taint(array, link.version, node)
-        if held or not owned:
+        if not (is_free and is_own(array)):
             array = np.array(array, order="K")
         target = array
     storage.array = array
@@ -272,7 +252,7 @@ def returned(tensor: Any, array: ndarray) -> None:
         write(tensor, ..., array)
 
 
-def _written(array: Any, place: Place, v: Any, held: bool) -> Any:
+def _written(array: Any, place: Place, v: Any, is_free: bool) -> Any:
     """The content after a write: in `array` itself, unless somebody else holds it."""
     whole = place.index is Ellipsis and not place.steps
     if (
@@ -280,10 +260,10 @@ def _written(array: Any, place: Place, v: Any, held: bool) -> Any:
         and v.shape == array.shape
         and v.dtype == array.dtype
         and type(v) is ndarray
-        and (held or v.base is None)
+        and (v.base is None or not is_free)
     ):
         return v.copy() if v.base is not None or not v.flags.writeable else v
-    if held or type(array) is not ndarray or array.base is not None or not array.flags.writeable:
+    if not (is_free and is_own(array)):
         array = np.array(array, order="K")
     place.write(array, v)
     return array
@@ -305,14 +285,8 @@ def expose(tensor: Any) -> ndarray:
     storage = link.storage
     if type(storage.array) is not Shared:
         storage.forget_values()
-        array = storage.array
-        storage.array = None
-        if (
-            type(array) is not ndarray
-            or getrefcount(array) > _FREE
-            or array.base is not None
-            or not array.flags.writeable
-        ):
+        array, is_free = taken(storage, "array")
+        if not (is_free and is_own(array)):
             array = np.array(array, order="K")
         storage.array = array.view(Shared)
     return stepped(storage.array, link.steps).view(ndarray)

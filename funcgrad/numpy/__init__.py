@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as _numpy
 
+from funcgrad.core.memory.looks import hand_out_looks
 from funcgrad.numpy.dispatch import dispatched
 from funcgrad.numpy.kinds import is_number_class, number_class
 
@@ -55,6 +56,7 @@ _OWN = {
         "indices", "meshgrid", "fromstring", "fromfile", "loadtxt", "genfromtxt", "hamming", "hanning", "bartlett", "blackman",
     ),
 }  # fmt: skip
+hand_out_looks()  # `r = 1.0 * (x > 0)` gives an array into which tracers can be written, too
 _HOME = {name: module for module, names in _OWN.items() for name in names}
 
 

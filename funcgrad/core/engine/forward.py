@@ -13,7 +13,7 @@ from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.roots import Root, is_square
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
-from funcgrad.core.memory.plain import ndarray
+from funcgrad.core.memory.plain import loud, ndarray, quiet
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
 
 
@@ -95,8 +95,16 @@ class OpenForwardTrace(ForwardTrace):
 
 
 def pushed(primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
-    """The tangent of `out`."""
-    return (primitive.rule.push if primitive.rule.pushes else transposed_pull)(primitive, call, out, tangents)
+    """The tangent of `out`. Where NumPy is told to raise, the element that fails may be masked out later."""
+    push = primitive.rule.push if primitive.rule.pushes else transposed_pull
+    try:
+        return push(primitive, call, out, tangents)
+    except FloatingPointError:
+        token = quiet()
+        try:
+            return push(primitive, call, out, tangents)
+        finally:
+            loud(token)
 
 
 class PullTrace(ReverseTrace):

@@ -16,7 +16,7 @@ from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer, transposed
 from funcgrad.core.engine.kinds import Elementwise, fit_tangent
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.lanes.source import FASTER, PLAIN, SCALARS, compiled, indented, running
-from funcgrad.core.memory.plain import ndarray
+from funcgrad.core.memory.plain import loud, ndarray, quiet
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
 
 _WRAP = """\
@@ -55,7 +55,7 @@ def NAME(x):
     x = x._value
     out = {run}
 {check}
-    t = {push_x}
+{push}
 {wrap}
 """
 
@@ -83,14 +83,7 @@ def NAME(x, y):
         return None
     out = {run}
 {check}
-    if t_y is None:
-        if t_x is None:
-            return trace.constant(out)
-        t = {push_x}
-    elif t_x is None:
-        t = {push_y}
-    else:
-        t = {push_xy}
+{push}
 {wrap}
 """
 
@@ -107,8 +100,32 @@ def NAME(x):
     if type(out) not in scalars and (type(out) is not ndarray or out.base is not None or out is x):
         return None
 {check}
-    t = {push_x}
+{push}
 {wrap}
+"""
+
+_PUSH_UNARY = "t = {push_x}\n"
+_PUSH_BINARY = """\
+if t_y is None:
+    if t_x is None:
+        return trace.constant(out)
+    t = {push_x}
+elif t_x is None:
+    t = {push_y}
+else:
+    t = {push_xy}
+"""
+
+# Under np.seterr(all="raise"): the element that has no derivative may be masked out later.
+_QUIETLY = """\
+try:
+{push}
+except FloatingPointError:
+    token = quiet()
+    try:
+{again}
+    finally:
+        loud(token)
 """
 
 
@@ -130,6 +147,7 @@ def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[...,
     for slots in ("x", "y", "xy"):
         if set(slots) <= set(operands):
             fields[f"push_{slots}"] = _push(primitive, slots, operands, space) if wrap is _WRAP else "None"
+    fields["push"] = _quietly((_PUSH_UNARY if len(operands) == 1 else _PUSH_BINARY).format(**fields))
     return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
 
 
@@ -141,16 +159,21 @@ def function_lane(primitive: Primitive) -> Callable[..., Any]:
     fields = {
         "check": indented(_CHECK, 4),
         "wrap": indented(_WRAP, 4),
-        "push_x": _push(primitive, "x", ("x",), space),
+        "push": _quietly(_PUSH_UNARY.format(push_x=_push(primitive, "x", ("x",), space))),
     }
     return compiled(_FUNCTION.format(**fields), primitive.name, space)
+
+
+def _quietly(push: str) -> str:
+    """The lines that push, in the body of a lane."""
+    return indented(_QUIETLY.format(push=indented(push, 4), again=indented(push, 8)), 4)
 
 
 def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:
     return {
         "Tracer": ForwardTracer, "Trace": ForwardTrace, "Masked": Masked, "Call": Call, "plain": PLAIN, "scalars": SCALARS,
         "ndarray": ndarray, "float64": np.float64, "function": primitive.function, "fitted": fitted,
-        "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title,
+        "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title, "quiet": quiet, "loud": loud,
         "primitive": primitive, "layout": tuple((name, None) for name in primitive.operand_names[: len(operands)]),
         "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
     }  # fmt: skip

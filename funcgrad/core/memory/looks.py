@@ -99,9 +99,9 @@ def _counted(value: Any) -> Any:
     return look(value) if type(value) is np.ndarray and value.dtype.kind in "iub" else value
 
 
-def hand_out_looks(whether: bool) -> None:
-    """Are integers and booleans from traced values looks, too? They are while an adapted program runs."""
-    hand_out_counted(_counted if whether else None)
+def hand_out_looks() -> None:
+    """From here on integers and booleans from traced values are looks, too: for programs of funcgrad.numpy."""
+    hand_out_counted(_counted)
 
 
 def looked_through(x: Any) -> Any:

@@ -120,6 +120,19 @@ def test_what_is_written_and_asserted_is_the_value() -> None:
         grad(lambda x: (np.testing.assert_allclose(x, 3.0), x)[1])(2.0)
 
 
+def test_equal_numbers_of_which_one_is_traced_are_told_apart_by_numpy_alone() -> None:
+    message = r"assert_equal\(x, y\) at test_messages.py, line \d+, in f .*Write np.testing.assert_array_equal\(x, y\), or import"
+
+    def f(x: Any, y: Any) -> Any:
+        np.testing.assert_equal(x, y)
+        return x
+
+    with pytest.raises(TracerConversionError, match=message):
+        grad(f)(2.0, 2.0)
+    with pytest.raises(AssertionError, match="Items are not equal"):
+        grad(f)(2.0, 3.0)
+
+
 def test_an_error_of_the_users_own_is_kept() -> None:
     def f(x: Any) -> Any:
         raise TypeError(f"no {type(x).__name__} here")

@@ -106,6 +106,43 @@ def test_a_tracer_can_be_written_into_it(line: str) -> None:
     assert jvp(f, (2.0,), (1.0,))[1] == pytest.approx(expected, rel=1e-7)
 
 
+# The same of the traced array x: what has no derivative in x may still be written into.
+OF_TRACED = """
+1.0 * (x > 0)
+(x > 0) / 2
+(x > 0).astype(float)
+np.array(x > 0, float)
+np.where(x > 0, 1.0, 0.0)
+1 - (x > 0) * 1.0
+~(x > 0) + 0.0
+((x > 0) & (x < 2)) * 0.5
+np.argsort(x) / 2
+np.cumsum(x > 0) / 2
+np.logical_and(x > 0, x < 1) * 2.0
+np.isfinite(x) * 1.0
+np.sign(x) * 1.0
+np.floor(x) + 0.5
+np.mean(np.outer(x > 0, x > 0), 0)
+np.searchsorted([0.0, 1.0], x) * 0.5
+(x > 0) * np.array([1.0, 2.0, 3.0])
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", OF_TRACED)
+def test_a_tracer_can_be_written_into_what_comes_of_comparisons(line: str) -> None:
+    def f(x: Any, np: Any = fnp) -> Any:
+        y = eval(line, {"np": np, "x": x, "float": float})
+        y[1] = x[0] * x[0]
+        y += x
+        return (y * x).sum()
+
+    x, t = np.array([0.5, -0.3, 1.2]), np.array([1.0, 2.0, -1.0])
+    expected = (f(x + 1e-6 * t, np) - f(x - 1e-6 * t, np)) / 2e-6
+    assert grad(f)(x) @ t == pytest.approx(expected, rel=1e-7)
+    assert jvp(f, (x,), (t,))[1] == pytest.approx(expected, rel=1e-7)
+    assert type(grad(lambda x: (np.sum(x), x > 0), has_aux=True)(x)[1]) is np.ndarray
+
+
 # Writes of what is not traced into a plain array `v`, here of shape (4, 3), which just happen.
 WRITES = """
 v -= np.mean(np.ones((4, 1)) * v, 0)

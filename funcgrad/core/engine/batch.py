@@ -22,6 +22,7 @@ from funcgrad.core.engine.named import Linear
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive, spec
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.layout import repeated
+from funcgrad.core.memory.looks import Look
 from funcgrad.core.memory.views import FILLED, is_scalar
 from funcgrad.errors import BEGIN, BatchedControlFlowError, user_line
 
@@ -109,6 +110,10 @@ class BatchTrace(Trace):
         if isinstance(out, (tuple, list)):
             return rebuilt(out, [self._wrapped(o) for o in out])
         return self.wrap(out, None)
+
+    def wrap(self, value: Any, node: Any) -> Any:
+        # What an outer trace hands out may be a look: beneath a tracer it is the plain array.
+        return super().wrap(value.view(np.ndarray) if type(value) is Look else value, node)
 
     def constant(self, value: Any) -> Any:
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from funcgrad.core.engine.cotangent import Masked, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
-from funcgrad.core.engine.roots import Root, is_square
+from funcgrad.core.engine.roots import Root, squares_in
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.plain import loud, ndarray, quiet
@@ -48,22 +48,24 @@ class ForwardTrace(Trace):
             of_numbers(out, primitive.title)  # refuses it
         if primitive.rule.squared is not None:
             return self.root_of(primitive, lowered, out, tangents)
-        squared: Any = self._squared(primitive, call, out)
-        if squared is not None:
-            return self.paired(out, pushed(*squared))
+        root = self._root_of(call.operands[0])
+        if root is not None and (n := squares_in(primitive.function, call.operands, call.operands)):
+            return self.paired(out, self._pushed_power(root, primitive, n, out))
         return self.paired(out, pushed(primitive, lowered, out, tangents))
 
-    def _squared(self, primitive: Primitive, call: Call, out: Any) -> Any:
-        """What is pushed for the square of a root: a function of the operands of the root."""
-        x = call.operands[0]
+    def _root_of(self, x: Any) -> Root | None:
+        """The root that the operand `x` is the output of."""
         root = getattr(x, "_root", None) if isinstance(x, ForwardTracer) and x._trace is self else None
-        if (
-            root is None
-            or root.out is not x._value
-            or not is_square(primitive.function, call.operands, call.operands)
-        ):
-            return None
-        return root.primitive.rule.squared, root.call, out, root.tangents
+        return root if root is not None and root.out is x._value else None
+
+    def _pushed_power(self, root: Root, primitive: Primitive, n: int, out: Any) -> Any:
+        """The tangent of `out`, the square of a root to the power n: a function of the root's operands."""
+        square = out if n == 1 else root.out * root.out
+        t: Any = pushed(cast("Primitive", root.primitive.rule.squared), root.call, square, root.tangents)
+        if n == 1 or t is None:
+            return t
+        layout = tuple((name, None) for name in primitive.operand_names)
+        return pushed(primitive, Call((square, n), layout, {}), out, {0: t})
 
     def root_of(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         """The output of a root, which remembers what it is a root of, for its square."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
+import numpy as np
+
+from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.cotangent import Part
 from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive, Spec
-from funcgrad.core.engine.roots import ROOTS, is_square, resaved
+from funcgrad.core.engine.roots import ROOTS, resaved, squares_in
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.guard import Guard
@@ -87,8 +90,8 @@ class ReverseTrace(Trace):
         """The tracer (or tracers) of `out`, whose node remembers `call`."""
         if isinstance(out, (tuple, list)):
             return self._record_many(primitive, call, out, slots, parents)
-        if parents[0].plan in ROOTS and is_square(primitive.function, call.operands, parents):
-            return square_of_root(self, parents[0], out)
+        if parents[0].plan in ROOTS and (n := squares_in(primitive.function, call.operands, parents)):
+            return power_of_root(self, parents[0], call.operands[0], n, out)
         if getattr(out, "dtype", OBJECT).kind not in "fc":
             return self.constant(of_numbers(out, primitive.title))
         plan = plan_of(primitive, slots, call)
@@ -157,6 +160,16 @@ def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
     square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
     saved = resaved(plan, node.saved, square, out)
     return trace.wrap(out, make_node(next(trace.numbers), square, saved, node.parents, out.shape, out.dtype))
+
+
+def power_of_root(trace: ReverseTrace, node: Node, root: Any, n: int, out: Any) -> Any:
+    """The tracer of `out`, the square of the root at `node` to the power n."""
+    if n == 1:
+        return square_of_root(trace, node, out)
+    square: Any = square_of_root(trace, node, root * root)
+    power: Any = CATALOGUE[np.power]
+    call = Call((square._value, n), tuple((name, None) for name in power.operand_names), {})
+    return trace.record(power, call, out, (0,), (square._node,))
 
 
 class _Pick(Plan):

@@ -1,8 +1,9 @@
-"""Squares of roots, taken directly: abs(z) ** 2, np.sqrt(x) ** 2, np.linalg.norm(x) ** 2, np.std(x) ** 2.
+"""Even powers of roots, taken directly: abs(z) ** 2, np.sqrt(x) ** 4, np.linalg.norm(x) ** 2, np.std(x) ** 2.
 
 A root has a kink or an infinite slope at 0; its square is smooth. A chain through the root would give 0 * inf
 there. So a trace that is to record a square looks whether the operand is the output of a root. It then
 records the square of the root as one function of the root's own operands (`squared`): exact to every order.
+Its fourth power is the square of that, and so on.
 In reverse mode the node of the operand tells. In forward mode the tracer does (`_root`), as long as it holds
 that very output.
 """
@@ -18,6 +19,7 @@ from funcgrad.core.engine.kinds import Elementwise, Plan
 if TYPE_CHECKING:
     from funcgrad.core.engine.primitive import Call, Primitive
 
+_MANY = 2**31
 _NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64])
 ROOTS: dict[Plan, Primitive] = {}  # the plans of roots
 
@@ -36,16 +38,19 @@ def declare_square(root: Primitive, square: Primitive) -> None:
     root.rule.squared = square
 
 
-def is_square(function: Any, operands: Any, traced: Any) -> bool:
-    """Is this call the square of its first operand? `traced` are the operands that have a derivative."""
+def squares_in(function: Any, operands: Any, traced: Any) -> int:
+    """Which power of the square of its first operand is this call (1, the square itself; 0, none)?
+
+    `traced` are the operands that have a derivative.
+    """
     if function is np.multiply:
-        return len(traced) == 2 and traced[0] is traced[1]
-    return function is np.square or function is np.power and is_two(operands[1])
+        return int(len(traced) == 2 and traced[0] is traced[1])
+    return int(function is np.square) or (halved(operands[1]) if function is np.power else 0)
 
 
-def is_two(x: Any) -> bool:
-    """Is this the number 2?"""
-    return type(x) in _NUMBERS and x == 2
+def halved(n: Any) -> int:
+    """Half of an even exponent; 0 for any other."""
+    return int(n) // 2 if type(n) in _NUMBERS and 0 < n < _MANY and n % 2 == 0 else 0
 
 
 def resaved(plan: Plan, saved: Any, square: Plan, out: Any) -> Any:

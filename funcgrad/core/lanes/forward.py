@@ -38,7 +38,7 @@ if type(out) is not float64 and getattr(out, "dtype", OBJECT) is OBJECT:
     of_numbers(out, title)
 """
 
-# Of a root (roots.py) the square goes the general way, and the root itself remembers what it is of.
+# Of a root (roots.py) an even power goes the general way, and the root itself remembers what it is of.
 _OF_ROOTS = {
     np.square: 'if hasattr(x, "_root"):',
     np.multiply: 'if x is y and hasattr(x, "_root"):',

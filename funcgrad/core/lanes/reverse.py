@@ -21,8 +21,8 @@ from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import Call, Primitive, Spec
-from funcgrad.core.engine.reverse import ReverseTracer, plan_of, square_of_root
-from funcgrad.core.engine.roots import ROOTS, is_two
+from funcgrad.core.engine.reverse import ReverseTracer, plan_of, power_of_root
+from funcgrad.core.engine.roots import ROOTS, halved
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, snapshot
 from funcgrad.core.lanes.batch import at_once
@@ -57,10 +57,10 @@ tracer._alias = None
 return tracer
 """
 
-# What a square of `x` is, if that is the output of a root.
+# What an even power of `x` is, if that is the output of a root.
 _ROOT = """\
-if node_x.plan in roots{condition}:
-    return square_of_root(trace, node_x, out)
+if node_x.plan in roots and (n := {squares}):
+    return power_of_root(trace, node_x, x, n, out)
 """
 
 _UNARY = """\
@@ -251,8 +251,8 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
     root = ""
     if primitive.function in _SQUARES and slots == "x":
-        space |= {"roots": ROOTS, "is_two": is_two, "square_of_root": square_of_root}
-        root = _ROOT.format(condition=_SQUARES[primitive.function])
+        space |= {"roots": ROOTS, "halved": halved, "power_of_root": power_of_root}
+        root = _ROOT.format(squares=_SQUARES[primitive.function])
     return root + _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
 
@@ -269,7 +269,7 @@ def planned(
     return plan, f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)", call
 
 
-_SQUARES = {np.square: "", np.power: " and is_two(y)"}
+_SQUARES = {np.square: "1", np.power: "halved(y)"}
 NEW_SPEC = "spec = new(Spec)\nspec.shape = out.shape\nspec.dtype = out.dtype\n"
 # Python objects among the operands lose the derivative. (What has the dtype of an operand holds none.)
 OF_NUMBERS = "if out.dtype is OBJECT:\n    of_numbers(out, title)\n"

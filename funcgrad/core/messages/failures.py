@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.messages.callers import called
 from funcgrad.core.messages.tracebacks import is_ours
@@ -49,6 +51,13 @@ def explained(error: BaseException, refused: TracerError | None) -> BaseExceptio
             f"To write into an array, {BEGIN}."
         )
     frames = [frame for frame in _frames(error) if not is_ours(frame)]
+    if type(error) is AssertionError and frames and _is_asked_for_a_number(frames[-1]):
+        users = [frame for frame in frames if not is_library(frame.f_code.co_filename)]
+        where = line_of(users[-1]) if users else "an unknown line"
+        return TracerConversionError(
+            f"np.testing.assert_equal(x, y) at {where} takes a traced number for no number, though it has the value. Write "
+            "np.testing.assert_array_equal(x, y), or import funcgrad.numpy as np."
+        )
     is_foreign = bool(frames) and is_library(frames[-1].f_code.co_filename)
     hidden = _first_told(error)
     if hidden is not None and (
@@ -60,6 +69,17 @@ def explained(error: BaseException, refused: TracerError | None) -> BaseExceptio
     if not is_foreign:
         return _of_compiled(error)
     return error if isinstance(error, _CLEAR) else _of_library(error, frames)
+
+
+def _is_asked_for_a_number(frame: FrameType) -> bool:
+    """Does np.testing.assert_equal find that just one of two equal numbers is a tracer?"""
+    if frame.f_code.co_name != "assert_equal" or not is_numpy(frame.f_code.co_filename):
+        return False
+    pair = [frame.f_locals.get(name) for name in ("actual", "desired")]
+    if all(map(_is_tracer, pair)) or not any(map(_is_tracer, pair)):
+        return False
+    x, y = (np.asarray(x._text() if isinstance(x, ArrayMethods) else x) for x in pair)
+    return np.array_equal(x, y, equal_nan=x.dtype.kind in "fc" and y.dtype.kind in "fc")
 
 
 def _is_solver(frame: FrameType) -> bool:

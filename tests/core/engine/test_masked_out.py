@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import grad
+from funcgrad import grad, jvp, vmap
 
 
 def energy(position: Any) -> Any:
@@ -17,6 +17,12 @@ def energy(position: Any) -> Any:
     inverse = distance.copy()
     inverse[inverse > 0] = 1.0 / inverse[inverse > 0]
     return np.sum(np.triu(inverse, 1))
+
+
+def assigned(x: Any) -> Any:
+    y = x**0.5 * 3
+    y[x == 0] = 0
+    return y
 
 
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
@@ -30,6 +36,11 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "norms": lambda x: np.sum(np.linalg.norm(x[:, None], axis=1)),
     "clip": lambda x: np.sum(np.sqrt(np.clip(x, 1e-12, None))),
     "std": lambda x: np.std(x * 0 + 1.0),
+    "float_power": lambda x: np.sum(np.where(x > 0, np.float_power(x, 0.5), 0)),
+    "power of an array": lambda x: np.sum(np.where(x > 0, x ** np.array([0.5, 0.5, 2.0]), 0)),
+    "power of an element": lambda x: np.sum(np.where(x > 0, x[0] ** 0.5, 1)[:1]),
+    "arctan2": lambda x: np.sum(np.where(x > 0, np.arctan2(x, 0 * x), 0)),
+    "assigned": lambda x: np.sum(assigned(x)),
 }
 x = np.array([0.0, 1.0, 3.0])
 
@@ -39,7 +50,10 @@ def test_a_gradient_raises_only_where_the_function_does(name: str) -> None:
     f = PROGRAMS[name]
     with np.errstate(divide="raise", over="raise", invalid="raise"):
         f(x)
-        assert np.isfinite(grad(f)(x)).all()
+        gradient = grad(f)(x)
+        assert np.isfinite(gradient).all()
+        assert jvp(f, (x,), (x + 1,))[1] == pytest.approx(gradient @ (x + 1))
+        assert jvp(vmap(f), (x[None],), (x[None] + 1,))[1] == pytest.approx(gradient @ (x + 1))
 
 
 def test_what_is_taken_still_warns() -> None:

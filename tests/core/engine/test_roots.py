@@ -60,6 +60,36 @@ def test_the_square_is_smooth(root: str, square: str) -> None:
         np.testing.assert_allclose(second(x), curvature)
 
 
+EVEN: dict[str, Callable[[Any], Any]] = {
+    "** 4": lambda y: y**4,
+    "** 4.0": lambda y: y**4.0,
+    "power 4": lambda y: np.power(y, np.int64(4)),
+    "square of square": lambda y: np.square(y * y),
+}
+
+
+@pytest.mark.filterwarnings("error", "ignore:Degrees of freedom")
+@pytest.mark.parametrize(("root", "power"), [*itertools.product(ROOTS, EVEN)])
+def test_even_powers_are_smooth(root: str, power: str) -> None:
+    f, weights = composed(ROOTS[root], EVEN[power]), np.array([1.0, 10.0, 100.0])
+    value, gradient = value_and_grad(f)(x)
+    np.testing.assert_allclose([value], [f(x)])
+    np.testing.assert_allclose(gradient, 4 * x**3 * weights, atol=1e-15)
+    np.testing.assert_allclose(jvp(f, (x,), (np.ones(3),))[1], (4 * x**3 * weights).sum())
+    np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x]))[1], 4 * x**3 * weights, atol=1e-15)
+    for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
+        np.testing.assert_allclose(second(x), np.diag(12 * x**2 * weights), atol=1e-13)
+
+
+@pytest.mark.parametrize("root", ["abs", "sqrt", "norm"])
+def test_the_fourth_derivative_of_the_fourth_power(root: str) -> None:
+    fourth = lambda x: ROOTS[root](x) ** 4
+    for _ in range(3):
+        fourth = (lambda f: lambda x: grad(lambda x: np.sum(f(x)))(x))(fourth)
+    np.testing.assert_allclose(jacrev(fourth)(x), 24 * np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(grad(lambda x: np.sum(ROOTS[root](x) ** 6))(x), 6 * x**5)
+
+
 @pytest.mark.parametrize("root", ROOTS)
 def test_orders_and_nestings(root: str) -> None:
     f = composed(ROOTS[root], np.square)

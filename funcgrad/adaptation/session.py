@@ -12,6 +12,8 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
+from funcgrad.core.memory.looks import hand_out_looks
+
 
 class Session:
     """Counts the calls that run, and remembers what has to be undone after the last of them."""
@@ -27,12 +29,14 @@ class Session:
         with self.lock:
             if not self.running:
                 self.number += 1
+                hand_out_looks(adapted=True)
             self.running += 1
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self.running -= 1
             if not self.running:
+                hand_out_looks(adapted=False)
                 undo, self.undo, self.seen = self.undo, [], {}
                 for step in reversed(undo):
                     step()

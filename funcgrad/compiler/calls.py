@@ -55,7 +55,7 @@ def as_function(primitive: Primitive, call: Call) -> tuple[Any, Any, dict[str, A
         return extreme_at, (primitive.function, Hole(0), Hole(1), index_template(call, 2)), {}
     if type(primitive).run not in _PLAIN:
         return Itself(primitive, call), tuple(map(Hole, range(len(call.operands)))), {}
-    args, kwargs = arguments(primitive, call)
+    args, kwargs = primitive.arguments(call, [Hole(i) for i in range(len(call.operands))])
     return primitive.function, args, kwargs
 
 
@@ -68,21 +68,3 @@ def index_template(call: Call, lead: int) -> Any:
     if len(call.operands) == lead:
         return index
     return tuple(Hole(lead + i) if type(i) is indexing.IndexOperand else i for i in index)
-
-
-def arguments(primitive: Primitive, call: Call) -> tuple[Any, dict[str, Any]]:
-    """The arguments that `Primitive.run` would give to the function, with holes for the operands."""
-    places = [Hole(i) for i in range(len(call.operands))]
-    layout = call.layout
-    if 0 < len(layout) <= primitive.leading and layout[-1][0] == primitive.operand_names[len(layout) - 1]:
-        return tuple(places), call.params
-    named = {**call.named(places), **call.params}
-    args: list[Any] = []
-    for p in primitive.signature.parameters.values():
-        if p.name not in named:
-            continue
-        if p.kind is p.POSITIONAL_ONLY:
-            args.append(named.pop(p.name))
-        elif p.kind is p.VAR_POSITIONAL:
-            args += named.pop(p.name)
-    return tuple(args), named

@@ -31,6 +31,7 @@ Its parts::
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -56,7 +57,9 @@ _OWN = {
         "indices", "meshgrid", "fromstring", "fromfile", "loadtxt", "genfromtxt", "hamming", "hanning", "bartlett", "blackman",
     ),
 }  # fmt: skip
-hand_out_looks()  # `r = 1.0 * (x > 0)` gives an array into which tracers can be written, too
+hand_out_looks(
+    numpy=sys.modules[__name__]
+)  # `r = 1.0 * (x > 0)` gives an array into which tracers can be written, too
 _HOME = {name: module for module, names in _OWN.items() for name in names}
 
 

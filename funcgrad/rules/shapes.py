@@ -104,6 +104,10 @@ class Reshape(Primitive):
         x = call.operands[0]
         return x.reshape(shape, **params) if "copy" not in params else np.reshape(x, shape, **params)
 
+    def arguments(self, call: Call, operands: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+        params = dict(call.params)
+        return (*operands, params.pop("shape")), params  # whose name depends on NumPy's version
+
 
 def _reshaped_back(ct: Any, a: Any, order: Any = "C") -> Any:
     return ct.reshape(a.shape) if order == "C" else ct.reshape(a.shape, order=order)  # Dask knows no order

@@ -405,12 +405,16 @@ for _name, _ufunc in (*BINARY.items(), *UNARY.items(), *COMPARE.items()):
         setattr(ArrayMethods, f"__r{_name}__", _at_first_use(_name, f"__r{_name}__", _ufunc))
 
 
+# What is a ufunc in the end, whose result has the labels of a DataFrame: it refuses these itself.
+_OF_UFUNCS = frozenset([np.clip])
+
+
 def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
     if len(args) == 1 and not kwargs:
         return LANES[function](*args)
-    args = tuple([opened(x) for x in args])
-    if kwargs:
+    if function not in _OF_UFUNCS:
+        args = tuple([opened(x) for x in args])
         kwargs = {name: opened(x) for name, x in kwargs.items()}
     known_entry = entry(function)
     if len(args) > place_of_out(known_entry):

@@ -215,22 +215,27 @@ class Primitive(Signed):
         return Call(operands, tuple(layout), params)
 
     def run(self, call: Call) -> Any:
-        """Call the NumPy function itself: by position what is positional-only, all else by keyword."""
+        """Call the NumPy function itself."""
+        args, kwargs = self.arguments(call, call.operands)
+        return self.function(*args, **kwargs)
+
+    def arguments(self, call: Call, operands: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+        """What the function is called with: by position what is positional-only, all else by keyword."""
         layout = call.layout
         if 0 < len(layout) <= self.leading and layout[-1][0] == self.operand_names[len(layout) - 1]:
-            return self.function(*call.operands, **call.params)
-        arguments = {**call.named(call.operands), **call.params}
+            return operands, call.params
+        named = {**call.named(operands), **call.params}
         args: list[Any] = []
         if self.lists and layout[0][0] == next(iter(self.signature.parameters)):
-            args.append(arguments.pop(layout[0][0]))  # other libraries give it another name
+            args.append(named.pop(layout[0][0]))  # other libraries give it another name
         for parameter in self.signature.parameters.values():
-            if parameter.name not in arguments:
+            if parameter.name not in named:
                 continue
             if parameter.kind is parameter.POSITIONAL_ONLY:
-                args.append(arguments.pop(parameter.name))
+                args.append(named.pop(parameter.name))
             elif parameter.kind is parameter.VAR_POSITIONAL:
-                args += arguments.pop(parameter.name)
-        return self.function(*args, **arguments)
+                args += named.pop(parameter.name)
+        return args, named
 
 
 _STATIC = frozenset([int, bool, float, str, type, type(None)])

@@ -9,13 +9,14 @@ ones, and looks in the place of integers.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.engine.trace import RUNNING, Tracer, hand_out_counted, rebuilt
-from funcgrad.errors import TracerWriteError, user_line
+from funcgrad.errors import TracerWriteError, is_ours, user_line
 
 
 class Look(np.ndarray):
@@ -95,13 +96,43 @@ def look(x: np.ndarray) -> Look:
     return x.view(Look)
 
 
+class _Asking:
+    """For whom integers and booleans from traced values are looks, too."""
+
+    adapted = False  # for all, while an adapted program runs
+    numpy: Any = None  # else for code whose globals have funcgrad.numpy, if anybody has imported it
+
+
 def _counted(value: Any) -> Any:
-    return look(value) if type(value) is np.ndarray and value.dtype.kind in "iub" else value
+    if type(value) is np.ndarray and value.dtype.kind in "iub" and (_Asking.adapted or _knows_tracers()):
+        return look(value)
+    return value
 
 
-def hand_out_looks() -> None:
-    """From here on integers and booleans from traced values are looks, too: for programs of funcgrad.numpy."""
-    hand_out_counted(_counted)
+def _knows_tracers() -> bool:
+    """Has the module of the code that asks imported funcgrad.numpy?"""
+    frame: Any = sys._getframe(2)
+    while frame is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None or _Asking.numpy is None:
+        return False
+    space = frame.f_globals
+    size, has_it = _HAVING.get(id(space), (0, False))
+    if size != len(space):
+        has_it = any(x is _Asking.numpy for x in space.copy().values())
+        _HAVING[id(space)] = (len(space), has_it)
+    return has_it
+
+
+# By the identity of a module's globals, their number, and whether funcgrad.numpy is among them.
+_HAVING: dict[int, tuple[int, bool]] = {}
+
+
+def hand_out_looks(*, adapted: bool | None = None, numpy: Any = None) -> None:
+    """Say for whom: `adapted` programs, which run or do not; and those that have imported `numpy`."""
+    _Asking.adapted = _Asking.adapted if adapted is None else adapted
+    _Asking.numpy = numpy or _Asking.numpy
+    hand_out_counted(_counted if _Asking.adapted or _Asking.numpy else None)
 
 
 def looked_through(x: Any) -> Any:

@@ -35,6 +35,7 @@ html_show_sphinx = False
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["funcgrad.css"]
+html_js_files = ["funcgrad.js"]
 
 HERE = Path(__file__).parent
 TORCH = (

@@ -220,7 +220,16 @@ def performance() -> None:
     plt.close(figure)
 
 
-MAKERS: dict[str, Callable[[], None]] = {"drawn": drawn, "concepts": concepts, "performance": performance}
+def home() -> None:
+    """The pictures of the home page."""
+    import pictures_home
+
+    pictures_home.home(table()[1], LOOKS)
+
+
+MAKERS: dict[str, Callable[[], None]] = {
+    "drawn": drawn, "concepts": concepts, "performance": performance, "home": home,
+}  # fmt: skip
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MAKERS:

@@ -105,7 +105,7 @@ class Table:
 
     def to_html(self) -> str:
         """The flame view and the table, to stand in a page. It carries its script, and fetches nothing."""
-        return flame(self.title, self.rows) + self._table()
+        return f'{flame(self.title, self.rows)}<div style="overflow-x:auto">{self._table()}</div>'
 
     def save(self, path: Any) -> None:
         """Write it to a file: .html (live) or .txt.

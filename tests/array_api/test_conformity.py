@@ -203,10 +203,15 @@ def test_what_the_file_of_expected_failures_says() -> None:
     entries = (pathlib.Path(__file__).parent / "xfails.txt").read_text(encoding="utf-8").split("\n\n")
     assert all(block.startswith("#") for block in entries)
     assert isinstance(np.finfo(np.float32).eps, np.float32)
+    assert isinstance(np.finfo(np.float64).eps, np.float64)
+    assert isinstance(fnp.meshgrid(np.ones(2), np.ones(2)), tuple)
+    assert isinstance(fnp.broadcast_arrays(np.ones(2), np.ones(1)), tuple)
+    assert [*inspect.signature(fnp.clip).parameters][1:3] == ["a_min", "a_max"]
     with pytest.raises(TypeError, match="safe"):
         fnp.repeat(np.ones(2), np.array([1, 2], np.uint64))
     with np.errstate(invalid="ignore"):
         assert np.isnan(np.floor_divide(np.inf, 2.0))
+        assert np.isnan(np.expm1(complex(np.inf, 0.0)).imag)
     assert np.floor_divide(1.0, -np.inf) == -1
     for name in ("sort", "argsort", "fftfreq", "rfftfreq"):
         assert any(name in block for block in entries)

@@ -220,16 +220,19 @@ class Compiled:
         paths = self.paths
         if paths is None:
             paths = self.paths = Paths(self.name, trace.inputs)
+        count = paths.count()
         try:
             is_news = paths.add(recording)
         except Exception:
-            self.program = None
+            self.program = self.paths = None
+            if changed is None:
+                raise
+        else:  # other paths may hold what was there before
+            if changed is not None and (count > 1 or paths.count() > 1):
+                self.program = self.paths = None
+        if self.paths is None:
             self.paths = Paths(self.name, trace.inputs)
             is_news = self.paths.add(recording)
-            if changed is None:
-                self.paths = None
-                raise
-        assert self.paths is not None
         if self.paths.count() > MOST_PATHS:
             self._give_up(self._too_many())
         elif not self.is_eager and is_news:

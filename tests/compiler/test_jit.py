@@ -93,6 +93,20 @@ def tree_of(p: Any) -> Any:
 
 
 SPD = A(3, 3) @ A(3, 3).T + np.eye(3)
+
+
+def rows_by_number(x: Any, n: Any) -> Any:
+    y = np.stack([x, x * 2])
+    row, column = y[n], y[:, n]
+    look = row[1:3]
+    look += 1
+    row[0] = 7
+    column *= 3
+    backwards = y[n][::-1]
+    y[n, 1] = x[0] ** 2
+    return y, backwards, row
+
+
 PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "if": (branches, ((A(3),), (A(3, seed=1),), (-abs(A(3)),))),
     "while": (halving, ((A(3),), (A(3) * 5,), (A(3) * 20,))),
@@ -121,6 +135,15 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "an integer array": (
         lambda i, x: x[i] * (i % 2),
         ((np.array([2, 0, 1]), A(3)), (np.array([1, 1, 0]), A(3))),
+    ),
+    "views at a number": (rows_by_number, ((A(4), 0), (A(4, seed=1), 1))),
+    "the slope of views at a number": (
+        fg.grad(lambda x, n: sum(np.sum(v**2) for v in rows_by_number(x, n))),
+        ((A(4), 0), (A(4, seed=1), 1)),
+    ),
+    "the slope of what is joined": (
+        fg.grad(lambda x: np.sum(np.concatenate([x[2:], x[:2] * 3]) ** 2)),
+        ((A(4),), (A(4, seed=1),)),
     ),
     "Fortran's order": (lambda x: x.ravel("K"), ((np.asfortranarray(A(2, 3)),), (A(2, 3),))),
     "large arrays": (
@@ -198,6 +221,18 @@ def test_attributes_and_globals_are_read_anew() -> None:
         elif change == "scale":
             model.options["scale"] = 3.0
         assert_same(compiled(x), model.loss(x))
+
+
+def test_a_change_is_seen_on_all_paths() -> None:
+    a = np.arange(1.0, 4.0)
+    fun = lambda x: x * (a * 3) if x[0] > 0 else x - (a * 2)
+    compiled, x = jit(fun), abs(A(3)) + 1
+    for k in range(24):
+        if k == 12:
+            a[1] = 10
+        assert_same(compiled(x), fun(x))
+        if k in (2, 5, 8, 11, 13, 17, 20):
+            x = -x
 
 
 def test_what_keeps_changing_is_named_once() -> None:

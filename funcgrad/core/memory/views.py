@@ -31,7 +31,10 @@ class ViewStep:
         self.primitive, self.call = primitive, call.with_operands([None, *call.operands[1:]])
 
     def __call__(self, x: Any) -> Any:
-        return bind(self.primitive, self.call.with_operands([x, *self.call.operands[1:]]))
+        others = self.call.operands[1:]
+        if not isinstance(x, Tracer):  # only memory is asked about, and no trace is to see that
+            others = [_plain_beside(y) for y in others]
+        return bind(self.primitive, self.call.with_operands([x, *others]))
 
     @property
     def index(self) -> Any:
@@ -41,6 +44,16 @@ class ViewStep:
     def is_read_at(self, index: Any) -> bool:
         """Is this step x[index], for a basic index?"""
         return self.primitive.name == "getitem" and _is_same_index(self.index, index)
+
+
+def _plain_beside(y: Any) -> Any:
+    """The plain value of `y`, unless it is a batch."""
+    plain = y
+    while isinstance(plain, Tracer):
+        if plain._is_batch:
+            return y
+        plain = plain._value
+    return plain
 
 
 class IndexStep(ViewStep):
@@ -172,6 +185,8 @@ def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
             "Begin with np.array(a, like=x), a copy."
         )
     if x._alias.read_only == OF_EXAMPLES:
+        if _is_of_one(x._alias):
+            return
         if as_a_whole and len(x._alias.steps) == 1:
             return
         raise BatchedControlFlowError(
@@ -179,6 +194,23 @@ def check_writeable(x: Tracer, *, as_a_whole: bool = False) -> None:
             "another row of y in each. Write to y[i] itself (y[i] += v), or to a copy (row = y[i].copy())."
         )
     raise ValueError("assignment destination is read-only")
+
+
+def _is_of_one(alias: Alias) -> bool:
+    """Does no vmap, but only a program of jit, have other indices each time? Then these are guards from now on."""
+    steps = []
+    for step in alias.steps:
+        index = step.index
+        items = index if type(index) is tuple else (index,)
+        if any(isinstance(i, Tracer) and not i._is_recorded for i in items):
+            return False
+        if any(isinstance(i, Tracer) for i in items):
+            step = IndexStep(step.primitive, tuple(int(i) if isinstance(i, Tracer) else i for i in items))
+        steps.append(step)
+    if not steps:
+        return False
+    alias.steps, alias.read_only = tuple(steps), False
+    return True
 
 
 def plain_view(x: Any) -> Any:

@@ -68,6 +68,7 @@ from funcgrad.torch.functions.creation import frombuffer as frombuffer
 from funcgrad.torch.functions.creation import full as full
 from funcgrad.torch.functions.creation import full_like as full_like
 from funcgrad.torch import func as func
+from funcgrad.torch import func_checks as func_checks
 from funcgrad.torch import functional as functional
 from funcgrad.torch import functions as functions
 from funcgrad.torch import fx as fx

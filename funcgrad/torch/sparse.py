@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.torch.functions import creation
-from funcgrad.torch.functions.index import at_add
 from funcgrad.torch.functions.join import cat
 from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.scatter import at_add
 from funcgrad.torch.tensors.size import Size
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 

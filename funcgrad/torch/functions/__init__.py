@@ -5,8 +5,9 @@
     elementwise.py   arithmetic, comparisons, angles           operators.py    Python's operators
     reduce.py        sums, extremes, order statistics          statistics.py   covariances, histograms
     shape.py         view, reshape, transpose, ...             views.py        as_strided, diagonals, the *_copy forms
-    join.py          cat, stack, ...                           index.py        x[index], gather, scatter, ...
-    sets.py          unique, isin, combinations                differences.py  diff, gradient, trapezoid
+    join.py          cat, stack, ...                           index.py        x[index], gather, take, ...
+    scatter.py       scatter_reduce, index_add, ...            sets.py          unique, isin, combinations
+    differences.py   diff, gradient, trapezoid
     linalg.py        products of matrices, decompositions      matrices.py     triangular systems, factors, exp
     distances.py     between rows                              signals.py      windows, stft
     special.py       torch.fft and torch.special               scipy.py        special functions of SciPy

@@ -5,20 +5,19 @@ narrow, ...
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.engine.sweep import Node
-from funcgrad.core.engine.trace import Tracer, innermost
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.indexing import READ_PLAN
 from funcgrad.torch.functions.ops import Op, note_views, run
 from funcgrad.torch.functions.registry import declare, function
+from funcgrad.torch.functions.scatter import along, at_add, slices_at
 from funcgrad.torch.graph.modes import MODE
 from funcgrad.torch.graph.tape import named, next_order
-from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.inplace import content_index, set_item
 from funcgrad.torch.tensors.storage import Shared, share_as_view
 from funcgrad.torch.tensors.tensor import PLAIN, Tensor, make_tensor
@@ -234,107 +233,14 @@ declare(
     view=True,
 )
 
-_WIDE = 16  # elements of a row, from which on rows are added faster than elements
-
 # ---- along one dim -----------------------------------------------------------------------------------------------------
-
-
-def _along(index: Any, dim: int, ndim: int) -> tuple[Any, ...]:
-    """The full index that `index` along `dim` stands for."""
-    index = constant(index)
-    dim %= max(ndim, 1)
-    if not index.ndim and ndim == 1:
-        return (index,)
-    grids = list(np.indices(index.shape, sparse=True))
-    grids[dim] = index
-    return tuple(grids)
 
 
 def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """out[i][j] = input[index[i][j]][j] for dim=0, and so on."""
     if input.ndim == 0:
         return np.copy(np.broadcast_to(input, index.shape)) if index.ndim else np.copy(input)
-    return item(input, _along(index, dim, input.ndim))
-
-
-def _scattered(input: Any, dim: int, index: Any, src: Any, reduce: str | None = None) -> Any:
-    where = _along(index, dim, input.ndim)
-    if hasattr(src, "dtype") and src.ndim:
-        src = src[tuple(slice(n) for n in index.shape)]
-    if reduce == "add":
-        return at_add(np.copy(input), where, src)
-    out = cell(input, index, src)
-    out[where] = dtypes.cast(src, input.dtype) if not reduce else item(out, where) * src
-    return out
-
-
-def _added(out: np.ndarray, index: Any, v: np.ndarray) -> np.ndarray:
-    """`out` with v added at index, in place: whole rows one after the other, single elements by NumPy's loop."""
-    lead, *rest = index if type(index) is tuple else (index,)
-    if isinstance(lead, np.ndarray) and lead.ndim == out.ndim and not any(lead.strides[1:]):
-        lead = lead[(slice(None), *[slice(1)] * (lead.ndim - 1))]  # an index that was expanded
-    rows = isinstance(lead, np.ndarray) and lead.size == lead.shape[0] and lead.dtype.kind in "iu"
-    if (
-        not rows
-        or out.ndim < 2
-        or out[0].size < _WIDE
-        or v.shape != (lead.size, *out.shape[1:])
-        or not _all_along(rest, out)
-    ):
-        np.add.at(out, index, v)
-        return out
-    out += _sums_of_rows(lead.reshape(-1), v.reshape(lead.size, -1), len(out)).reshape(out.shape)
-    return out
-
-
-def _sums_of_rows(index: np.ndarray, v: np.ndarray, count: int) -> np.ndarray:
-    """A row for each number below `count`: the sum of the rows of v that have this index."""
-    index = np.where(index < 0, index + count, index)
-    if index.size and not 0 <= index.min() <= index.max() < count:
-        raise IndexError(f"index out of range: rows are numbered from 0 to {count - 1}")
-    if v.dtype.kind == "f" and v.dtype.itemsize > 2:
-        with suppress(ImportError):
-            from scipy.sparse import csc_array
-
-            where = csc_array(
-                (np.ones(len(index), v.dtype), index, np.arange(len(index) + 1)), shape=(count, len(index))
-            )
-            return where @ v
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)])
-    sums = np.zeros((count, v.shape[1]), v.dtype)
-    if len(starts):
-        sums[ordered[starts]] = np.add.reduceat(v[order], starts, axis=0)
-    return sums
-
-
-def _all_along(rest: list[Any], out: np.ndarray) -> bool:
-    """Do these indices name every place of the other dims, in order?"""
-    if not rest:
-        return True
-    grids = np.indices(out.shape, sparse=True)[1:]
-    return len(rest) == out.ndim - 1 and all(
-        isinstance(i, np.ndarray) and i.shape == g.shape and np.array_equal(i, g)
-        for i, g in zip(rest, grids, strict=True)
-    )
-
-
-def at_add(x: Any, index: Any, v: Any) -> Any:
-    """x with v added at index; repeated indices add up."""
-    from funcgrad.core.memory.indexing import ADD_AT
-
-    if innermost((x, v, *index)) is None:
-        return _added(np.array(x), index, np.asarray(v))
-    v = np.broadcast_to(dtypes.cast(v, x.dtype), item(constant(x), index).shape)
-    return ADD_AT(x, v, index)
-
-
-def _scatter(
-    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None
-) -> Any:
-    """`input` with `src` written where `index` points along `dim`."""
-    return _scattered(input, dim, index, src if value is None else value, reduce)
+    return item(input, along(index, dim, input.ndim))
 
 
 declare("gather", _gather)
@@ -343,55 +249,13 @@ declare(
     lambda input, indices, dim=None: np.take_along_axis(input, indices, dim),
     "GatherBackward0",
 )
-declare("scatter", _scatter, where="fmi")
-declare("scatter_add", lambda input, dim, index, src: _scattered(input, dim, index, src, "add"), where="fmi")
-
-
-def _scatter_reduce(
-    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
-) -> Any:
-    """Values of `src` that go to one place are reduced: sum, prod, mean, amax, amin."""
-    where = _along(index, dim, input.ndim)
-    src = src[tuple(slice(n) for n in index.shape)]
-    hit = cell(np.zeros(input.shape, bool), *where)
-    hit[where] = True
-    neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}[reduce]
-    start = np.copy(input) if include_self else np.where(hit, dtypes.cast(neutral, input.dtype), input)
-    if reduce in ("sum", "mean"):
-        total = at_add(start, where, src)
-        if reduce == "sum":
-            return total
-        counts = at_add(np.full(input.shape, float(include_self)), where, np.ones(src.shape))
-        return total / np.maximum(np.where(hit, counts, 1), 1).astype(input.dtype)
-    combine = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
-    targets = np.ravel_multi_index(np.broadcast_arrays(*where), input.shape).reshape(-1)
-    cells: list[Any] = list(np.reshape(start, -1))
-    for target, v in zip(targets, np.reshape(src, -1), strict=True):
-        cells[target] = combine(cells[target], v)
-    return np.stack(cells).reshape(input.shape)
-
-
-declare("scatter_reduce", _scatter_reduce, where="fmi")
 declare("index_select", lambda input, dim, index: np.take(input, constant(index), dim))
-
-
-def _at(dim: int, index: Any, ndim: int) -> tuple[Any, ...]:
-    return (*[slice(None)] * (dim % ndim), constant(index))
-
-
-declare(
-    "index_add",
-    lambda input, dim, index, source, *, alpha=1: at_add(
-        np.copy(input), _at(dim, index, input.ndim), source * alpha if alpha != 1 else source
-    ),
-    where="fmi",
-)
 
 
 def _index_filled(input: Any, dim: int, index: Any, value: Any) -> Any:
     """`input` with `value` in the slices that `index` names along `dim`."""
     out = cell(input, index, value)
-    out[_at(dim, index, input.ndim)] = value
+    out[slices_at(dim, index, input.ndim)] = value
     return out
 
 
@@ -472,25 +336,3 @@ def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 
 declare("put", _put, where="fmi")
-
-
-def _index_reduce(
-    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
-    """`input` with slices of `source` reduced (prod, mean, amax, amin) into the slices that `index` names."""
-    combine = {"prod": np.multiply, "mean": np.add, "amax": np.maximum, "amin": np.minimum}[reduce]
-    x, src = np.moveaxis(input, dim, 0), np.moveaxis(source, dim, 0)
-    slices: list[Any] = [x[i] for i in range(x.shape[0])]
-    counts = [int(include_self)] * len(slices)
-    for k, i in enumerate(int(i) for i in looked_at(index, "index_reduce")):
-        slices[i] = src[k] if not counts[i] else combine(slices[i], src[k])
-        counts[i] += 1
-    if reduce == "mean":
-        slices = [
-            s / max(n, 1) if n > int(include_self) or include_self else s
-            for s, n in zip(slices, counts, strict=True)
-        ]
-    return np.moveaxis(np.stack(slices), 0, dim)
-
-
-declare("index_reduce", _index_reduce, where="fmi")

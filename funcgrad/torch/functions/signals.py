@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from funcgrad.torch.functions import creation
-from funcgrad.torch.functions.index import at_add
 from funcgrad.torch.functions.registry import declare, enter, function
+from funcgrad.torch.functions.scatter import at_add
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
 

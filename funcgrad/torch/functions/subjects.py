@@ -15,6 +15,7 @@ from funcgrad.torch.functions import (
     questions,
     raw,
     reduce,
+    scatter,
     scipy,
     sets,
     settings,

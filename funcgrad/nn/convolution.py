@@ -243,10 +243,8 @@ def _of_transpose(
     none."""
     rank = len(shape)
     steps, gaps = per_axis(who, "stride", stride, rank, 1), per_axis(who, "dilation", dilation, rank, 1)
-    margin, more = (
-        per_axis(who, "padding", padding, rank, 0),
-        per_axis(who, "output_padding", output_padding, rank, 0),
-    )
+    margin = per_axis(who, "padding", padding, rank, 0)
+    more = per_axis(who, "output_padding", output_padding, rank, 0)
     if any(m >= max(s, d) for m, s, d in zip(more, steps, gaps, strict=True)):
         raise ArgumentError(f"{who}: output_padding={output_padding} must be smaller than stride or dilation")
     each = zip(shape, window, steps, gaps, margin, more, strict=True)

@@ -120,50 +120,16 @@ __version__ = "2.13.0+funcgrad"  # the PyTorch whose behaviour this follows
 
 vmap = func.vmap
 # What torch has of torch.nn.functional, with the same arguments.
-_OF_FUNCTIONAL = {
-    *(
-        "adaptive_avg_pool1d",
-        "adaptive_max_pool1d",
-        "alpha_dropout",
-        "avg_pool1d",
-        "bilinear",
-        "celu",
-        "channel_shuffle",
-    ),
-    *(
-        "conv1d",
-        "conv2d",
-        "conv3d",
-        "conv_transpose1d",
-        "conv_transpose2d",
-        "conv_transpose3d",
-        "cosine_similarity",
-        "dropout",
-    ),
-    *(
-        "feature_alpha_dropout",
-        "group_norm",
-        "hardshrink",
-        "layer_norm",
-        "max_pool1d",
-        "max_pool2d",
-        "max_pool3d",
-    ),
-    *(
-        "pairwise_distance",
-        "pixel_shuffle",
-        "pixel_unshuffle",
-        "prelu",
-        "rms_norm",
-        "rrelu",
-        "selu",
-        "threshold",
-    ),
-}
+_OF_FUNCTIONAL = (
+    "adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d bilinear celu channel_shuffle "
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity "
+    "dropout feature_alpha_dropout group_norm hardshrink layer_norm max_pool1d max_pool2d max_pool3d "
+    "pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm rrelu selu threshold"
+)
 
 
 def __getattr__(name: str):
-    if name in _OF_FUNCTIONAL and hasattr(nn.functional, name):
+    if name in _OF_FUNCTIONAL.split() and hasattr(nn.functional, name):
         return getattr(nn.functional, name)
     why = " (NumPy has no such dtype)" if name in _dtypes.UNKNOWN else ""
     raise AttributeError(f"module 'torch' has no attribute '{name}': funcgrad.torch lacks it{why}")

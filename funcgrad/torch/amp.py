@@ -103,12 +103,8 @@ class GradScaler:
         enabled: bool = True,
     ) -> None:
         self._enabled = enabled and str(device).partition(":")[0] == "cpu"
-        self._scale, self._growth, self._backoff, self._interval = (
-            float(init_scale),
-            growth_factor,
-            backoff_factor,
-            growth_interval,
-        )
+        self._scale, self._growth, self._backoff = float(init_scale), growth_factor, backoff_factor
+        self._interval = growth_interval
         self._good = 0
         self._found: dict[int, bool] = {}  # by optimizer, since the last update: were any gradients infinite?
 

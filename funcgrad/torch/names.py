@@ -55,36 +55,21 @@ NO_DOWNLOADS = (
 )
 KERNELS = "kernels are not compiled here: write the function with torch operations"
 
+_PARTS = (
+    "activation batchnorm channelshuffle container conv distance dropout flatten fold instancenorm linear loss module "
+    "lazy normalization padding pixelshuffle pooling rnn sparse transformer upsampling"
+)
+
+
+def _each(names: str, entry: Any) -> dict[str, Any]:
+    """The same entry for several names."""
+    return dict.fromkeys(names.split(), entry)
+
+
 TABLE: dict[str, dict[str, Any] | Same] = {
     # ---- modules under their other names
-    **{
-        f"nn.modules{part}": Same("nn")
-        for part in (
-            *(
-                "",
-                ".activation",
-                ".batchnorm",
-                ".channelshuffle",
-                ".container",
-                ".conv",
-                ".distance",
-                ".dropout",
-                ".flatten",
-            ),
-            *(
-                ".fold",
-                ".instancenorm",
-                ".linear",
-                ".loss",
-                ".normalization",
-                ".padding",
-                ".pixelshuffle",
-                ".pooling",
-                ".rnn",
-            ),
-            *(".sparse", ".transformer", ".upsampling", ".module", ".lazy"),
-        )
-    },
+    "nn.modules": Same("nn"),
+    **{f"nn.modules.{part}": Same("nn") for part in _PARTS.split()},
     "nn.modules.utils": {
         "_single": Is(lambda x: repeated(x, 1)),
         "_pair": Is(lambda x: repeated(x, 2)),
@@ -141,26 +126,13 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         "device_count": Gives(0),
         "is_initialized": Gives(False),
         "is_bf16_supported": Gives(False),
-        **dict.fromkeys(
-            ("manual_seed", "manual_seed_all", "synchronize", "empty_cache", "ipc_collect"), Gives(None)
-        ),
-        **dict.fromkeys(
-            ("reset_peak_memory_stats", "reset_max_memory_allocated", "seed", "seed_all"), Gives(None)
-        ),
-        **dict.fromkeys(
-            ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"), Gives(0)
-        ),
+        **_each("manual_seed manual_seed_all synchronize empty_cache ipc_collect", Gives(None)),
+        **_each("reset_peak_memory_stats reset_max_memory_allocated seed seed_all", Gives(None)),
+        **_each("memory_allocated max_memory_allocated memory_reserved max_memory_reserved", Gives(0)),
         "memory_summary": Gives(""),
-        **dict.fromkeys(
-            ("current_device", "set_device", "get_device_name", "get_device_properties"), Refuses(NO_GPU)
-        ),
-        **dict.fromkeys(
-            ("get_device_capability", "mem_get_info", "device", "Stream", "Event", "stream"), Refuses(NO_GPU)
-        ),
-        **dict.fromkeys(
-            ("current_stream", "default_stream", "CUDAGraph", "graph", "get_rng_state", "set_rng_state"),
-            Refuses(NO_GPU),
-        ),
+        **_each("current_device set_device get_device_name get_device_properties", Refuses(NO_GPU)),
+        **_each("get_device_capability mem_get_info device Stream Event stream", Refuses(NO_GPU)),
+        **_each("current_stream default_stream CUDAGraph graph get_rng_state set_rng_state", Refuses(NO_GPU)),
     },
     "cuda.amp": {
         "autocast": Same("amp", "autocast"),
@@ -194,12 +166,12 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         "flash_sdp_enabled": Gives(False),
         "mem_efficient_sdp_enabled": Gives(False),
         "math_sdp_enabled": Gives(True),
-        **dict.fromkeys(("enable_flash_sdp", "enable_mem_efficient_sdp", "enable_math_sdp"), Gives(None)),
+        **_each("enable_flash_sdp enable_mem_efficient_sdp enable_math_sdp", Gives(None)),
     },
     "backends.cudnn": {
         "is_available": Gives(False),
         "version": Gives(None),
-        **dict.fromkeys(("enabled", "benchmark", "deterministic", "allow_tf32"), Is(False)),
+        **_each("enabled benchmark deterministic allow_tf32", Is(False)),
     },
     "backends.mps": {"is_available": Gives(False), "is_built": Gives(False)},
     "backends.mkl": {"is_available": Gives(False)},
@@ -210,45 +182,31 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         "SDPBackend": Same("nn.attention_backends", "SDPBackend"),
         "sdpa_kernel": Same("nn.attention_backends", "sdpa_kernel"),
     },
-    "nn.attention.flex_attention": dict.fromkeys(("flex_attention", "create_block_mask"), Refuses(KERNELS)),
+    "nn.attention.flex_attention": _each("flex_attention create_block_mask", Refuses(KERNELS)),
     # ---- what there is none of
-    "onnx": dict.fromkeys(("export", "dynamo_export", "ONNXProgram"), Refuses(NO_GRAPH)),
-    "export": dict.fromkeys(("export", "save", "load", "Dim", "ExportedProgram"), Refuses(NO_GRAPH)),
-    "fx": dict.fromkeys(
-        ("symbolic_trace", "Tracer", "GraphModule", "Graph", "Interpreter"), Refuses(NO_GRAPH)
-    ),
-    "package": dict.fromkeys(("PackageExporter", "PackageImporter"), Refuses(NO_GRAPH)),
-    "hub": dict.fromkeys(
-        ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file"), Refuses(NO_DOWNLOADS)
-    ),
+    "onnx": _each("export dynamo_export ONNXProgram", Refuses(NO_GRAPH)),
+    "export": _each("export save load Dim ExportedProgram", Refuses(NO_GRAPH)),
+    "fx": _each("symbolic_trace Tracer GraphModule Graph Interpreter", Refuses(NO_GRAPH)),
+    "package": _each("PackageExporter PackageImporter", Refuses(NO_GRAPH)),
+    "hub": _each("load list help load_state_dict_from_url download_url_to_file", Refuses(NO_DOWNLOADS)),
     "utils.model_zoo": {"load_url": Refuses(NO_DOWNLOADS)},
     "distributed": {
-        **dict.fromkeys(
-            ("is_available", "is_initialized", "is_nccl_available", "is_torchelastic_launched"), Gives(False)
+        **_each("is_available is_initialized is_nccl_available is_torchelastic_launched", Gives(False)),
+        **_each(
+            "init_process_group destroy_process_group all_reduce broadcast barrier", Refuses(NO_PROCESSES)
         ),
-        **dict.fromkeys(
-            ("init_process_group", "destroy_process_group", "all_reduce", "broadcast", "barrier"),
-            Refuses(NO_PROCESSES),
-        ),
-        **dict.fromkeys(
-            ("get_rank", "get_world_size", "all_gather", "reduce", "send", "recv", "new_group"),
-            Refuses(NO_PROCESSES),
-        ),
+        **_each("get_rank get_world_size all_gather reduce send recv new_group", Refuses(NO_PROCESSES)),
     },
     **{
-        f"{name}quantization": dict.fromkeys(
-            ("quantize_dynamic", "prepare", "convert", "QuantStub", "DeQuantStub"), Refuses(NO_QUANTIZED)
+        f"{name}quantization": _each(
+            "quantize_dynamic prepare convert QuantStub DeQuantStub", Refuses(NO_QUANTIZED)
         )
         for name in ("", "ao.")
     },
     "ao": {},
-    "utils.cpp_extension": dict.fromkeys(
-        ("load", "load_inline", "CppExtension", "BuildExtension"), Refuses(KERNELS)
-    ),
+    "utils.cpp_extension": _each("load load_inline CppExtension BuildExtension", Refuses(KERNELS)),
     "utils.mobile_optimizer": {"optimize_for_mobile": Refuses(NO_GRAPH)},
-    "library": dict.fromkeys(
-        ("Library", "custom_op", "register_autograd"), Refuses("write a torch.autograd.Function")
-    ),
+    "library": _each("Library custom_op register_autograd", Refuses("write a torch.autograd.Function")),
     "_dynamo": {
         "reset": Gives(None),
         "config": Is(None),

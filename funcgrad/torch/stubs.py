@@ -421,7 +421,7 @@ def _is_annotated(thing: Any) -> bool:
 
 
 def _of_functional(module: ModuleType) -> list[str]:
-    names = getattr(module, "_OF_FUNCTIONAL", ())
+    names = getattr(module, "_OF_FUNCTIONAL", "").split()
     return sorted(name for name in names if hasattr(torch.nn.functional, name) and name not in vars(module))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -212,11 +212,8 @@ def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
     found, last, groups = padded_last(x, geometry), channels_last(y), geometry.groups
     dtype, shape = np.result_type(x, y), (y.shape[1], x.shape[1] // groups, *geometry.kernel)
     if _is_depthwise(shape, groups):
-        weight, part, ones = (
-            np.empty(shape, dtype),
-            np.empty(last.shape, dtype),
-            np.ones(last.size // groups, dtype),
-        )
+        weight, part = np.empty(shape, dtype), np.empty(last.shape, dtype)
+        ones = np.ones(last.size // groups, dtype)
         for k, where in geometry.positions:
             weight[(slice(None), 0, *k)] = ones @ np.multiply(found[where], last, out=part).reshape(
                 -1, groups
@@ -299,38 +296,8 @@ WEIGH = multilinear(
 # ---- with a bias -----------------------------------------------------------------------------------------------------
 
 
-def convolve(x: Any, weight: Any, bias: Any = None, *, geometry: Geometry) -> Any:
-    """`correlate`, plus a number for each channel."""
-    out = correlate(x, weight, geometry)
-    return out if bias is None else np.add(out, _along_channels(bias, out), out=out)
-
-
-def convolve_transposed(x: Any, weight: Any, bias: Any = None, *, geometry: Geometry) -> Any:
-    """`spread`, plus a number for each channel."""
-    out = spread(x, weight, geometry)
-    return out if bias is None else np.add(out, _along_channels(bias, out), out=out)
-
-
-def _along_channels(bias: Any, out: Any) -> Any:
-    return bias.reshape(-1, *(1,) * (out.ndim - 2))
-
-
-def _bias_pull(ct: Any, wanted: tuple[str, ...]) -> Any:
-    return ct.sum(axis=(0, *range(2, ct.ndim))) if "bias" in wanted else None
-
-
-def _convolve_pulls(
-    ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]
-) -> tuple[Any, ...]:
-    to_x = SPREAD(ct, weight, geometry) if "x" in wanted else None
-    return to_x, WEIGH(x, ct, geometry) if "weight" in wanted else None, _bias_pull(ct, wanted)
-
-
-def _transposed_pulls(
-    ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]
-) -> tuple[Any, ...]:
-    to_x = CORRELATE(ct, weight, geometry) if "x" in wanted else None
-    return to_x, WEIGH(ct, x, geometry) if "weight" in wanted else None, _bias_pull(ct, wanted)
+def _along_channels(bias: Any, ndim: int) -> Any:
+    return bias.reshape(-1, *(1,) * (ndim - 2))
 
 
 def _pushing(primitive: Primitive) -> Any:
@@ -338,7 +305,7 @@ def _pushing(primitive: Primitive) -> Any:
         terms = [] if t["x"] is None else [primitive(t["x"], weight, geometry)]
         terms += [] if t["weight"] is None else [primitive(x, t["weight"], geometry)]
         bias = t.get("bias")
-        return sum(terms, 0 if bias is None else bias.reshape(-1, *(1,) * (x.ndim - 2)))
+        return sum(terms, 0 if bias is None else _along_channels(bias, x.ndim))
 
     return push
 
@@ -361,20 +328,32 @@ def _batching(primitive: Primitive) -> Any:
     return batch
 
 
-_OPERANDS = "x weight bias"
-CONVOLVE = custom(
-    convolve,
-    joint=_convolve_pulls,
-    push=_pushing(CORRELATE),
-    operands=_OPERANDS,
-    batch=_batching(CORRELATE),
-    name="convolution",
-)
-CONVOLVE_TRANSPOSED = custom(
-    convolve_transposed,
-    joint=_transposed_pulls,
-    push=_pushing(SPREAD),
-    operands=_OPERANDS,
-    batch=_batching(SPREAD),
-    name="convolution",
-)
+def _with_bias(
+    form: Primitive, pull_x: Primitive, pull_weight: Callable[[Any, Any, Geometry], Any]
+) -> Primitive:
+    """`form` of x and weight, plus a number for each channel, as one node.
+
+    `pull_x(ct, weight, geometry)` and `pull_weight(ct, x, geometry)` pull back to the operands.
+    """
+
+    def convolution(x: Any, weight: Any, bias: Any = None, *, geometry: Geometry) -> Any:
+        out = form.function(x, weight, geometry)
+        return out if bias is None else np.add(out, _along_channels(bias, out.ndim), out=out)
+
+    def pulls(ct: Any, x: Any, weight: Any, geometry: Geometry, wanted: tuple[str, ...]) -> tuple[Any, ...]:
+        to_x = pull_x(ct, weight, geometry) if "x" in wanted else None
+        to_weight = pull_weight(ct, x, geometry) if "weight" in wanted else None
+        return to_x, to_weight, ct.sum(axis=(0, *range(2, ct.ndim))) if "bias" in wanted else None
+
+    return custom(
+        convolution,
+        joint=pulls,
+        push=_pushing(form),
+        operands="x weight bias",
+        batch=_batching(form),
+        name="convolution",
+    )
+
+
+CONVOLVE = _with_bias(CORRELATE, SPREAD, lambda ct, x, geometry: WEIGH(x, ct, geometry))
+CONVOLVE_TRANSPOSED = _with_bias(SPREAD, CORRELATE, WEIGH)

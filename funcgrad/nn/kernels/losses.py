@@ -218,10 +218,7 @@ def _y_log_y(y: Any) -> Any:
 
 
 KL = _elementwise(
-    "kl_div",
-    lambda x, y, _: _y_log_y(y) - y * x,
-    lambda x, y, _: -y,
-    lambda x, y, _: np.log(y) + 1 - x,
+    "kl_div", lambda x, y, _: _y_log_y(y) - y * x, lambda x, y, _: -y, lambda x, y, _: np.log(y) + 1 - x
 )
 KL_OF_LOGS = _elementwise(
     "kl_div",

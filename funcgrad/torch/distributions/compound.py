@@ -60,12 +60,10 @@ class Independent(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.base_dist.mean
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return self.base_dist.mode
 
     @property
@@ -82,11 +80,9 @@ class Independent(Distribution):
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Any:
@@ -149,7 +145,6 @@ class TransformedDistribution(Distribution):
         return x
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         event_dim, total, y = len(self._event_shape), 0.0, value
         for transform in reversed(self.transforms):
@@ -175,7 +170,6 @@ class TransformedDistribution(Distribution):
         return self._turned(self.base_dist.cdf(value))
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is `value`."""
         return self._forward(self.base_dist.icdf(self._turned(value)))
 
 
@@ -202,20 +196,16 @@ class LogNormal(TransformedDistribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return (self.loc + self.scale.pow(2) / 2).exp()
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return (self.loc - self.scale.square()).exp()
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         squared = self.scale.pow(2)
         return squared.expm1() * (2 * self.loc + squared).exp()
 
     def entropy(self) -> Any:
-        """The entropy."""
         return self.base_dist.entropy() + self.loc

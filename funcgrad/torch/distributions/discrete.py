@@ -84,7 +84,6 @@ class Bernoulli(_Parametrized):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.probs * (1 - self.probs)
 
     @property
@@ -98,12 +97,10 @@ class Bernoulli(_Parametrized):
             return self.probs.expand(self._extended_shape(sample_shape)).bernoulli()
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability."""
         self._validate_sample(value)
         return -bce_with_logits(*broadcast_all(self.logits, value))
 
     def entropy(self) -> Any:
-        """The entropy."""
         return bce_with_logits(self.logits, self.probs)
 
     def enumerate_support(self, expand: bool = True) -> Any:
@@ -141,17 +138,14 @@ class Binomial(_Parametrized):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.total_count * self.probs
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.total_count * self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -164,7 +158,6 @@ class Binomial(_Parametrized):
             return (trials * counted).sum(0)
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability."""
         self._validate_sample(value)
         n = self.total_count
         ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
@@ -229,7 +222,6 @@ class Categorical(_Parametrized):
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return self.probs.argmax(-1)
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -239,14 +231,12 @@ class Categorical(_Parametrized):
         return multinomial(rows, count, True).T.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability."""
         self._validate_sample(value)
         value = value.long().unsqueeze(-1)
         value, log_pmf = FUNCTIONS["broadcast_tensors"](value, self.logits)
         return log_pmf.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self) -> Any:
-        """The entropy."""
         held = self.logits.clamp(min=float(finfo(self.logits).min))
         return -(held * self.probs).sum(-1)
 
@@ -298,7 +288,6 @@ class OneHotCategorical(Distribution):
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return largest_one(self.probs)
 
     @property
@@ -313,12 +302,10 @@ class OneHotCategorical(Distribution):
         return corners[places]
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability."""
         self._validate_sample(value)
         return self._categorical.log_prob(value.argmax(-1))
 
     def entropy(self) -> Any:
-        """The entropy."""
         return self._categorical.entropy()
 
     def enumerate_support(self, expand: bool = True) -> Any:
@@ -357,7 +344,6 @@ class Poisson(Distribution):
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return self.rate.floor()
 
     @property
@@ -371,6 +357,5 @@ class Poisson(Distribution):
             return poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the probability."""
         self._validate_sample(value)
         return SPECIAL["xlogy"](*broadcast_all(value, self.rate)) - self.rate - (value + 1).lgamma()

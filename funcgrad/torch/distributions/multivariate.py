@@ -115,7 +115,6 @@ class MultivariateNormal(Distribution):
         return self.loc + (self._unbroadcasted_scale_tril @ eps.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         distance = mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
         return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - log_diagonal(
@@ -123,7 +122,6 @@ class MultivariateNormal(Distribution):
         )
 
     def entropy(self) -> Any:
-        """The entropy."""
         return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + log_diagonal(
             self._unbroadcasted_scale_tril
         )

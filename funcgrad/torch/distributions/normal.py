@@ -54,7 +54,6 @@ class Normal(_LocationScale):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.scale**2
 
     def sample(self, sample_shape: Any = ()) -> Any:
@@ -69,7 +68,6 @@ class Normal(_LocationScale):
         return self.loc + eps * self.scale
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         return (
             -((value - self.loc) ** 2) / (2 * self.scale**2)
@@ -78,16 +76,13 @@ class Normal(_LocationScale):
         )
 
     def cdf(self, value: Any) -> Any:
-        """The probability of values up to `value`."""
         self._validate_sample(value)
         return 0.5 * (1 + ((value - self.loc) * self.scale.reciprocal() / math.sqrt(2)).erf())
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is `value`."""
         return self.loc + self.scale * (2 * value - 1).erfinv() * math.sqrt(2)
 
     def entropy(self) -> Any:
-        """The entropy."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
 
 
@@ -96,12 +91,10 @@ class Laplace(_LocationScale):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return 2 * self.scale.pow(2)
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
         return 2**0.5 * self.scale
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -113,22 +106,18 @@ class Laplace(_LocationScale):
         return self.loc - self.scale * u.sign() * (-u.abs().clamp(min=float(limits.tiny))).log1p()
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
 
     def cdf(self, value: Any) -> Any:
-        """The probability of values up to `value`."""
         self._validate_sample(value)
         return 0.5 - 0.5 * (value - self.loc).sign() * (-(value - self.loc).abs() / self.scale).expm1()
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is `value`."""
         term = value - 0.5
         return self.loc - self.scale * term.sign() * (-2 * term.abs()).log1p()
 
     def entropy(self) -> Any:
-        """The entropy."""
         return 1 + (2 * self.scale).log()
 
 
@@ -172,7 +161,6 @@ class StudentT(Distribution):
         return self.loc + self.scale * x * (chi2 / self.df).rsqrt()
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         y = (value - self.loc) / self.scale
         constant = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
@@ -180,7 +168,6 @@ class StudentT(Distribution):
         return -0.5 * (self.df + 1) * (y**2 / self.df).log1p() - constant
 
     def entropy(self) -> Any:
-        """The entropy."""
         half, more = 0.5 * self.df, 0.5 * (self.df + 1)
         beta = half.lgamma() + math.lgamma(0.5) - more.lgamma()
         return self.scale.log() + more * (more.digamma() - half.digamma()) + 0.5 * self.df.log() + beta
@@ -208,7 +195,6 @@ class Uniform(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return (self.high + self.low) / 2
 
     @property
@@ -218,12 +204,10 @@ class Uniform(Distribution):
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
         return (self.high - self.low) / 12**0.5
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return (self.high - self.low) ** 2 / 12
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -238,14 +222,11 @@ class Uniform(Distribution):
         return inside.to(self.low.dtype).log() - (self.high - self.low).log()
 
     def cdf(self, value: Any) -> Any:
-        """The probability of values up to `value`."""
         self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is `value`."""
         return value * (self.high - self.low) + self.low
 
     def entropy(self) -> Any:
-        """The entropy."""
         return (self.high - self.low).log()

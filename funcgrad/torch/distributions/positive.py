@@ -30,7 +30,6 @@ class Exponential(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.rate.reciprocal()
 
     stddev = mean
@@ -42,7 +41,6 @@ class Exponential(Distribution):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.rate.pow(-2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -50,21 +48,17 @@ class Exponential(Distribution):
         return empty(*self._extended_shape(sample_shape), dtype=self.rate.dtype).exponential_() / self.rate
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Any) -> Any:
-        """The probability of values up to `value`."""
         self._validate_sample(value)
         return -(-self.rate * value).expm1()
 
     def icdf(self, value: Any) -> Any:
-        """The value up to which the probability is `value`."""
         return -(-value).log1p() / self.rate
 
     def entropy(self) -> Any:
-        """The entropy."""
         return 1 - self.rate.log()
 
 
@@ -84,17 +78,14 @@ class Gamma(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.concentration / self.rate
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return ((self.concentration - 1) / self.rate).clamp(min=0)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         return self.concentration / self.rate.pow(2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
@@ -104,18 +95,15 @@ class Gamma(Distribution):
         return drawn.clamp(min=float(finfo(drawn).tiny))
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         a, rate = self.concentration, self.rate
         return xlogy(a, rate) + xlogy(a - 1, value) - rate * value - a.lgamma()
 
     def cdf(self, value: Any) -> Any:
-        """The probability of values up to `value`."""
         self._validate_sample(value)
         return SPECIAL["gammainc"](self.concentration, self.rate * value)
 
     def entropy(self) -> Any:
-        """The entropy."""
         a = self.concentration
         return a - self.rate.log() + a.lgamma() + (1.0 - a) * a.digamma()
 
@@ -137,7 +125,6 @@ class Dirichlet(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
@@ -160,13 +147,11 @@ class Dirichlet(Distribution):
         return drawn / drawn.sum(-1, True)
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         a = self.concentration
         return xlogy(a - 1.0, value).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
     def entropy(self) -> Any:
-        """The entropy."""
         a = self.concentration
         k, total = a.size(-1), a.sum(-1)
         return (
@@ -214,17 +199,14 @@ class Beta(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
     def mode(self) -> Any:
-        """The most probable value."""
         return self._dirichlet.mode[..., 0]
 
     @property
     def variance(self) -> Any:
-        """The variance."""
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
@@ -233,10 +215,8 @@ class Beta(Distribution):
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Any) -> Any:
-        """The logarithm of the density."""
         self._validate_sample(value)
         return self._dirichlet.log_prob(FUNCTIONS["stack"]([value, 1.0 - value], -1))
 
     def entropy(self) -> Any:
-        """The entropy."""
         return self._dirichlet.entropy()

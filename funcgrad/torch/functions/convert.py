@@ -135,11 +135,9 @@ def _copied(input: Any, src: Any) -> Any:
     return np.broadcast_to(src, shape) + np.zeros((), input.dtype)
 
 
-_FILL, _ZERO, _COPY = (
-    Op("fill_", _filled, lambda input, value: f"FillBackward{3 if isinstance(value, Tensor) else 2}"),
-    Op("zero_", lambda input: _filled(input, 0), "ZeroBackward0"),
-    Op("copy_", _copied, "torch::autograd::CopyBackwards"),
-)
+_FILL = Op("fill_", _filled, lambda input, value: f"FillBackward{3 if isinstance(value, Tensor) else 2}")
+_ZERO = Op("zero_", lambda input: _filled(input, 0), "ZeroBackward0")
+_COPY = Op("copy_", _copied, "torch::autograd::CopyBackwards")
 
 
 def _method(op: Op) -> Any:

@@ -140,12 +140,8 @@ def _fields(result: Any) -> str:
 
 
 MaxResult, MinResult, MedianResult = named_result("max"), named_result("min"), named_result("median")
-SortResult, TopkResult, KthResult, ModeResult = (
-    named_result("sort"),
-    named_result("topk"),
-    named_result("kthvalue"),
-    named_result("mode"),
-)
+SortResult, TopkResult, KthResult = named_result("sort"), named_result("topk"), named_result("kthvalue")
+ModeResult = named_result("mode")
 CummaxResult, CumminResult = named_result("cummax"), named_result("cummin")
 
 

@@ -44,24 +44,14 @@ def entered(
         enter(each, made, where)
 
 
-for _name, _scipy_name in (
-    *(("bessel_j0", "j0"), ("bessel_j1", "j1"), ("bessel_y0", "y0"), ("bessel_y1", "y1")),
-    *(
-        ("modified_bessel_i0", "i0"),
-        ("modified_bessel_i1", "i1"),
-        ("modified_bessel_k0", "k0"),
-        ("modified_bessel_k1", "k1"),
-    ),
-    *(
-        ("scaled_modified_bessel_k0", "k0e"),
-        ("scaled_modified_bessel_k1", "k1e"),
-        ("i0e", "i0e"),
-        ("i1", "i1"),
-        ("i1e", "i1e"),
-    ),
-    *(("erfcx", "erfcx"), ("log_ndtr", "log_ndtr"), ("ndtri", "ndtri"), ("zeta", "zeta")),
-):
-    entered(_name, _body(_name, _scipy_name))
+for _name in ("i0e", "i1", "i1e", "erfcx", "log_ndtr", "ndtri", "zeta"):
+    entered(_name, _body(_name, _name))
+for _name in ("j0", "j1", "y0", "y1"):
+    entered(f"bessel_{_name}", _body(f"bessel_{_name}", _name))
+for _name in ("i0", "i1", "k0", "k1"):
+    entered(f"modified_bessel_{_name}", _body(f"modified_bessel_{_name}", _name))
+for _name in ("k0", "k1"):
+    entered(f"scaled_modified_bessel_{_name}", _body(f"scaled_modified_bessel_{_name}", f"{_name}e"))
 entered("airy_ai", lambda x: _scipy("airy", "airy_ai")(*dtypes.aligned((x,), floating=True))[0])
 entered("gammainc", _body("gammainc", "gammainc"), "IgammaBackward0", "igamma", "fmi")
 entered("gammaincc", _body("gammaincc", "gammaincc"), "IgammacBackward0", "igammac", "fmi")

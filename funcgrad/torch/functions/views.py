@@ -230,31 +230,11 @@ _BODIES: dict[str, Any] = {
         input, tuple(size), tuple(stride), storage_offset or 0
     ),
 }
-for _name in (
-    *(
-        "alias",
-        "as_strided",
-        "diagonal",
-        "expand",
-        "narrow",
-        "permute",
-        "select",
-        "slice",
-        "split",
-        "split_with_sizes",
-    ),
-    *(
-        "squeeze",
-        "t",
-        "transpose",
-        "unbind",
-        "unfold",
-        "unsqueeze",
-        "view",
-        "view_as_complex",
-        "view_as_real",
-    ),
-):
+_VIEWS = (
+    "alias as_strided diagonal expand narrow permute select slice split split_with_sizes squeeze t transpose unbind unfold "
+    "unsqueeze view view_as_complex view_as_real"
+)
+for _name in _VIEWS.split():
     _copy_of(_name, _BODIES.get(_name) or (FUNCTIONS.get(_name) or getattr(Tensor, _name)).body)
 for _name, _whole in (
     ("unsafe_split", "split"),

@@ -37,13 +37,8 @@ class Visitor:
         wanted: set[Node] | None,
         finish: Any,
     ) -> None:
-        self.create_graph, self.keep, self.captures, self.wanted, self.finish = (
-            create_graph,
-            keep,
-            captures or {},
-            wanted,
-            finish,
-        )
+        self.create_graph, self.keep, self.captures = create_graph, keep, captures or {}
+        self.wanted, self.finish = wanted, finish
         self.cts: dict[Node, Any] = {}
         self.reached: set[Node] = set()
         self.pending: dict[Node, int] = {}

@@ -60,12 +60,8 @@ class MultiheadAttention(Module):
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
             )
         super().__init__()
-        self.embed_dim, self.num_heads, self.dropout, self.batch_first = (
-            embed_dim,
-            num_heads,
-            dropout,
-            batch_first,
-        )
+        self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
+        self.batch_first = batch_first
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
         self.head_dim, self.add_zero_attn = embed_dim // num_heads, add_zero_attn
@@ -138,11 +134,8 @@ class MultiheadAttention(Module):
     ) -> tuple[Any, Tensor | None]:
         """The output (with the weights, if wanted), and what dropout multiplied the weights by."""
         axis = 0 if self.batch_first else 1
-        batch, steps, seen = (
-            query.shape[axis],
-            query.shape[1 - axis],
-            (query if key is None else key).shape[1 - axis],
-        )
+        batch, steps = query.shape[axis], query.shape[1 - axis]
+        seen = (query if key is None else key).shape[1 - axis]
         more = int(self.bias_k is not None) + self.add_zero_attn
         dtype, keep = query.value.dtype, None
         mask = self._mask(masks[0], masks[1], batch, steps, seen, more, dtype)

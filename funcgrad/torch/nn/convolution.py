@@ -43,12 +43,8 @@ class _Convolution(Module):
     ) -> None:
         super().__init__()
         _check_settings(in_channels, out_channels, stride, padding, groups, padding_mode)
-        self.in_channels, self.out_channels, self.groups, self.padding_mode = (
-            in_channels,
-            out_channels,
-            groups,
-            padding_mode,
-        )
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.padding_mode = padding_mode
         self.kernel_size, self.stride, self.dilation = (
             repeated(x, self.rank) for x in (kernel_size, stride, dilation)
         )

@@ -117,11 +117,8 @@ class EmbeddingBag(_Table):
     ) -> None:
         super().__init__()
         self.max_norm, self.norm_type, self.mode = max_norm, norm_type, mode
-        self.scale_grad_by_freq, self.sparse, self.include_last_offset = (
-            scale_grad_by_freq,
-            sparse,
-            include_last_offset,
-        )
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        self.include_last_offset = include_last_offset
         self._fill(num_embeddings, embedding_dim, padding_idx, _weight, False, dtype)
 
     @classmethod

@@ -20,14 +20,9 @@ from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
 
 _HOOKS = (
-    *("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs"),
-    *(
-        "_forward_hooks_always_called",
-        "_forward_pre_hooks",
-        "_forward_pre_hooks_with_kwargs",
-        "_state_dict_hooks",
-    ),
-    *("_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
+    "_backward_pre_hooks _backward_hooks _forward_hooks _forward_hooks_with_kwargs _forward_hooks_always_called "
+    "_forward_pre_hooks _forward_pre_hooks_with_kwargs _state_dict_hooks _state_dict_pre_hooks "
+    "_load_state_dict_pre_hooks _load_state_dict_post_hooks"
 )
 _PLACES = ("_parameters", "_buffers", "_modules")
 
@@ -512,7 +507,7 @@ def _prepare(module: Any) -> None:
     places["training"] = True
     places["_parameters"], places["_buffers"], places["_modules"] = {}, {}, {}
     places["_non_persistent_buffers_set"] = set()
-    for name in _HOOKS:
+    for name in _HOOKS.split():
         places[name] = OrderedDict()
 
 

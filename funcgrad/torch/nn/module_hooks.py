@@ -107,10 +107,8 @@ class _Gradients:
 
     def __init__(self, module: Any) -> None:
         self.module = module
-        self.hooks, self.pre_hooks = (
-            tuple(module._backward_hooks.values()),
-            tuple(module._backward_pre_hooks.values()),
-        )
+        self.hooks = tuple(module._backward_hooks.values())
+        self.pre_hooks = tuple(module._backward_pre_hooks.values())
         self.inputs = self.outputs = 0
         self.input_at: list[int] | None = None
         self.output_at: list[int] = []

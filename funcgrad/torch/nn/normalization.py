@@ -236,11 +236,8 @@ class LayerNorm(_Affine):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape, self.eps, self.elementwise_affine = (
-            _shape(normalized_shape),
-            eps,
-            elementwise_affine,
-        )
+        self.normalized_shape, self.eps = _shape(normalized_shape), eps
+        self.elementwise_affine = elementwise_affine
         self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
@@ -264,11 +261,8 @@ class RMSNorm(_Affine):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape, self.eps, self.elementwise_affine = (
-            _shape(normalized_shape),
-            eps,
-            elementwise_affine,
-        )
+        self.normalized_shape, self.eps = _shape(normalized_shape), eps
+        self.elementwise_affine = elementwise_affine
         made = (
             Parameter(creation.empty(self.normalized_shape, device=device, dtype=dtype))
             if elementwise_affine

@@ -60,12 +60,8 @@ class _LPPool(Module):
         self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> None:
         super().__init__()
-        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = (
-            norm_type,
-            kernel_size,
-            stride,
-            ceil_mode,
-        )
+        self.norm_type, self.kernel_size, self.stride = norm_type, kernel_size, stride
+        self.ceil_mode = ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
         """The norm of each window."""

@@ -43,18 +43,10 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.mode, self.input_size, self.hidden_size, self.num_layers = (
-            mode,
-            input_size,
-            hidden_size,
-            num_layers,
-        )
-        self.bias, self.batch_first, self.dropout, self.bidirectional = (
-            bias,
-            batch_first,
-            float(dropout),
-            bidirectional,
-        )
+        self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
+        self.num_layers = num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional = bidirectional
         self.proj_size = proj_size
         self._check_settings(dropout)
         self._names: list[list[str | None]] = []

@@ -13,11 +13,4 @@ from funcgrad.torch.serialization.objects import (
     safe_globals,
 )
 
-__all__ = [
-    "add_safe_globals",
-    "clear_safe_globals",
-    "get_safe_globals",
-    "load",
-    "safe_globals",
-    "save",
-]
+__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]

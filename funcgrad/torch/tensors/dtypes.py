@@ -256,12 +256,8 @@ class iinfo:
                 f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{of(given)}'"
             )
         found = np.iinfo(given)
-        self.dtype, self.bits, self.min, self.max = (
-            found.dtype.name,
-            found.bits,
-            int(found.min),
-            int(found.max),
-        )
+        self.dtype, self.bits, self.min = found.dtype.name, found.bits, int(found.min)
+        self.max = int(found.max)
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

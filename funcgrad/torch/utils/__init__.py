@@ -3,9 +3,4 @@
 from funcgrad.torch.utils import benchmark, checkpoint, data
 from funcgrad.torch.utils.swapping import swap_tensors
 
-__all__ = [
-    "benchmark",
-    "checkpoint",
-    "data",
-    "swap_tensors",
-]
+__all__ = ["benchmark", "checkpoint", "data", "swap_tensors"]

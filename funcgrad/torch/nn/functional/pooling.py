@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.nn.kernels.pooling import (
-    PUT_PLACES,
-    WINDOW_MEANS,
-    Axis,
-    adaptive,
-    regular,
-)
+from funcgrad.nn.kernels.pooling import PUT_PLACES, WINDOW_MEANS, Axis, adaptive, regular
 from funcgrad.nn.pooling import averages, largest
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.sizes import spread_out

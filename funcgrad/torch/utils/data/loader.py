@@ -59,12 +59,8 @@ class DataLoader:
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.dataset, self.num_workers, self.timeout, self.in_order = dataset, num_workers, timeout, in_order
-        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = (
-            batch_size,
-            drop_last,
-            sampler,
-            batch_sampler,
-        )
+        self.batch_size, self.drop_last, self.sampler = batch_size, drop_last, sampler
+        self.batch_sampler = batch_sampler
         self.generator, self.worker_init_fn = generator, worker_init_fn
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device

@@ -54,12 +54,8 @@ class RandomSampler(Sampler[int]):
     ) -> None:
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.data_source, self.replacement, self._num_samples, self.generator = (
-            data_source,
-            replacement,
-            num_samples,
-            generator,
-        )
+        self.data_source, self.replacement, self._num_samples = data_source, replacement, num_samples
+        self.generator = generator
         if not isinstance(self.num_samples, int) or self.num_samples < 0:
             raise ValueError(
                 f"num_samples should be a positive integer value, but got num_samples={self.num_samples}"

@@ -72,9 +72,7 @@ def install_autograd() -> None:
 
 
 def _claimed(kind: type) -> None:
-    """Let a class of tracers, and those below it, be of autograd's module: PennyLane and autoray tell an
-    array's library by that.
-    """
+    """Let a class of tracers be of autograd's module: PennyLane and autoray tell libraries by that."""
     kind.__module__ = "autograd.numpy.numpy_boxes"
     for below in kind.__subclasses__():
         _claimed(below)

@@ -59,9 +59,7 @@ def _slope(x: Any, size: Any, ord: Any = 2, axis: Axis = None) -> Any:
 
 
 def _in_range(x: Any, size: Any, ord: Any, axis: Axis) -> tuple[Any, Any, Any]:
-    """`x` and its norm, both divided by a scale if a power over- or underflowed: the slope depends only on the
-    direction of x.
-    """
+    """`x` and its norm, both scaled if a power over- or underflowed: the slope needs only the direction."""
     if isinstance(x, Tracer) or isinstance(size, Tracer) or is_foreign(x):
         return x, size, 1
     lost = np.logical_or(size == np.inf, size < np.finfo(size.dtype).tiny ** 0.25)

@@ -125,9 +125,7 @@ class GradScaler:
         return type(outputs)(map(self.scale, outputs))
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divide the gradients of the optimizer's parameters by the factor. Raises RuntimeError where that
-        was done already.
-        """
+        """Divide the gradients by the factor. Raises RuntimeError where that was done already."""
         if not self._enabled:
             return
         if id(optimizer) in self._found:
@@ -142,9 +140,7 @@ class GradScaler:
         self._found[id(optimizer)] = infinite
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        """Unscale the gradients, if that was not done; then the optimizer's step, unless a gradient is
-        infinite.
-        """
+        """Unscale the gradients, if not done yet; then the optimizer's step, unless one is infinite."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
         if "closure" in kwargs:

@@ -76,9 +76,7 @@ class Surroundings:
         return self.settled()[0]
 
     def settled(self) -> tuple[list[tuple[dict[str, Any], str]], Any]:
-        """`places`, and what modules have beside tensors: it decides what they compute. Remembered, as long as
-        it is the same.
-        """
+        """`places`, and what modules have beside tensors, which decides what they compute; cached."""
         if self.known is None or not self._is_as_it_was():
             self.watched, self.sizes = [], []
             places: list[tuple[dict[str, Any], str]] = []

@@ -45,8 +45,7 @@ def _scalar(out: Any, who: str) -> Tensor:
     if out.ndim:
         raise RuntimeError(
             f"{who}(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with {out.ndim} dims. Maybe you "
-            "wanted to use the vjp or jacrev APIs "
-            "instead?"
+            "wanted to use the vjp or jacrev APIs instead?"
         )
     return out
 
@@ -148,9 +147,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
 
 def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
-    """What a tensor of a transform stands for: with `recurse` beneath all transforms. For print and the
-    debugger only.
-    """
+    """What a tensor of a transform stands for; `recurse`: beneath all transforms. Only for debugging."""
     value = tensor.value
     while isinstance(value, Tracer):
         value = value._value
@@ -160,9 +157,7 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:
-    """Let all BatchNorm modules of `root` use the statistics of the batch alone, so that vmap can be used;
-    returns `root`.
-    """
+    """Let all BatchNorm modules of `root` use batch statistics alone, for vmap; returns `root`."""
     for module in root.modules():
         if hasattr(module, "track_running_stats") and hasattr(module, "running_mean"):
             module.running_mean = module.running_var = module.num_batches_tracked = None

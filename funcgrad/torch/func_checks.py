@@ -16,9 +16,7 @@ INSTEAD = "Numbers and text go around the function: return tensors, or write tor
 
 
 def placed(argnums: Any, count: int, who: str) -> tuple[int, ...]:
-    """The positions that `argnums` names among `count` arguments. RuntimeError if it names none, none that is
-    there, or one twice.
-    """
+    """The positions that `argnums` names among `count` arguments. RuntimeError for none, missing or twice."""
     if isinstance(argnums, bool) or not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"{who}: argnums must be int or Tuple[int, ...], got: {type(argnums).__name__}")
     where = (argnums,) if isinstance(argnums, int) else argnums
@@ -70,9 +68,7 @@ def check_output(out: Any, call: str) -> None:
 def checked(
     function: Callable[..., Any], call: str, *, has_aux: bool = False, check: Any = check_output
 ) -> Callable[..., Any]:
-    """`function`, for a transform that writes its call as `call`: RuntimeError where its output (or aux) is not
-    what PyTorch takes.
-    """
+    """`function`, for a transform whose call is `call`: RuntimeError for outputs that PyTorch refuses."""
     guarded_function = guarded(function)
 
     @functools.wraps(function)

@@ -68,9 +68,7 @@ def make_functional_with_buffers(
 def make_functional(
     model: Module, disable_autograd_tracking: bool = False
 ) -> tuple[Functional, tuple[Tensor, ...]]:
-    """(function, parameters): `function(parameters, *args)` is what `model(*args)` gives. RuntimeError for a model
-    with buffers.
-    """
+    """(function, parameters): `function(parameters, *args)` is `model(*args)`; no buffers."""
     function, parameters, buffers = make_functional_with_buffers(model, disable_autograd_tracking)
     if buffers:
         raise RuntimeError(

@@ -304,9 +304,7 @@ def _refusing(full: str, why: str) -> Any:
 
 
 def enter() -> None:
-    """Put the modules of the table among those that can be imported, each as an attribute of the one above
-    it.
-    """
+    """Make the modules of the table importable, each as an attribute of the one above it."""
     for path in sorted(TABLE, key=lambda path: path.count(".")):
         full = f"{ROOT}.{path}"
         above, _, name = full.rpartition(".")

@@ -68,9 +68,7 @@ class Differentiated(Transformed):
         return self._moved(args, kwargs)
 
     def _moved(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The same, where arguments to differentiate in are keywords, or named: keywords move behind the
-        others.
-        """
+        """The same with keyword or named arguments to differentiate in: these move behind the others."""
         wanted = self.argnums if self.argnames is None else self.argnames
         keys = [self._place(w, args, kwargs) for w in (wanted if isinstance(wanted, tuple) else (wanted,))]
         moved, count, fun = [k for k in keys if isinstance(k, str)], len(args), self.fun

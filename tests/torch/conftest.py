@@ -1,6 +1,4 @@
-"""Programs for torch, run on the facade and (where it is installed) on the original, and what they print
-compared.
-"""
+"""Programs for torch on the facade and (where installed) on the original: what they print, compared."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ def executed(torch: Any, program: str, described: Callable[[Exception], str]) ->
 
 
 def run_program(torch: Any, program: str) -> str:
-    """What a program prints, with the kind and the beginning of its error, if it ends with one, and its
-    warnings.
-    """
+    """What a program prints, with its warnings and the kind and beginning of its error, if any."""
     text, noted = executed(
         torch, program, lambda error: " ".join((type(error).__name__, str(error).split("\n")[0][:40]))
     )

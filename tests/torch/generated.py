@@ -183,9 +183,7 @@ SLOPES += [
 
 
 def line(rng: np.random.Generator, names: list[str], new: str, slopes: bool = False) -> str:
-    """A line that makes the variable `new` of others, or changes one; with `slopes`, mostly one with hooks
-    and derivatives.
-    """
+    """A line that makes the variable `new` of others, or changes one; `slopes`: with hooks, derivatives."""
 
     def pick(options: Any) -> Any:
         return options[rng.integers(len(options))]
@@ -214,9 +212,7 @@ def line(rng: np.random.Generator, names: list[str], new: str, slopes: bool = Fa
 
 
 def program(rng: np.random.Generator, length: int = 8, slopes: bool = False) -> list[str]:
-    """The lines of a program whose variables begin with a, b (leaves) and c; with `slopes`, every third has
-    hooks or derivatives.
-    """
+    """The lines of a program of variables a, b (leaves) and c; `slopes`: a third has hooks or derivatives."""
     names, lines = ["a", "b", "c"], []
     for k in range(length):
         lines.append(line(rng, names, f"v{k}", slopes and k % 3 == 2))

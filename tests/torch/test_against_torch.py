@@ -1,6 +1,4 @@
-"""Random programs on the facade and on the original: values, dtypes, flags, versions, nodes, texts,
-gradients, errors.
-"""
+"""Random programs on facade and original: values, dtypes, versions, nodes, texts, gradients, errors."""
 
 from __future__ import annotations
 

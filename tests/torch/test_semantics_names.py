@@ -1,7 +1,5 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""Names that programs import, and what stands behind them: what programs for torch print, on the facade and
-on the original.
-"""
+"""Names that programs import, and what stands behind them, on the facade and the original."""
 
 from __future__ import annotations
 

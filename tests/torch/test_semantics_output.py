@@ -1,7 +1,5 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""NumPy, printing, copies, the random stream: what programs for torch print, on the facade and on the
-original.
-"""
+"""NumPy, printing, copies, the random stream: what programs print on facade and original."""
 
 from __future__ import annotations
 

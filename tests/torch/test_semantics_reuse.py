@@ -1,7 +1,5 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""Gradients that accumulate, are kept, hooked, or taken of dicts: what programs for torch print, on the
-facade and on the original.
-"""
+"""Gradients accumulated, kept, hooked, taken of dicts: what programs print on facade and original."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""Construction, dtypes, flags, leaves, promotion, operators: what programs for torch print, on the facade and
-on the original.
-"""
+"""Construction, dtypes, flags, leaves, promotion: what programs print on facade and original."""
 
 from __future__ import annotations
 

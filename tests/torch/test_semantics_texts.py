@@ -1,6 +1,4 @@
-"""The snippets and claims of introductory texts on autograd: what programs for torch print, on the facade and
-on the original.
-"""
+"""Snippets and claims of introductory texts on autograd: what they print on facade and original."""
 
 from __future__ import annotations
 

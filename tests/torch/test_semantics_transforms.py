@@ -1,6 +1,4 @@
-"""functional, func, forward_ad, gradcheck, anomaly mode, checkpoint: what programs for torch print, on the
-facade and on the original.
-"""
+"""functional, func, forward_ad, gradcheck, checkpoint: what programs print on facade and original."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whole programs in the shape of PyTorch's tutorials: they print the same numbers on the facade and on the
-original.
-"""
+"""Whole programs in the shape of PyTorch's tutorials: the same numbers on facade and original."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""torch.func.vmap: Functions with rules of their own, random numbers, chunks, writes; and writes to what a
-transform captures.
-"""
+"""torch.func.vmap: Functions with rules, random numbers, chunks, writes, also to captured tensors."""
 
 from __future__ import annotations
 

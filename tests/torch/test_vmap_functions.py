@@ -1,6 +1,4 @@
-"""torch.vmap of functions that look at values (orders, indices, classes): as a loop over the examples, with
-its derivatives.
-"""
+"""torch.vmap of functions that look at values (orders, indices, classes): as a loop over examples."""
 
 from __future__ import annotations
 

@@ -90,9 +90,7 @@ def slope_of_number(f: Any, given: Any, x0: Any, args: tuple[Any, ...]) -> Any:
 def for_minimize(
     fun: Function, x0: Any, args: tuple[Any, ...], method: Any, jac: Any, hess: Any, hessp: Any
 ) -> tuple[Any, Any, Any]:
-    """jac=, hess= and hessp= of `minimize`: the user's, or exact ones where the method needs them, or takes
-    them and they are filled in.
-    """
+    """jac=, hess= and hessp= of `minimize`: the user's, or exact ones where the method takes them."""
     name = method.lower() if isinstance(method, str) else "bfgs" if method is None else ""
     value = objective((lambda *given: fun(*given)[0]) if jac is True else fun)
     filled, x0 = is_filled(fun), np.asarray(values(x0), dtype=float).reshape(-1)

@@ -1,6 +1,4 @@
-"""What a Function's `forward` and `backward` share, the plan of its node, and what it has that the user did
-not define.
-"""
+"""What a Function's `forward` and `backward` share, its node's plan, and what the user left undefined."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ class FunctionCtx(EngineNode, Node):
         return self
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs and outputs for `backward`, where `saved_tensors` gives them back. A second call
-        replaces the first.
-        """
+        """Keep inputs and outputs for `backward` (`saved_tensors`). A second call replaces the first."""
         for t in tensors:
             if t is not None and not isinstance(t, Tensor):
                 raise TypeError(
@@ -190,8 +186,7 @@ class FunctionPlan:
             elif gradient is not None and not ctx._is_tensor[i]:
                 raise RuntimeError(
                     f"function {self.name} returned a gradient different than None at position {i + 1}, but the "
-                    "corresponding forward "
-                    "input was not a Variable"
+                    "corresponding forward input was not a Variable"
                 )
         return parts
 
@@ -203,9 +198,8 @@ class FunctionPlan:
         ct = exchange.from_user(gradient, raised)
         if ct.shape != parent.shape and not _sums_to(ct.shape, parent.shape):
             raise RuntimeError(
-                f"Function {self.name} returned an invalid gradient at index {i} - got {list(ct.shape)} but expected shape "
-                "compatible with "
-                f"{list(parent.shape)}"
+                f"Function {self.name} returned an invalid gradient at index {i} - got {list(ct.shape)} but expected "
+                f"shape compatible with {list(parent.shape)}"
             )
         return fit(ct, parent)
 
@@ -235,9 +229,7 @@ def ctx_type(cls: type[Defaults]) -> type[FunctionCtx]:
 
 
 class Defaults:
-    """What a Function has that the user did not define: whether a method is the user's own is asked by
-    identity.
-    """
+    """What a Function has that the user did not define: identity tells whose a method is."""
 
     generate_vmap_rule = False
 
@@ -246,9 +238,9 @@ class Defaults:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
-            "with static "
-            "forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+            "function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @staticmethod

@@ -59,9 +59,7 @@ def exit_dual_level(*, level: Any = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
-    """A tensor that carries a tangent. A write to it writes to `tensor` and to `tangent`, whose memory it
-    shares.
-    """
+    """A tensor with a tangent. Writing to it writes to `tensor` and `tangent`, whose memory it shares."""
     trace = _LEVEL.get()
     if trace is None:
         raise RuntimeError(

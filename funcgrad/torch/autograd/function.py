@@ -78,9 +78,8 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
     for t in ctx._dirty:
         if not any(t is o for o in outs):
             raise RuntimeError(
-                "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-                "modified inplace "
-                "must all be outputs of the Function."
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are modified inplace must all be outputs of the Function."
             )
     slots = tuple(i for i, node in enumerate(nodes) if node is not None)
     if not slots:

@@ -24,9 +24,8 @@ def apply_traced(cls: type[Defaults], args: tuple[Any, ...]) -> Any:
     ):
         raise RuntimeError(
             "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
-            "override the "
-            f"setup_context staticmethod: {cls.__name__} has forward(ctx, ...) only. Write forward(x, ...) and "
-            "setup_context(ctx, inputs, output)."
+            f"override the setup_context staticmethod: {cls.__name__} has forward(ctx, ...) only. Write forward(x, "
+            "...) and setup_context(ctx, inputs, output)."
         )
     where = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
     contents = [args[i].__operand__() for i in where]
@@ -95,9 +94,7 @@ def _wrapped(trace: BatchTrace, out: Any, dim: int | None) -> Any:
 
 
 def _with_rule(cls: type[Defaults], where: list[int], count: int, on_tensors: Any, *, pushes: bool) -> Any:
-    """The value as a function of contents, with the rule that the user wrote for the direction that is
-    needed.
-    """
+    """The value as a function of contents, with the user's rule for the direction that is needed."""
 
     def value(*contents: Any) -> Any:
         inputs = on_tensors(contents)

@@ -129,9 +129,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian: for each output (outside) and each input (inside) a tensor of shape output.shape +
-    input.shape.
-    """
+    """The Jacobian: for each output (outside) and input (inside) a tensor, output.shape + input.shape."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
             f'Expected strategy to be either "forward-mode" or "reverse-mode". Got {strategy}.'

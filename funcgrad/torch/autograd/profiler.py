@@ -1,6 +1,4 @@
-"""torch.autograd.profiler: how long named blocks take, and how often they ran. (Single operations are not
-timed.)
-"""
+"""torch.autograd.profiler: how long and how often named blocks run (single operations are not timed)."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ _RUNNING: ContextVar[profile | None] = ContextVar("profile", default=None)
 
 
 class Event:
-    """All runs of the blocks of one name: how many, and their time in microseconds, with and without inner
-    blocks.
-    """
+    """All runs of the blocks of one name: how many, microseconds with and without inner blocks."""
 
     def __init__(self, key: str) -> None:
         self.key, self.count = key, 0

@@ -12,9 +12,7 @@ from funcgrad.torch.graph.modes import no_grad
 
 
 class Independent(Distribution):
-    """The last `reinterpreted_batch_ndims` axes of a batch taken as axes of one event: probabilities are
-    multiplied there.
-    """
+    """The last `reinterpreted_batch_ndims` batch axes as axes of one event: probabilities multiply."""
 
     def __init__(
         self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None

@@ -1,6 +1,4 @@
-"""torch.distributions.constraints: what parameters and values have to be. `constraint.check(value)` tells
-where it holds.
-"""
+"""torch.distributions.constraints: what values must be; `constraint.check(value)` tells where they are."""
 
 from __future__ import annotations
 

@@ -316,9 +316,7 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical whose samples have the gradient of probs (Bengio et al., arXiv:1308.3432): biased,
-    and useful.
-    """
+    """OneHotCategorical whose samples have probs' gradient (Bengio et al., arXiv:1308.3432), biased."""
 
     has_rsample = True
 

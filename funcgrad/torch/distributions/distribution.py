@@ -117,9 +117,7 @@ class Distribution:
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Values that are differentiable in the parameters. Raises NotImplementedError where there is no such
-        way.
-        """
+        """Values differentiable in the parameters. Raises NotImplementedError where there is no such way."""
         raise NotImplementedError(
             f"{type(self).__name__}.rsample: its values are not differentiable in the parameters; use sample"
         )

@@ -22,9 +22,7 @@ from funcgrad.torch.tensors.tensor import make_tensor, plain
 
 
 def drawn(a: np.ndarray, generator: Generator) -> np.ndarray:
-    """Numbers of the gamma distributions with parameters `a`, by rejection (Marsaglia and Tsang, ACM TOMS 26,
-    2000).
-    """
+    """Gamma numbers with parameters `a`, by rejection (Marsaglia and Tsang, ACM TOMS 26, 2000)."""
     flat = np.asarray(a, np.float64).ravel()
     larger = np.where(flat < 1, flat + 1, flat)  # below 1: multiply a number for a + 1 by u**(1/a)
     d = larger - 1 / 3

@@ -1,6 +1,4 @@
-"""kl_divergence(p, q): the mean of log p(x)/q(x) over x from p; in closed form for the pairs that are
-registered.
-"""
+"""kl_divergence(p, q): the mean of log p(x)/q(x) over x from p, in closed form for registered pairs."""
 
 from __future__ import annotations
 
@@ -240,9 +238,7 @@ def _beta_gamma(p: Any, q: Any) -> Any:
 
 
 def _gamma_log_density(q: Any, mean: Any, mean_log: Any) -> Any:
-    """The mean of the logarithm of a gamma density over values with this mean, and this mean of their
-    logarithms.
-    """
+    """The mean log density of a gamma distribution over values with this mean and mean logarithm."""
     a = q.concentration
     return a * q.rate.log() - a.lgamma() + (a - 1) * mean_log - q.rate * mean
 

@@ -30,9 +30,7 @@ def factor_of_inverse(P: Any) -> Any:
 
 
 class MultivariateNormal(Distribution):
-    """The normal distribution of vectors, with mean `loc` and one of covariance_matrix, precision_matrix,
-    scale_tril.
-    """
+    """The normal distribution of vectors: mean `loc` and one of covariance, precision or scale_tril."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {
         "loc": constraints.real_vector, "covariance_matrix": constraints.positive_definite,

@@ -163,9 +163,7 @@ class Dirichlet(Distribution):
 
 
 class Beta(Distribution):
-    """The beta distribution on [0, 1]: x^(a-1) (1-x)^(b-1), where a is concentration1 and b is
-    concentration0.
-    """
+    """The beta distribution on [0, 1]: x^(a-1) (1-x)^(b-1), a = concentration1, b = concentration0."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {
         "concentration1": constraints.positive,

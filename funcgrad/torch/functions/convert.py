@@ -255,9 +255,8 @@ Tensor.__repr__ = _repr
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
-            "you were "
-            "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage"
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage"
         )
     if id(self) in memo:
         return memo[id(self)]

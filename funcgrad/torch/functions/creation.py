@@ -292,9 +292,7 @@ def logspace(
 
 
 def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> np.ndarray:
-    """The points of linspace: from both ends towards the middle, in the arithmetic of the dtype, as PyTorch
-    computes them.
-    """
+    """The points of linspace: from both ends to the middle, in the dtype's arithmetic, as PyTorch's."""
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
     of_python = dtypes.default_complex() if complex in (type(start), type(end)) else dtypes.default()

@@ -319,9 +319,7 @@ declare("clamp_max", lambda input, max: _clamp(input, None, max), where="fmi")
 
 
 def _where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """The elements of `input` where `condition`, those of `other` elsewhere; with `condition` alone, its
-    nonzero indices.
-    """
+    """The elements of `input` where `condition`, else of `other`; `condition` alone: nonzero indices."""
     x, y = aligned((input, other))
     return np.where(condition, x, y)
 

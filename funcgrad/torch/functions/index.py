@@ -1,6 +1,4 @@
-"""Indexing: x[index] and its relatives gather, scatter, index_select, index_add, index_put, take, nonzero,
-narrow, ...
-"""
+"""Indexing: x[index], gather, scatter, index_select, index_add, index_put, take, nonzero, narrow, ..."""
 
 from __future__ import annotations
 
@@ -323,9 +321,7 @@ declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, 
 
 # ---- writes to copies ---------------------------------------------------------------------------------------------------
 def _put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
-    """`input` with the elements of `source` at flat indices; of several writes to one place the last counts,
-    or they add up.
-    """
+    """`input` with elements of `source` at flat indices; repeated places take the last, or the sum."""
     where, values = np.reshape(constant(index), -1), np.reshape(source, -1)
     where = np.where(where < 0, where + math.prod(input.shape), where)
     flat = cell(np.reshape(input, -1), where, values)

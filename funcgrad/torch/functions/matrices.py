@@ -267,9 +267,7 @@ GEQRF = named_result("geqrf", "a tau")
 
 @function("fm", out=True)
 def geqrf(input: Tensor) -> Any:
-    """QR in LAPACK's form: R and the vectors of Householder in one matrix, and their factors. It has no
-    derivative.
-    """
+    """QR in LAPACK's form: R and Householder's vectors in one matrix, and their factors; no derivative."""
     h, tau = np.linalg.qr(np.asarray(concrete(input.value)), "raw")
     return GEQRF(_array(np.ascontiguousarray(_transposed(h))), _array(tau))
 

@@ -41,9 +41,7 @@ class Placeholder(int):
 
 
 class Op:
-    """A torch function: its name, its body (on contents), and the name of its node (a string, or a function
-    of the arguments).
-    """
+    """A torch function: name, body (on contents), node's name (a string, or a function of the arguments)."""
 
     def __init__(
         self, name: str, body: Callable[..., Any], node: Any = None, *, view: str | None = None
@@ -202,9 +200,7 @@ def call_traced(
     slots: tuple[int, ...],
     mode: Mode | None,
 ) -> Any:
-    """The same inside a functional transform: the engine sees each call, and tensors that require grad as
-    level 0.
-    """
+    """The same inside a functional transform: the engine sees each call, graph tensors as level 0."""
     for i in slots:
         contents[i] = EAGER.wrap(contents[i], tensors[i].node)
     if mode is not None and not mode.grad:
@@ -317,11 +313,9 @@ def saved_nothing(
         saved = () if t.node is None else saved_values(t.node)
         if any(id(x) in made_in_inference for x in saved):
             raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
-                "computation "
-                "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in "
-                "autograd, or use "
-                "`torch.no_grad()` instead of `torch.inference_mode()`."
+                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+                "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+                "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
             )
     return out
 
@@ -353,9 +347,7 @@ def _note_view(base: Tensor, view: Any, step: Any, origin: str | None) -> None:
 
 
 def looks_into(out: Any, x: Any) -> bool:
-    """Would a write to `x` be seen in `out`? (An element of an array is a copy, but is taken as a view of
-    it.)
-    """
+    """Would a write to `x` be seen in `out`? (An element of an array is a copy, but counts as a view.)"""
     if isinstance(x, np.generic) or (type(out) is not ndarray and not isinstance(out, Shared)):
         return True
     return out is x or (

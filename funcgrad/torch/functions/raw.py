@@ -47,9 +47,7 @@ FUNCTIONS["zero_"] = lambda input: input.zero_()
 
 @function("m")
 def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
-    """Another shape for the same memory; memory that is new holds zeros. Not for tensors that require grad,
-    nor for views.
-    """
+    """Another shape for the same memory; new memory is zeros. Not for views or with requires_grad."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     check_writable(self)

@@ -1,6 +1,4 @@
-"""Where functions_*.py enter what they declare: the functions of `torch`, the methods of Tensor, the in-place
-variants.
-"""
+"""Where functions_*.py enter their declarations: functions of `torch`, methods, in-place variants."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ def declare(
     where: str = "fm",
     aliases: str = "",
 ) -> Op:
-    """A torch function. `where`: f it is a function, m a method, i it has an in-place variant. `view`: it may
-    share memory.
-    """
+    """A torch function. `where`: f function, m method, i in-place variant. `view`: may share memory."""
     made = Op(name, body, node, view="view" if view else None)
     enter(name, made, where, aliases)
     return made

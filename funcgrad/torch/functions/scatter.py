@@ -225,9 +225,7 @@ declare("scatter_reduce", _scatter_reduce, where="fmi")
 def _index_reduce(
     input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
-    """The slices of `source` are combined with the slices of `input` that `index` names: prod, mean, amax,
-    amin.
-    """
+    """`source` combined with the elements of `input` that `index` names: prod, mean, amax, amin."""
     if not input.ndim:
         return _scatter_reduce(input, 0, index, source, reduce, include_self=include_self)
     dim %= input.ndim

@@ -1,6 +1,4 @@
-"""Special functions whose values are SciPy's and whose derivatives are funcgrad.scipy's: loaded when they are
-first called.
-"""
+"""Special functions with SciPy's values and funcgrad.scipy's derivatives, loaded at first call."""
 
 from __future__ import annotations
 

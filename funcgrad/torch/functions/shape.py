@@ -173,9 +173,8 @@ def _expand(input: Any, *shape: Any) -> Any:
     for i, n in enumerate(input.shape):
         if n != 1 and full[lead + i] != n:
             raise RuntimeError(
-                f"The expanded size of the tensor ({full[lead + i]}) must match the existing size ({n}) at non-singleton "
-                "dimension "
-                f"{lead + i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(input.shape)}"
+                f"The expanded size of the tensor ({full[lead + i]}) must match the existing size ({n}) at "
+                f"non-singleton dimension {lead + i}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(input.shape)}"
             )
     if math.prod(full) == math.prod(input.shape):
         return np.reshape(input, full)  # a view that may be written to

@@ -105,9 +105,7 @@ def _istft(
     length: Any = None,
     return_complex: bool = False,
 ) -> Any:
-    """The signal whose stft this is: windows added up where they overlap, divided by the sum of their
-    squares.
-    """
+    """The signal whose stft this is: overlapping windows added up, over the sum of their squares."""
     hop = n_fft // 4 if hop_length is None else hop_length
     real = np.float32 if input.dtype == np.complex64 else np.float64
     shape = _full_window(window, n_fft, n_fft if win_length is None else win_length, real)

@@ -1,6 +1,4 @@
-"""More views and their copies: as_strided, diag_embed, the scatters of slices, hsplit and its relatives, the
-*_copy forms.
-"""
+"""More views and their copies: as_strided, diag_embed, scatters of slices, hsplit, *_copy."""
 
 from __future__ import annotations
 

@@ -48,9 +48,7 @@ class Anomaly:
         self._pass_on(node, parts)
 
     def _pass_on(self, node: Node, parts: Sequence[Any]) -> None:
-        """What create_graph has recorded of this step (later nodes have lower orders) belongs to the line of
-        the step's node.
-        """
+        """What create_graph recorded of this step (later nodes, lower orders) belongs to its node's line."""
         made = [part._node for part in parts if isinstance(part, ReverseTracer) and part._node is not None]
         while made and node in self.traces:
             new = made.pop()

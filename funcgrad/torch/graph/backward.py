@@ -145,9 +145,7 @@ def _backward(
     create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Accumulate the gradient of this tensor (times `gradient`) in the .grad of the leaves it was computed
-    from.
-    """
+    """Accumulate the gradient of this tensor (times `gradient`) in the .grad of its leaves."""
     node = self.node
     if (
         gradient is None
@@ -378,9 +376,8 @@ def _result(i: int, x: Any, ct: Any, unused_allowed: bool, materialize: bool, cr
         return zeros.requires_grad_(create_graph)
     if not unused_allowed:
         raise RuntimeError(
-            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if "
-            "this is the "
-            "desired behavior."
+            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True "
+            "if this is the desired behavior."
         )
     return None
 

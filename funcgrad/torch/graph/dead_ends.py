@@ -1,6 +1,4 @@
-"""Tensors of which it is known that their history is not: differentiating through them is an error, not a
-zero.
-"""
+"""Tensors whose history is known to be unknown: differentiating through them is an error, not a zero."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
 
 class DeadEnd:
-    """The plan of a tensor that was kept on ctx, though it is neither input nor output: its history is
-    unknown.
-    """
+    """The plan of a tensor kept on ctx that is neither input nor output: its history is unknown."""
 
     keeps, masks = (), False
 
@@ -27,11 +23,9 @@ class DeadEnd:
     def pull(self, ct: Any, saved: Any) -> Any:
         """Refuse."""
         raise RuntimeError(
-            f"{self.name}: the derivative of backward depends on a tensor kept by {self.how}, which is neither an input nor "
-            "an output of "
-            "forward, so its own derivative is unknown (PyTorch takes it as zero, silently). Compute it anew in backward "
-            "from an input "
-            "that was given to save_for_backward, or return it from forward."
+            f"{self.name}: the derivative of backward depends on a tensor kept by {self.how}, which is neither an "
+            "input nor an output of forward, so its own derivative is unknown (PyTorch takes it as zero, silently). "
+            "Compute it anew in backward from an input that was given to save_for_backward, or return it from forward."
         )
 
     pull_masked = pull

@@ -55,9 +55,7 @@ def is_pair(x: Any) -> bool:
 
 
 def parts_of(x: Any) -> tuple[Any, Any]:
-    """The primal and the tangent of a dual tensor, each at its own place in the graph; (x, None) of any
-    other.
-    """
+    """The primal and tangent of a dual tensor, each at its place in the graph; (x, None) of any other."""
     if not isinstance(x, Tensor) or not isinstance(x.value, ForwardTracer):
         return x, None
     value = x.value

@@ -62,9 +62,7 @@ class Visitor:
         return len([t for t in tensors if t.node in self.reached])
 
     def enter(self, node: Node, ct: Any) -> tuple[Any, Any]:
-        """Hooks on the gradient; what was captured; the saved values, raised if this is to be differentiated
-        again.
-        """
+        """Hooks on the gradient; what was captured; saved values, raised if this is to be differentiated."""
         if EXTRAS or self.captures:
             ct = self.seen(node, ct)
         if self.wanted is not None and node not in self.wanted:
@@ -124,9 +122,7 @@ class Visitor:
         return ct
 
     def leave(self, node: Node, parts: Sequence[Any]) -> Sequence[Any]:
-        """Hooks on the node, what was saved is let go, and leaves that have all of their gradient accumulate
-        it.
-        """
+        """Hooks on the node; saved values are freed; leaves with all of their gradient accumulate it."""
         extras = EXTRAS.get(id(node)) if EXTRAS else None
         if extras is not None and extras.after:
             parts = self._after(
@@ -248,25 +244,21 @@ def version_error(value: Any, found: Any, now: int) -> RuntimeError:
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{kind}Tensor {list(value.shape)}]{source} is at version {now}; expected version {found.saved_version} "
-        "instead. Hint: the "
-        f"operation that modified it was at {found.line}. Write x = x + y instead of x += y there, or use it under "
-        "torch.autograd.graph.allow_mutation_on_saved_tensors(), which computes the gradient of the values at the time."
+        f"instead. Hint: the operation that modified it was at {found.line}. Write x = x + y instead of x += y there, "
+        "or use it under torch.autograd.graph.allow_mutation_on_saved_tensors(), which computes the gradient of the "
+        "values at the time."
     )
 
 
 def retain(tensor: Tensor, ct: Any, create_graph: bool) -> None:
-    """Add a cotangent to the .grad of an intermediate result: to a new tensor, as the old one may be part of
-    a graph.
-    """
+    """Add a cotangent to an intermediate result's .grad: to a new tensor, as the old may be in a graph."""
     gradient = to_user(own(dense(ct)))
     with modes.set_grad_enabled(create_graph):
         tensor.grad_ = gradient if tensor.grad_ is None else tensor.grad_ + gradient
 
 
 def accumulate(tensor: Tensor, ct: Any, create_graph: bool) -> None:
-    """Add a cotangent to a tensor's .grad: in place, or (with `create_graph`) to a new tensor that knows its
-    graph.
-    """
+    """Add a cotangent to a tensor's .grad: in place, or (`create_graph`) to a new tensor with a graph."""
     held = tensor.grad_
     if held is None and type(ct) is np.ndarray and ct.dtype.kind == "f":
         tensor.grad_ = make_tensor(ct.copy())
@@ -333,9 +325,7 @@ def run(
     wanted: set[Node] | None,
     finish: Any,
 ) -> None:
-    """Sweep from `seeds`. `finish(leaf, ct)` is called for each leaf reached; the cotangents of `captures`
-    are put there.
-    """
+    """Sweep from `seeds`. `finish(leaf, ct)` is called per leaf; the cotangents of `captures` go there."""
     if not (create_graph or captures) and is_unwatched():
         for leaf, ct in swept(seeds, keep).items():
             finish(leaf, ct)

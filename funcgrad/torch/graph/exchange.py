@@ -1,6 +1,4 @@
-"""Cotangents as the gradients that a user sees, what takes the place of saved values that are gone, and the
-running sweep.
-"""
+"""Cotangents as the gradients that users see; stand-ins for freed saved values; the running sweep."""
 
 from __future__ import annotations
 
@@ -14,11 +12,10 @@ from funcgrad.torch.graph import modes
 from funcgrad.torch.tensors.tensor import Tensor, from_operand
 
 SECOND_TIME = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved "
-    "intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if "
-    "you need to "
-    "backward through the graph a second time or if you need to access saved tensors after calling backward."
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
+    "tensors after calling backward."
 )
 
 

@@ -21,9 +21,7 @@ _ids = count()
 
 
 class Extras:
-    """What one node has: hooks on its gradient, on the node before and after, and after accumulation; who
-    retains; metadata.
-    """
+    """What one node has: hooks on its gradient, before, after, after accumulation; retainers; metadata."""
 
     __slots__ = ("after", "before", "metadata", "node", "post_accumulate", "retain", "tensor_hooks")
 
@@ -71,9 +69,7 @@ class RemovableHandle:
 
 
 def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandle:
-    """Call `hook` with each gradient of this tensor; what it returns (if not None) takes the gradient's
-    place.
-    """
+    """Call `hook` with each gradient of this tensor; what it returns, if not None, replaces that."""
     node = tensor.node
     if node is None:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")

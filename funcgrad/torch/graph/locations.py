@@ -1,6 +1,4 @@
-"""Where in the user's code an operation was called: noted as it is recorded, looked up only when an error
-asks.
-"""
+"""Where the user's code called an operation: noted when recorded, looked up when an error asks."""
 
 from __future__ import annotations
 

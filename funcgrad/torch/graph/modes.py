@@ -74,9 +74,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class ModeManager:
-    """A context manager and decorator that changes the state; for generators and coroutines it holds while
-    their body runs.
-    """
+    """A context manager and decorator that changes the state; also while a generator or coroutine runs."""
 
     def __init__(self) -> None:
         self._before: list[Mode | None] = []

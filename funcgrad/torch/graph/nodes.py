@@ -21,9 +21,7 @@ from funcgrad.torch.tensors.tensor import EAGER, Leaf, Tensor, tensor_at
 
 
 class Node:
-    """One operation in a graph: what `grad_fn` gives. It stands for a node of the engine, and is equal where
-    that is the same.
-    """
+    """One operation in a graph, as `grad_fn` gives it: stands for a node of the engine, equal if that is."""
 
     __slots__ = ()
     engine_node: Any
@@ -38,9 +36,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """The nodes of its operands, each with the number of the output that is meant; (None, 0) for a
-        constant.
-        """
+        """Its operands' nodes, each with the number of the output meant; (None, 0) for a constant."""
         node = self.engine_node
         plan = node.plan
         edges = [(node_object(found), number) for found, number in map(edge_of, node.parents)]
@@ -279,9 +275,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 def register_multi_grad_hook(
     tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
 ) -> RemovableHandle:
-    """Call `fn` once per backward: with all gradients of `tensors` (None where none came), or ("any") with
-    the first.
-    """
+    """Call `fn` once per backward: with all gradients of `tensors` (or None), or ("any") the first."""
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     state: dict[str, Any] = {"sweep": None}

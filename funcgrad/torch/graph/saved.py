@@ -54,9 +54,7 @@ class PackedPlan(NamedPlan):
 
 
 def mapped(saved: Any, change: Callable[[Any], Any]) -> Any:
-    """Saved values, each changed. A tape of several calls is left: they are to be run again, on what was
-    packed.
-    """
+    """Saved values, each changed. A tape of several calls stays: they run again on what was packed."""
     if type(saved) is Tape:
         return Tape(saved.function, mapped(saved.operands, change), saved.slots, saved.where)
     if type(saved) is tuple:
@@ -76,9 +74,7 @@ def unpacked(saved: Any) -> Any:
 def packer(
     pack: Callable[[Any], Any], unpack: Callable[[Any], Any], operands: Sequence[Any] = ()
 ) -> Callable[[Any], Any]:
-    """A function that packs what is a tensor's: an array (or the tracer of one), or a NumPy scalar that is
-    among `operands`.
-    """
+    """A function that packs what is a tensor's: an array (or its tracer), a NumPy scalar of `operands`."""
 
     def packed(x: Any) -> Any:
         value = x._value if isinstance(x, EAGER.tracer_type) else x
@@ -143,9 +139,7 @@ def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
 
 
 class saved_tensors_hooks(ModeManager):
-    """While this is open, each saved tensor goes through `pack_hook`, and through `unpack_hook` when backward
-    needs it.
-    """
+    """While this is open, saved tensors go through `pack_hook`, and `unpack_hook` when backward asks."""
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         super().__init__()
@@ -203,9 +197,7 @@ class forbid_second_backward(ModeManager):
 
 
 class allow_mutation_on_saved_tensors(ModeManager):
-    """While this is open, saved values that were overwritten are no error: the gradient is that of the values
-    at the time.
-    """
+    """While this is open, overwritten saved values are no error: the gradient is that of the old ones."""
 
     def fields(self) -> dict[str, Any]:
         return {"mutation": "allowed"}

@@ -210,9 +210,7 @@ def saved_values(node: Node) -> list[Any]:
 
 
 class FusedPlan(NamedPlan):
-    """The plan of a function that the core runs as several calls. (One whose calls keep nothing keeps nothing
-    to be freed.)
-    """
+    """The plan of a function that the core runs as several calls."""
 
     __slots__ = ()
 

@@ -181,9 +181,7 @@ class MultiheadAttention(Module):
     def _mask(
         self, attn_mask: Any, key_padding_mask: Any, batch: int, steps: int, seen: int, more: int, dtype: Any
     ) -> Tensor | None:
-        """Both masks as numbers to be added, (N or 1, heads or 1, L or 1, S): 0 for keys that are put behind
-        the others.
-        """
+        """Both masks as numbers to add, (N or 1, heads or 1, L or 1, S): 0 for keys appended."""
         parts = []
         if attn_mask is not None:
             shapes = {2: (steps, seen), 3: (batch * self.num_heads, steps, seen)}

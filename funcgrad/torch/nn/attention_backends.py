@@ -1,6 +1,4 @@
-"""torch.nn.attention: which kernel computes scaled_dot_product_attention. There is one, so a choice changes
-nothing.
-"""
+"""torch.nn.attention: which kernel computes scaled_dot_product_attention. There is one only."""
 
 from __future__ import annotations
 

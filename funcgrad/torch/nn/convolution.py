@@ -200,17 +200,13 @@ class ConvTranspose1d(_Transposed):
 
 
 class ConvTranspose2d(_Transposed):
-    """The transpose of a convolution, of (N, in_channels, H, W); weight (in_channels, out_channels/groups,
-    kH, kW).
-    """
+    """Transposed convolution of (N, in_channels, H, W); weight (in_channels, out/groups, kH, kW)."""
 
     rank = 2
 
 
 class ConvTranspose3d(_Transposed):
-    """The transpose of a convolution, of (N, in_channels, D, H, W); weight (in_channels, out_channels/groups,
-    kD, kH, kW).
-    """
+    """Transposed convolution, of (N, in_channels, D, H, W); weight (in_channels, out/groups, kD, kH, kW)."""
 
     rank = 3
 

@@ -89,9 +89,7 @@ def _redrawn(stream: Generator, like: np.ndarray, mean: float, std: float, a: fl
 
 
 def _thinned(stream: Generator, like: np.ndarray, mean: float, std: float, a: float, b: float) -> np.ndarray:
-    """Uniform numbers in [a, b], each kept with a chance proportional to its density; the others are drawn
-    again.
-    """
+    """Uniform numbers in [a, b], each kept in proportion to its density; the others are drawn again."""
     top = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
     out, pending = np.zeros_like(like), np.ones(like.shape, bool)
     while pending.any():
@@ -129,9 +127,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Filters of a convolution that keep their input, for as many channels as there are on both sides of each
-    group.
-    """
+    """Convolution filters that keep their input, for as many channels as both sides of a group have."""
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups:

@@ -199,9 +199,7 @@ class Module(StateDicts):
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Any) -> None:
-        """Add a child. Raises TypeError for what is no module, KeyError for a name that is empty, dotted or
-        taken.
-        """
+        """Add a child. TypeError for what is no module, KeyError for an empty, dotted or taken name."""
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
         if not isinstance(name, str):
@@ -376,23 +374,17 @@ class Module(StateDicts):
         )
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call hook(module, grad_input, grad_output) in each backward; what it returns (if not None) is
-        grad_input then.
-        """
+        """Call hook(module, grad_input, grad_output) per backward; its result, if any, is grad_input then."""
         return registered(self._backward_hooks, hook, prepend, [])
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call hook(module, grad_output) before the module's backward; what it returns (if not None) is
-        grad_output then.
-        """
+        """Call hook(module, grad_output) before the module's backward; its result, if any, replaces that."""
         return registered(self._backward_pre_hooks, hook, prepend, [])
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """The old kind of backward hook, of which PyTorch advises against: here another name of
-        register_full_backward_hook.
-        """
+        """The old backward hook, which PyTorch advises against: here register_full_backward_hook."""
         return self.register_full_backward_hook(hook)
 
     # ---- changes to all that is below ----------------------------------------------------------------------
@@ -433,9 +425,7 @@ class Module(StateDicts):
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Put fn(tensor) in the place of all parameters, their gradients and buffers. Parameters stay the
-        same objects.
-        """
+        """Put fn(tensor) in place of parameters, gradients and buffers; parameters stay the same objects."""
         for module in self.children() if recurse else ():
             module._apply(fn)
         with no_grad():

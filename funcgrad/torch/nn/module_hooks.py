@@ -182,9 +182,7 @@ class _Gradients:
 
 
 def _through_node(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int] | None, Any]:
-    """The tensors among `given` behind one node; where they are; the node. Without any that requires grad,
-    all stays.
-    """
+    """The tensors among `given` behind one node, their places, the node. If none requires grad, all stays."""
     at = [i for i, x in enumerate(given) if isinstance(x, Tensor)]
     if not recording() or not any(given[i].requires_grad for i in at):
         return given, None, None

@@ -171,18 +171,14 @@ class StateDicts:
         return RemovableHandle(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata) after each state_dict: it may change the dict
-        in place.
-        """
+        """Call hook(module, state_dict, prefix, local_metadata) after each state_dict; it may change it."""
         return RemovableHandle(self._state_dict_hooks, (hook, False))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         return RemovableHandle(self._state_dict_hooks, (hook, True))
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before
-        each loading.
-        """
+        """Call hook(module, state_dict, prefix, metadata, strict, missing, unexpected, errors) to load."""
         return RemovableHandle(self._load_state_dict_pre_hooks, _WithModule(hook, self))
 
     def _register_load_state_dict_pre_hook(
@@ -193,16 +189,12 @@ class StateDicts:
         )
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, incompatible_keys) after each loading: it may change the two lists of keys in
-        place.
-        """
+        """Call hook(module, incompatible_keys) after each loading: it may change both lists in place."""
         return RemovableHandle(self._load_state_dict_post_hooks, hook)
 
 
 class _WithModule:
-    """A hook that gets its module as the first argument. (A class, so that modules can be copied and
-    pickled.)
-    """
+    """A hook that gets its module first. (A class, so that modules can be copied and pickled.)"""
 
     def __init__(self, hook: Callable[..., Any], module: Any) -> None:
         self.hook, self.module = hook, module

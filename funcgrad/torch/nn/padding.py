@@ -10,9 +10,7 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 
 class _Pad(Module):
-    """Elements added around the last axes; one number for all sides, or (before, behind) of the last axis
-    first.
-    """
+    """Elements added around the last axes; one number for all, or (before, behind), last axis first."""
 
     rank = 0
     mode = "constant"

@@ -15,9 +15,7 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 
 class RNNCellBase(Module):
-    """What cells have in common: inputs (N, input_size) or (input_size), states (N, hidden_size) or
-    (hidden_size).
-    """
+    """What cells share: inputs (N, input_size) or (input_size), states (N, hidden_size) or (hidden_size)."""
 
     mode = ""
     bias_ih: Parameter | None
@@ -114,9 +112,7 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """A step of long short-term memory, with gates in the order input, forget, cell, output. States are (h,
-    c).
-    """
+    """A step of long short-term memory; gates: input, forget, cell, output. States are (h, c)."""
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None

@@ -69,9 +69,7 @@ class TransformerDecoder(_Stack):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """`tgt` through all layers, with the outputs of an encoder as `memory`; masks as in
-        MultiheadAttention.
-        """
+        """`tgt` through all layers, with an encoder's outputs as `memory`; masks as in MultiheadAttention."""
         masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         return self._run(
             tgt, memory, *masks, tgt_is_causal=bool(tgt_is_causal), memory_is_causal=memory_is_causal
@@ -142,9 +140,7 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """`src` (S, N, E) through the encoder, and with that `tgt` (T, N, E) through the decoder; masks as in
-        attention.
-        """
+        """`src` (S, N, E) through the encoder, with that `tgt` (T, N, E) through the decoder."""
         axis = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[axis] != tgt.shape[axis]:
             raise RuntimeError("the batch number of src and tgt must be equal")

@@ -93,9 +93,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Attention to itself, attention to a memory, then two linear layers; each is added to what it got, and
-    normalized.
-    """
+    """Self-attention, attention to a memory, two linear layers; each added to its input and normalized."""
 
     norms = 3
 

@@ -1,6 +1,4 @@
-"""The state of an optimizer as a dict, interchangeable with PyTorch's: parameters are numbers, in the order
-of the groups.
-"""
+"""An optimizer's state as a dict, interchangeable with PyTorch's: parameters numbered by groups."""
 
 from __future__ import annotations
 

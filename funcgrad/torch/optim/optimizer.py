@@ -1,6 +1,4 @@
-"""Optimizer: the base of all optimizers. Parameter groups, state, hooks; groups.py checks groups,
-checkpoints.py saves them.
-"""
+"""Optimizer, the base of all: groups, state, hooks (groups.py checks, checkpoints.py saves them)."""
 
 from __future__ import annotations
 
@@ -144,9 +142,7 @@ class Optimizer:
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call hook(optimizer, state_dict) on what state_dict() is about to return; it may return another
-        one.
-        """
+        """Call hook(optimizer, state_dict) on what state_dict() returns; it may return another one."""
         return self._register("_optimizer_state_dict_post_hooks", hook, prepend)
 
     def register_load_state_dict_pre_hook(
@@ -167,9 +163,7 @@ def _hook_places() -> list[str]:
 
 
 def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """`step` of a class of optimizers, with the hooks before and after it; it also notes that there was a
-    step.
-    """
+    """`step` of an optimizer's class with hooks before and after; it notes that there was a step."""
 
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,4 @@
-"""Optimizers that step by a rule of funcgrad.optim: in place on the tensors' own memory, or recorded, to be
-differentiated.
-"""
+"""Optimizers that step by a rule of funcgrad.optim: in place in the tensors' memory, or recorded."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 class RuleOptimizer(Optimizer):
-    """An optimizer that steps by `rule`. `counts`: its state has the number of steps; `starts`: the state is there
-    from the beginning.
-    """
+    """An optimizer that steps by `rule`. `counts`: its state counts steps; `starts`: it has one at first."""
 
     rule: UpdateRule
     counts = True
@@ -48,9 +44,7 @@ class RuleOptimizer(Optimizer):
                 group.setdefault(name, default)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters from their gradients; `closure` computes the loss anew. Returns that loss, or
-        None.
-        """
+        """Update the parameters from their gradients; `closure` computes the loss, which is returned."""
         loss = None
         if closure is not None:
             with enable_grad():

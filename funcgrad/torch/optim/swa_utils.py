@@ -1,6 +1,4 @@
-"""torch.optim.swa_utils: averages of the models met during training (Izmailov et al., arXiv:1803.05407), and
-exponential ones.
-"""
+"""torch.optim.swa_utils: averages of models during training (Izmailov et al., arXiv:1803.05407)."""
 
 from __future__ import annotations
 
@@ -104,9 +102,7 @@ class AveragedModel(Module):
 
 
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Compute the running statistics of the batch normalisation layers of `model` anew, from one pass over
-    `loader`.
-    """
+    """Compute the running statistics of the batch normalisations of `model` anew, by a pass over `loader`."""
     layers = {m: m.momentum for m in model.modules() if hasattr(m, "running_mean") and hasattr(m, "momentum")}
     if not layers:
         return
@@ -124,9 +120,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """From the learning rate to `swa_lr` in `anneal_epochs` epochs, along half a cosine or a line; then
-    constant.
-    """
+    """From the learning rate to `swa_lr` in `anneal_epochs` epochs, by half a cosine or a line."""
 
     def __init__(
         self,

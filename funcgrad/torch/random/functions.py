@@ -1,6 +1,4 @@
-"""Random tensors: rand, randn, randint, ..., and the methods that fill a tensor; the numbers are PyTorch's
-for the same seed.
-"""
+"""Random tensors: rand, randn, randint, ..., and methods that fill; PyTorch's numbers by seed."""
 
 from __future__ import annotations
 

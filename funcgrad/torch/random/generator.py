@@ -174,9 +174,7 @@ class Generator:
 
 
 def _polar(u: np.ndarray, size: int) -> np.ndarray:
-    """`size` normal numbers, the first from uniform ones, in blocks of 16: the first 8 give radii, the last 8
-    angles.
-    """
+    """`size` normal numbers; the first by blocks of 16 uniform ones: 8 give radii, 8 give angles."""
     out = np.empty(size, u.dtype)
     eight = f"V{8 * u.itemsize}"  # eight numbers as one: copies that take less time
     given, made = (x.view(eight).reshape(-1, 2) for x in (u, out[: u.size]))
@@ -197,9 +195,7 @@ def _polar(u: np.ndarray, size: int) -> np.ndarray:
 
 
 def swapped(n: int, partners: np.ndarray) -> np.ndarray:
-    """0, ..., n - 1 after an exchange of the places i and partners[i] >= i for i = 0, 1, ...: by LAPACK, if
-    SciPy is there.
-    """
+    """0, ..., n - 1 with i and partners[i] >= i exchanged in turn, i = 0, 1, ...; by LAPACK if there."""
     if n < _FEW:
         found = list(range(n))
         for i, k in enumerate(partners.tolist()):
@@ -266,9 +262,7 @@ def normal(mean: float = 0.0, std: float = 1.0) -> Draw:
 
 
 def filled(generator: Generator, shape: tuple[int, ...], wanted: Any, draw: Draw) -> np.ndarray:
-    """An array of this shape and dtype from draw(generator, how many, real dtype); complex numbers take two
-    draws each.
-    """
+    """An array of this shape and dtype by draw(generator, count, real dtype); complex draws twice."""
     wanted = np.dtype(wanted)
     count = math.prod(shape)
     if wanted.kind == "c":

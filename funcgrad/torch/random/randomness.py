@@ -1,6 +1,4 @@
-"""Random numbers under vmap: refused, the same for all examples, or different ones, as vmap's `randomness`
-says.
-"""
+"""Random numbers under vmap: refused, the same, or different ones, as its `randomness` says."""
 
 from __future__ import annotations
 

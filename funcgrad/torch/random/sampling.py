@@ -25,9 +25,7 @@ _FORGET = Op("bernoulli", lambda input, drawn: np.where(True, drawn, input), "Be
 
 
 def _scaled(mean: Any, std: Any, drawn: Any) -> Any:
-    """drawn * std + mean, whose gradients are zero: the distribution is differentiable, a number drawn from
-    it is not.
-    """
+    """drawn * std + mean, with zero gradients: the distribution is differentiable, a number drawn is not."""
     mean, std = (dtypes.cast(x, drawn.dtype) for x in (mean, std))
     return np.where(True, drawn * concrete(std) + concrete(mean), mean + std)
 
@@ -80,9 +78,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | N
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
-    """`num_samples` indices for each row of `input`, drawn with the (not normalised) probabilities that the
-    row holds.
-    """
+    """`num_samples` indices per row of `input`, drawn with the row's (unnormalised) probabilities."""
     randomness.same_for_all("multinomial")
     p = _probabilities(input)
     if p.dtype.kind != "f" or p.ndim not in (1, 2):

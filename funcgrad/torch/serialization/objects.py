@@ -63,9 +63,7 @@ class _Writer(pickle.Pickler):
 
 
 def pickled(x: Any, described: Callable[[Any], Any]) -> bytes:
-    """The pickle of an object, with `described(t)` in the place of each tensor t. Raises TypeError for what
-    has none.
-    """
+    """An object's pickle, with `described(t)` for each tensor t. TypeError for what has none."""
     file = io.BytesIO()
     try:
         _Writer(file, described).dump(x)
@@ -99,7 +97,5 @@ class _Reader(pickle.Unpickler):
 
 
 def unpickled(data: bytes, built: Callable[[Any], Any], trusted: bool) -> Any:
-    """The object of a pickle. Raises UnpicklingError where it names classes that are not allowed, and is not
-    `trusted`.
-    """
+    """A pickle's object. UnpicklingError for classes that are not allowed, unless `trusted`."""
     return _Reader(io.BytesIO(data), built, trusted).load()

@@ -17,9 +17,7 @@ def finished(t: Tensor, requires_grad: bool, parameter: bool) -> Tensor:
 
 
 def placed(root: Tensor, offset: int, shape: list[int], strides: list[int]) -> Tensor:
-    """A tensor that shares the memory of `root` at this place. Raises RuntimeError where the place is not in
-    the root.
-    """
+    """A tensor in the memory of `root` at this place. RuntimeError if the place is outside."""
     last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     if min([offset, *shape, *strides]) < 0 or (0 not in shape and last >= root.numel()):
         raise RuntimeError(

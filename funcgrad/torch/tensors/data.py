@@ -1,6 +1,4 @@
-"""What a user gives as data or as a shape, as an array or a tuple: PyTorch's rules for dtypes, sizes and
-errors.
-"""
+"""A user's data or shape as an array or tuple: PyTorch's rules for dtypes, sizes and errors."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def array_from(data: Any, dtype: Any = None) -> Any:
-    """A new array in `dtype`, or with the dtype that PyTorch gives to such data: NumPy's keep theirs,
-    Python's numbers do not.
-    """
+    """A new array in `dtype`, or as PyTorch has it: NumPy's dtypes stay, Python's numbers get the default."""
     if isinstance(data, Tracer):
         return data
     wanted = None if dtype is None else dtypes.to_numpy(dtype)
@@ -86,9 +82,7 @@ def _of_kind(kind: str) -> np.dtype[Any]:
 
 
 def converted(made: np.ndarray, wanted: np.dtype[Any]) -> np.ndarray:
-    """Python's numbers in a dtype; integers that it does not hold are refused (but -1 is 255 as uint8, as in
-    C).
-    """
+    """Python's numbers in a dtype; integers that don't fit are refused (but -1 is 255 as uint8)."""
     if made.dtype.kind == "c" and wanted.kind in "fui":
         raise TypeError(f"must be real number, not complex: {dtypes.of(wanted)} holds no complex numbers")
     if wanted.kind in "iu" and made.size:

@@ -103,9 +103,7 @@ def of(numpy: Any) -> dtype:
 
 
 def to_numpy(given: Any) -> np.dtype[Any]:
-    """NumPy's dtype for what a user may write as dtype=: torch.float32, float, np.float32, "float32",
-    torch.FloatTensor.
-    """
+    """NumPy's dtype for a user's dtype=: torch.float32, float, np.float32, "float32", torch.FloatTensor."""
     if isinstance(given, dtype):
         return given.numpy
     if isinstance(getattr(given, "dtype", None), dtype):
@@ -197,9 +195,7 @@ def of_python(kind: type) -> np.dtype[Any]:
 
 
 def aligned(values: Iterable[Any], *, floating: bool = False) -> list[Any]:
-    """Operands in their common dtype (with `floating`, at least the default one); Python numbers become NumPy
-    scalars of it.
-    """
+    """Operands in their common dtype (`floating`: at least the default); Python numbers as NumPy scalars."""
     values = list(values)
     wanted = result_dtype(values)
     if floating and wanted.kind in "bui":

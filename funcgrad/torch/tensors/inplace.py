@@ -72,9 +72,8 @@ def check_writable(t: Tensor) -> None:
         )
     if t.__dict__.get("is_inference_tensor") and not mode().inference:
         raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
-            "tensor before "
-            "doing inplace update."
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+            "normal tensor before doing inplace update."
         )
     if not recording():
         return
@@ -88,9 +87,7 @@ def check_writable(t: Tensor) -> None:
 
 
 def _overlaps_itself(x: np.ndarray) -> bool:
-    """May two of its elements lie in one place? (That is: does some dim's stride fall short of what lies
-    within?)
-    """
+    """May two of its elements share a place? (Is some stride shorter than what lies within?)"""
     within = x.itemsize
     for stride, n in sorted((abs(s), n) for s, n in zip(x.strides, x.shape, strict=True) if n > 1):
         if stride < within:
@@ -107,19 +104,15 @@ def _check_view(t: Tensor) -> None:
         name = "" if t.grad_fn is None else t.grad_fn.name()
         raise RuntimeError(
             f"Output {t.output_nr} of {name.partition('Backward')[0] or 'a function'} is a view and is being modified "
-            "inplace. This view is the output of a function "
-            "that returns multiple views. Such functions do not allow the output views to be modified inplace. You should "
-            "replace the "
-            "inplace operation by an out-of-place one."
+            "inplace. This view is the output of a function that returns multiple views. Such functions do not allow "
+            "the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         )
     if origin == "no_grad" and (base.node is not None or t.requires_grad):
         raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use "
-            "case is "
-            "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-            "either both "
-            "inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the "
-            "inplace to be tracked)."
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this "
+            "use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+            "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) "
+            "or both outside (if you want the inplace to be tracked)."
         )
 
 
@@ -143,9 +136,7 @@ def adopt(t: Tensor, out: Tensor, whole: bool = True) -> Tensor:
 
 
 def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node | None = None) -> None:
-    """Put the content `v`, of node `written`, at `index` of `t`; `whole` is the node of all of `t` then, if
-    that is known.
-    """
+    """Put the content `v`, of node `written`, at `index` of `t`; `whole`: all of t's node, if known."""
     if isinstance(v, Tracer):
         captured.note(t if t._base is None else t._base, v)
     if not recording():
@@ -179,9 +170,7 @@ def _write_parts(dual: Tensor) -> None:
 
 
 def rewrite_base(view: Tensor, written: Node) -> None:
-    """`view` has been written to as a whole, by the operation of this node: the history of its base tells of
-    that.
-    """
+    """`view` was written as a whole, by this node's operation: its base's history tells of that."""
     link = view.link
     root = link.base
     root.node = _write_node(
@@ -256,9 +245,7 @@ def content_index(index: Any) -> Any:
 
 
 def _stands_for_tuple(index: list[Any]) -> bool:
-    """Does PyTorch take this list for a tuple of indices? (It does where something in it is no plain
-    integer.)
-    """
+    """Does PyTorch take this list for a tuple of indices? (If something in it is no plain integer.)"""
     kinds = (list, tuple, slice, Tensor, np.ndarray)
     found = len(index) < 32 and any(i is None or i is ... or isinstance(i, kinds) for i in index)
     if found:
@@ -300,9 +287,7 @@ def set_item(t: Tensor, index: Any, v: Any) -> None:
 
 
 def _without_leading_ones(given: Tensor, t: Tensor, index: Any) -> Tensor:
-    """What is written, without the axes of length 1 that it has in front, unless it has the shape of the
-    region anyway.
-    """
+    """What is written, without leading axes of length 1, unless it has the region's shape anyway."""
     shape = tuple(given.value.shape)
     count = next((k for k, n in enumerate(shape) if n != 1), len(shape))
     return given.reshape(shape[count:]) if count and shape != _region_shape(t, index) else given
@@ -340,9 +325,7 @@ def _mismatch(given: Tensor, t: Tensor, index: Any) -> str | None:
 
 
 def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
-    """Is `v` the very memory that is to be written (the second half of `y[1:] += z`)? Memory that overlaps in
-    part is refused.
-    """
+    """Is `v` the very memory to be written (half of `y[1:] += z`)? Partial overlap is refused."""
     if isinstance(t.value, Tracer) or isinstance(v.value, Tracer):
         return False
     region = t.value[index]
@@ -354,9 +337,8 @@ def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
         return True
     if np.shares_memory(region, source):
         raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-            "location. "
-            "Please clone() the tensor before performing the operation."
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+            "memory location. Please clone() the tensor before performing the operation."
         )
     return False
 

@@ -13,9 +13,7 @@ from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
 def legacy_content(args: tuple[Any, ...], wanted: np.dtype[Any]) -> Any:
-    """What `Tensor(...)` holds: zeros of a shape given as numbers or a Size, or the data of a sequence or a
-    tensor.
-    """
+    """What `Tensor(...)` holds: zeros of a shape (numbers or a Size), or a sequence's or tensor's data."""
     if len(args) == 1:
         (given,) = args
         if isinstance(given, Tensor):

@@ -208,9 +208,7 @@ def _line(x: np.ndarray, margin: int, partly: bool, write: Callable[[Any], str],
 
 
 def tensor_text(t: Any) -> str:
-    """The repr of a tensor. Inside a functional transform: what the transform made of it, around what it is
-    beneath.
-    """
+    """The repr of a tensor; inside a functional transform, what that made of it, around what it is."""
     if not isinstance(t.value, Tracer):
         return _text(t)
     primal, tangent = unpack_dual(t)

@@ -46,9 +46,7 @@ class Version:
 
 
 class Storage:
-    """The array that tensors share, and weak references to them (by identity: tensors are compared
-    elementwise).
-    """
+    """The array that tensors share, and weak references to them (compared by identity)."""
 
     __slots__ = ("array", "members")
 

@@ -50,9 +50,7 @@ def _inherited(
 
 
 def overridden(op: Any, tensors: Sequence[Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a subclass makes of an operation: (result,), or None where all are plain, or nothing is to be
-    overridden.
-    """
+    """What a subclass makes of an operation: (result,); None if all are plain or nothing is overridden."""
     types = tuple(dict.fromkeys(type(t) for t in tensors if type(t) not in PLAIN))
     if not types or _DISABLED.get():
         return None

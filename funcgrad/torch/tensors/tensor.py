@@ -29,10 +29,10 @@ from funcgrad.torch.tensors.values import constant
 
 _new = object.__new__
 NON_LEAF_GRAD = (
-    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated during "
-    "autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use .retain_grad() on "
-    "the non-leaf "
-    "Tensor. If you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead."
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access "
+    "the leaf Tensor instead."
 )
 
 ONLY_LEAVES = "you can only change requires_grad flags of leaf variables."
@@ -251,11 +251,9 @@ class Tensor:
         """Leave the graph: this tensor becomes a leaf that does not require grad."""
         if self._is_view():
             raise RuntimeError(
-                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-                "training, and "
-                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be "
-                "called on "
-                "these gradients."
+                "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) "
+                "for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and "
+                "hence detach_() cannot be called on these gradients."
             )
         self.node = None
         return self
@@ -319,9 +317,7 @@ EAGER = EagerTrace()
 
 
 class Leaf:
-    """What the node of a leaf knows: its tensor, while somebody holds that, and the memory, which outlives
-    it.
-    """
+    """What a leaf's node knows: its tensor, while somebody holds it, and the memory, which outlives it."""
 
     __slots__ = ("_link", "_tensor")
 
@@ -393,15 +389,13 @@ def check_grad(t: Tensor, v: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if v.value.dtype != t.value.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{v.dtype}' to a tensor with grad_dtype '{t.dtype}'. The gradient "
-            "must match "
-            "the tensor's dtype."
+            f"attempting to assign a gradient with dtype '{v.dtype}' to a tensor with grad_dtype '{t.dtype}'. The "
+            "gradient must match the tensor's dtype."
         )
     if v.value.shape != t.value.shape:
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(v.shape)}' to a tensor of size '{list(t.shape)}'. Please "
-            "ensure that the "
-            "gradient and the tensor are the same size"
+            "ensure that the gradient and the tensor are the same size"
         )
 
 

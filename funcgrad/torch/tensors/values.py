@@ -1,6 +1,4 @@
-"""What a function's body asks of its operands beside computing with them: values for indices, and memory to
-write to.
-"""
+"""What a function's body asks of operands but computing: values for indices, memory to write to."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from funcgrad.errors import BatchedControlFlowError
 
 
 def constant(x: Any) -> Any:
-    """`x` without derivatives: an array, or under vmap a batch of arrays. Indices and masks are computed from
-    it.
-    """
+    """`x` without derivatives: an array, or a batch of them under vmap, for indices and masks."""
     if not isinstance(x, Tracer):
         return x
     inner = constant(x._value)

@@ -122,9 +122,7 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Any = None,
     ) -> Measurement:
-        """Blocks of runs until their times differ by less than `threshold` (the range of the middle half, by
-        the median).
-        """
+        """Blocks of runs until their times differ by less than `threshold` (quartiles' range by median)."""
         found = self.blocked_autorange(min_run_time=min_run_time)
         while sum(found.raw_times) < max_run_time and (
             len(found.times) < 4 or found.iqr > threshold * found.median

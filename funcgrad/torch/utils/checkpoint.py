@@ -69,10 +69,8 @@ class _Reentrant(Function):
         if exchange.CAPTURING.get():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
-                "parameter to "
-                ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without "
-                "passing the "
-                "`inputs` argument."
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
             )
         fresh = [
             x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in ctx.args.items
@@ -136,9 +134,7 @@ class SelectiveCheckpointContext:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
 ) -> tuple[Any, Any]:
-    """The contexts of a checkpoint that keeps some results: here all are computed again, which gives the same
-    numbers.
-    """
+    """The contexts of a checkpoint that keeps some results: all are computed again, to the same numbers."""
     if not callable(policy_fn_or_list) and not isinstance(policy_fn_or_list, list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     return no_contexts()

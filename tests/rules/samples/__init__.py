@@ -74,9 +74,7 @@ class Sample:
         return wanted and np.asarray(leaf).dtype.kind in "fc"
 
     def leaves(self, also: tuple[int | str, ...] = ()) -> tuple[list[Any], Callable[..., Any]]:
-        """The differentiated leaves (and the arrays of the arguments in `also`), and the call as a function
-        of them.
-        """
+        """The differentiated leaves (those of `also` too), and the call as their function."""
         found, structure = tree.flatten((self.args, self.kwargs))
         chosen = list(self.places(also))
 

@@ -1,6 +1,4 @@
-"""Jacobians and Hessians, row by row, all rows at once, and by forward mode: values and refusals are the
-original's.
-"""
+"""Jacobians and Hessians by rows, all at once, by forward mode: values and refusals as the original's."""
 
 from __future__ import annotations
 

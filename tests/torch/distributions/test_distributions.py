@@ -1,6 +1,4 @@
-"""torch.distributions: values, streams, shapes and texts of the original; densities of SciPy; samples and
-their gradients.
-"""
+"""torch.distributions: the original's values, streams, shapes and texts; densities of SciPy."""
 
 from __future__ import annotations
 

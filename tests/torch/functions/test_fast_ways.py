@@ -1,6 +1,4 @@
-"""Functions with a fast way for what is common, against the plain way: orders, sums of rows, distances,
-exchanges, batches.
-"""
+"""Functions with a fast way for common cases, against the plain way: orders, sums, distances, ..."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Functions on the facade and on the original: dtype, shape, value, name of the node, first and second
-derivatives.
-"""
+"""Functions on the facade and the original: dtype, shape, value, node's name, two derivatives."""
 
 from __future__ import annotations
 

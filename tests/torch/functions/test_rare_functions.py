@@ -1,7 +1,5 @@
 # ruff: noqa: E501 (a row is a line)
-"""Functions that are used seldom, on the facade and on the original, as in test_functions.py; and what has no
-original to compare with.
-"""
+"""Seldom used functions on facade and original, as in test_functions.py, and those without original."""
 
 from __future__ import annotations
 

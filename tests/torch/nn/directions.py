@@ -1,6 +1,4 @@
-"""The derivatives of a function of one tensor, along a direction, against differences: forward, backward, and
-second ones.
-"""
+"""A function's derivatives along a direction against differences: forward, backward, second ones."""
 
 from __future__ import annotations
 

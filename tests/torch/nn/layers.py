@@ -1,6 +1,4 @@
-"""Layers on the facade and on the original: the same weights, inputs and cotangents, and all that comes of
-them compared.
-"""
+"""Layers on the facade and the original: same weights, inputs and cotangents, all results compared."""
 
 from __future__ import annotations
 
@@ -66,9 +64,7 @@ def check_layer(
     call: Any = lambda layer, *inputs: layer(*inputs),
     tolerance: float = 1e-9,
 ) -> None:
-    """A layer made by `make(nn)` has the text, the initial parameters, the outputs, nodes and gradients of
-    the original's.
-    """
+    """A layer of `make(nn)` has the original's text, initial parameters, outputs, nodes, gradients."""
     found, text = [], ""
     weights: list[np.ndarray] = []
     for library in (ft, torch):

@@ -1,6 +1,4 @@
-"""Convolutions: against the original over a table of settings; their derivatives against differences; forward
-mode and vmap.
-"""
+"""Convolutions against the original over a table of settings; derivatives; forward mode; vmap."""
 
 from __future__ import annotations
 

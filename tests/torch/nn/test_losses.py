@@ -1,6 +1,4 @@
-"""Losses: against the original, with all reductions and options; their derivatives against differences, in
-all modes.
-"""
+"""Losses against the original, with all reductions and options; derivatives in all modes."""
 
 from __future__ import annotations
 

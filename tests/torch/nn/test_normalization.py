@@ -1,6 +1,4 @@
-"""Normalization and dropout: against the original; derivatives against differences; statistics; the same
-random stream.
-"""
+"""Normalization and dropout against the original; derivatives; statistics; the same random stream."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Recurrent layers: against the original over a table of settings; derivatives against differences; vmap;
-packed sequences.
-"""
+"""Recurrent layers against the original over a table of settings; derivatives; packed sequences."""
 
 from __future__ import annotations
 

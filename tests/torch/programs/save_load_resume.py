@@ -1,6 +1,4 @@
-"""States saved and loaded: of a model, of an optimizer, of a schedule; and a run that goes on as if nothing
-had happened.
-"""
+"""States of a model, an optimizer, a schedule, saved and loaded; the run goes on as if uninterrupted."""
 
 import io
 

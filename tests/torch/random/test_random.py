@@ -1,6 +1,4 @@
-"""Random numbers: the same as the original's for the same seed, distribution by distribution, and the
-stream's state.
-"""
+"""Random numbers: the original's for the same seed, by distribution, and the stream's state."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The dtype of results: three classes of operands (Python's numbers, tensors of no axes, tensors), as in the
-original.
-"""
+"""The dtype of results: Python's numbers, tensors of no axes, tensors, as in the original."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Subclasses of Tensor: kept through operations, as `__torch_function__` says; the library's own give plain
-tensors.
-"""
+"""Subclasses of Tensor: kept as `__torch_function__` says; the library's own give plain tensors."""
 
 from __future__ import annotations
 

@@ -100,9 +100,7 @@ def _groups(query: Tensor, key: Tensor, value: Tensor) -> int:
 
 
 class Heads(NamedTuple):
-    """The settings of a multi-head attention: the axis of the batch, the number of heads, and what else there
-    is.
-    """
+    """The settings of multi-head attention: the batch's axis, the number of heads, and the rest."""
 
     count: int
     batch_axis: int

@@ -83,9 +83,7 @@ def _positive(**named: tuple[int, ...]) -> None:
 
 
 def _margins(padding: Any, geometry: Geometry) -> Geometry:
-    """The geometry with its padding: numbers, "valid" (none), or "same" (as many windows as elements; the odd
-    one behind).
-    """
+    """The geometry with padding: numbers, "valid" (none), "same" (a window per element; odd one behind)."""
     rank = len(geometry.size)
     if padding == "valid":
         return geometry
@@ -122,9 +120,7 @@ def _of_windows(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any
 def _of_transpose(
     shape: Any, kernel: Any, stride: Any, padding: Any, output_padding: Any, dilation: Any, groups: int
 ) -> Geometry:
-    """The geometry of a transposed convolution of an input of this shape. Raises RuntimeError for settings
-    without output.
-    """
+    """The geometry of a transposed convolution of this input shape. RuntimeError if without output."""
     settings = {"stride": stride, "dilation": dilation, "padding": padding, "output_padding": output_padding}
     steps, gaps, margin, more = (spread_out(x, len(shape), name) for name, x in settings.items())
     _positive(stride=steps, dilation=gaps, padding=margin, output_padding=more)

@@ -1,6 +1,4 @@
-"""ctc_loss: connectionist temporal classification (Graves and others, 2006), in the logarithms of
-probabilities.
-"""
+"""ctc_loss: connectionist temporal classification (Graves and others, 2006), in log probabilities."""
 
 from __future__ import annotations
 

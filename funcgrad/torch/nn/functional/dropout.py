@@ -43,9 +43,7 @@ def _applied(input: Tensor, shape: Sequence[int], p: float, training: bool, inpl
 
 
 def _applied_alpha(input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool) -> Tensor:
-    """Dropped elements take the value -_ALPHA; a scale and a shift keep mean and variance (Klambauer and
-    others, 2017).
-    """
+    """Dropped elements become -_ALPHA; scale and shift keep mean and variance (Klambauer et al., 2017)."""
     _check(p)
     if not training or p == 0 or not input.numel():
         return input

@@ -92,9 +92,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta:
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """(input - target)² / 2 where that is nearer than delta, delta * (|input - target| - delta / 2)
-    elsewhere.
-    """
+    """(input - target)² / 2 within delta, else delta * (|input - target| - delta / 2)."""
     warn_of_sizes(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -152,9 +150,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """binary_cross_entropy(sigmoid(input), target), without underflow; `pos_weight` is a factor of the first
-    term.
-    """
+    """binary_cross_entropy(sigmoid(input), target) without underflow; `pos_weight` scales the first term."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
     if pos_weight is None:

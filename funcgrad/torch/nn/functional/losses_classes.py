@@ -44,9 +44,7 @@ def _check_weight(x: Any, weight: Any, classes: int) -> None:
 
 
 def _checked(x: Any, target: Any, weight: Any, ignored: int) -> tuple[Any, int | None]:
-    """The scores with their classes last, and the class to be ignored, if a target may be that one; all is
-    known to fit.
-    """
+    """The scores with classes last, and the ignored class, if a target may be that; all fit."""
     classes = x.shape[1 if x.ndim > 1 else 0]
     _check_classes(x, target)
     _check_weight(x, weight, classes)

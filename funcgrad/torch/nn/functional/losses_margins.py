@@ -41,9 +41,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> 
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
-    """max(0, -target * (input1 - input2) + margin): target 1 says that input1 is to be larger, -1 that input2
-    is.
-    """
+    """max(0, -target * (input1 - input2) + margin): target 1 wants input1 larger, -1 input2."""
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -165,9 +163,7 @@ def multi_margin_loss(
     weight: Tensor | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The mean over classes of max(0, margin - input[target] + input[class])**p, without the target's own:
-    (N, C) and (N,).
-    """
+    """The mean over classes of max(0, margin - input[target] + input[class])**p, but the target's own."""
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:

@@ -1,6 +1,4 @@
-"""Normalization as functions: batch_norm, layer_norm, group_norm, instance_norm, rms_norm,
-local_response_norm.
-"""
+"""Normalization: batch_norm, layer_norm, group_norm, instance_norm, rms_norm, local_response_norm."""
 
 from __future__ import annotations
 
@@ -83,9 +81,7 @@ def _moved(running: Tensor, found: Any, momentum: float) -> Any:
 def _update(
     running_mean: Tensor | None, running_var: Tensor | None, mean: Any, var: Any, count: int, momentum: float
 ) -> None:
-    """Running statistics after a batch with `count` values for each channel; the variance is the unbiased
-    one.
-    """
+    """Running statistics after a batch of `count` values per channel; the variance is unbiased."""
     with np.errstate(divide="ignore", invalid="ignore"):
         unbiased = as_array(plain(var)) * (np.float64(count) / (count - 1))
     for running, found in ((running_mean, as_array(plain(mean))), (running_var, unbiased)):

@@ -54,9 +54,7 @@ def _sources(n: int, before: int, after: int, mode: str) -> list[int]:
 
 
 def _parts(n: int, before: int, after: int, mode: str) -> tuple[slice, slice, list[tuple[int, int]]]:
-    """Where the axis itself lies in the padded one, what of it that is, and the other elements with their
-    sources.
-    """
+    """Where the axis lies in the padded one, which part of it, and the other elements' sources."""
     kept = slice(max(-before, 0), n - max(-after, 0))
     inside = slice(max(before, 0), max(before, 0) + kept.stop - kept.start)
     sources = _sources(n, before, after, mode)

@@ -1,6 +1,4 @@
-"""torch.nn.utils: clipping gradients, parameters as one vector, weights that are computed; sequences in
-`rnn`.
-"""
+"""torch.nn.utils: clipping gradients, parameters as one vector, computed weights; `rnn` for sequences."""
 
 from typing import Any
 

@@ -72,9 +72,7 @@ class _SpectralNorm(Module):
 def spectral_norm(
     module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Any:
-    """A weight divided by its largest singular value, found by power iteration (Miyato and others, 2018).
-    Returns the module.
-    """
+    """A weight over its largest singular value, by power iteration (Miyato and others, 2018)."""
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")

@@ -190,9 +190,7 @@ def _append(found: ParametrizationList, parametrization: Module, now: Tensor, un
 
 
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """Make a tensor an ordinary parameter (or buffer) again: with its present value, or (False) the original
-    one.
-    """
+    """Make a tensor an ordinary parameter (or buffer) again: its present value, or (False) the original."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
     found = module.parametrizations[tensor_name]

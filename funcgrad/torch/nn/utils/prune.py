@@ -31,9 +31,7 @@ def _count(amount: Any, size: int) -> int:
 
 
 class BasePruningMethod:
-    """A way to choose what is pruned: define `compute_mask(t, default_mask)`. It is the hook that multiplies
-    by the mask.
-    """
+    """How to choose what is pruned: define `compute_mask(t, default_mask)`; the hook applies the mask."""
 
     PRUNING_TYPE = "unstructured"
     _tensor_name: str

@@ -1,6 +1,4 @@
-"""spectral_norm: a weight divided by its largest singular value, found by power iteration (Miyato and others,
-2018).
-"""
+"""spectral_norm: a weight over its largest singular value, by power iteration (Miyato et al., 2018)."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ def power_iteration(matrix: Tensor, u: Tensor, v: Tensor, steps: int, eps: float
 
 
 class SpectralNorm:
-    """The hook that computes the weight of a module from the original one (name_orig); name_u and name_v are
-    buffers.
-    """
+    """The hook that computes a module's weight from the original (name_orig); name_u, name_v are buffers."""
 
     def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         if n_power_iterations <= 0:
@@ -102,9 +98,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
-    """Make the divided weight the parameter. Raises ValueError where there is no spectral_norm. Returns the
-    module.
-    """
+    """Make the divided weight the parameter. ValueError without spectral_norm. Returns the module."""
     key = _hook_of(module, name)
     if key is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")

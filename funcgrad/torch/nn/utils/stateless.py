@@ -64,9 +64,7 @@ def _check(module: Module, own: Mapping[str, Tensor], values: Mapping[str, Any],
 
 @contextmanager
 def _swapped(module: Module, values: Mapping[str, Any]) -> Iterator[None]:
-    """A with block in which the module has other tensors in the place of its own; names that it does not have
-    do not count.
-    """
+    """A block in which the module has other tensors for its own; names that it lacks do not count."""
     before: list[tuple[dict[str, Any], str, Any]] = []
     try:
         for name, value in values.items():

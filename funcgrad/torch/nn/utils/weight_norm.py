@@ -50,9 +50,7 @@ def _hook_of(module: Module, name: str) -> int | None:
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
-    """Replace a parameter by two: lengths (`name`_g, over all axes but `dim`) and directions (`name`_v).
-    Returns the module.
-    """
+    """Split a parameter into lengths `name`_g (but for `dim`) and directions `name`_v."""
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
@@ -70,9 +68,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 
 
 def remove_weight_norm(module: Any, name: str = "weight") -> Any:
-    """Make the weight one parameter again. Raises ValueError where there is no weight_norm. Returns the
-    module.
-    """
+    """Make the weight one parameter again. ValueError without weight_norm. Returns the module."""
     key = _hook_of(module, name)
     if key is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")

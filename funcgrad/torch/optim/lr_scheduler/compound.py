@@ -45,9 +45,7 @@ def _check_optimizers(who: str, schedulers: Sequence[Any], optimizer: Any) -> No
 
 
 class SequentialLR(_Compound):
-    """The first scheduler until epoch milestones[0], then the second, and so on; each begins with its epoch
-    0.
-    """
+    """The first scheduler until epoch milestones[0], then the second, ...; each begins at its epoch 0."""
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1

@@ -35,9 +35,7 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine to `eta_min` in `T_0` epochs, again and again; each lasts `T_mult` times as long as the
-    one before.
-    """
+    """Half a cosine to `eta_min` in `T_0` epochs, again and again, each `T_mult` times as long."""
 
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1

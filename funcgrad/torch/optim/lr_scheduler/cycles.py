@@ -122,9 +122,7 @@ class CyclicLR(_WithMomentum):
 
 
 class OneCycleLR(_WithMomentum):
-    """One rise to `max_lr` and a long fall to almost nothing, in `total_steps` batches (Smith and Topin,
-    arXiv:1708.07120).
-    """
+    """A rise to `max_lr`, a long fall to almost 0, in `total_steps` (Smith, Topin, arXiv:1708.07120)."""
 
     def __init__(
         self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,

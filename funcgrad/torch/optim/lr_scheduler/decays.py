@@ -22,9 +22,7 @@ class _Functions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """All that it keeps; of the functions only what callable objects hold, since functions can't be
-        saved.
-        """
+        """All that it keeps; of functions only what callable objects hold, since these can be saved."""
         held = [None if hasattr(fun, "__code__") else dict(fun.__dict__) for fun in self.lr_lambdas]
         return {name: x for name, x in super().state_dict().items() if name != "lr_lambdas"} | {
             "lr_lambdas": held

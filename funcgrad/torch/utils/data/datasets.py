@@ -188,9 +188,7 @@ class Subset(Dataset[T]):
 def random_split(
     dataset: Any, lengths: Sequence[float], generator: Generator | None = None
 ) -> list[Subset[Any]]:
-    """Shares of a dataset, taken at random without overlap; `lengths` are numbers of items, or fractions that
-    add up to 1.
-    """
+    """Random disjoint shares of a dataset; `lengths` are numbers of items, or fractions that sum to 1."""
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _from_fractions(len(dataset), lengths)
     if sum(lengths) != len(dataset):

@@ -126,9 +126,7 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """The numbers of another sampler in lists of `batch_size`; with `drop_last` without a shorter one at the
-    end.
-    """
+    """The numbers of another sampler in lists of `batch_size`; `drop_last`: without a shorter last one."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:

@@ -43,9 +43,7 @@ class Failed(NamedTuple):
 
 
 class Workers:
-    """Threads with a queue of tasks each, and one queue of results; they end when this object is closed, or
-    forgotten.
-    """
+    """Threads with a queue of tasks each and one of results; they end when this is closed or forgotten."""
 
     def __init__(self, infos: list[WorkerInfo], init: Callable[[int], Any] | None) -> None:
         self.results: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -93,9 +91,7 @@ def _attempt(info: WorkerInfo, function: Callable[[], Any]) -> Any:
 
 
 class Ahead:
-    """The batches of one epoch: `fetchers[i](index)` runs in worker i, `ahead` batches at a time are on the
-    way.
-    """
+    """The batches of one epoch: `fetchers[i](index)` runs in worker i, `ahead` batches are on the way."""
 
     def __init__(
         self,

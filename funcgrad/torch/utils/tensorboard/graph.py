@@ -79,9 +79,7 @@ class Input:
         self.value, self.shape, self.dtype = tensor.value, tensor.shape, tensor.dtype
 
     def is_kept_by(self, node: Node) -> bool:
-        """Does a node hold this constant? (Indices, such as those of an embedding, have no edge of their
-        own.)
-        """
+        """Does a node hold this constant? (Indices, as of an embedding, have no edge of their own.)"""
         kept = [x for x in saved_values(node) if isinstance(x, np.ndarray)] if self.node is None else []
         return any(np.may_share_memory(x, self.value) for x in kept)
 
@@ -167,9 +165,7 @@ class GraphBuilder:
 
 
 def calls_in(node: Node) -> str:
-    """What a node calls: its name may be that of the last of several calls, or of another function, as
-    PyTorch has it.
-    """
+    """What a node calls: its name may be the last of several calls', or another function's."""
     inner = (
         reachable(end for end in node.saved.ends if end is not None)
         if isinstance(node.saved, Tape)
@@ -185,9 +181,7 @@ def _shape(shape: Any) -> Any:
 
 
 def model_graph(model: Any, given: Any) -> Any:
-    """Run `model` once on `given` (its only argument, or a tuple or list of arguments): its graph as
-    TensorBoard's message.
-    """
+    """Run `model` once on `given` (an argument, or a tuple or list of them): its graph for TensorBoard."""
     arguments = tuple(given) if isinstance(given, (tuple, list)) else (given,)
     function = model.forward if isinstance(model, Module) else model
     with enable_grad():
@@ -207,9 +201,7 @@ def _is_tensor(x: Any) -> bool:
 
 
 def _tracked(x: Tensor) -> Tensor:
-    """The same values as the result of an operation, so that all that is computed from them is recorded;
-    integers as they are.
-    """
+    """The same values as an operation's result, so that all computed from them is recorded."""
     return x.detach().requires_grad_().clone() if x.is_floating_point() or x.is_complex() else x.detach()
 
 

@@ -23,9 +23,7 @@ def grid(images: np.ndarray, columns: int = 8) -> np.ndarray:
 
 
 def as_pixels(who: str, x: Any, layout: str) -> np.ndarray:
-    """The image (H, W, C) of bytes: of an array whose axes are named by the letters of `layout`, such as
-    'NCHW'.
-    """
+    """The image (H, W, C) of bytes of an array whose axes `layout` names by letters, such as 'NCHW'."""
     array, letters = as_array(x), layout.upper()
     if len(set(letters)) != len(letters) or not {"H", "W"} <= set(letters) <= set("NCHW"):
         raise ValueError(

@@ -24,9 +24,7 @@ def write_embedding(
     header: Sequence[str] | None,
     images: Any,
 ) -> None:
-    """Write the rows of `points` (n, d) with their metadata and images into `folder`, and enter them in the
-    configuration.
-    """
+    """Write rows of `points` (n, d) with metadata and images into `folder`, and enter them in its config."""
     table = as_array(points)
     if table.ndim != 2:
         raise ValueError(f"add_embedding: points are the rows of a matrix, found shape {table.shape}")

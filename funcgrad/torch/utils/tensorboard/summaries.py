@@ -1,6 +1,4 @@
-"""What is logged, as TensorBoard's messages: numbers, histograms, text, precision-recall curves,
-hyperparameters.
-"""
+"""What is logged as TensorBoard's messages: numbers, histograms, text, curves, hyperparameters."""
 
 from __future__ import annotations
 
@@ -90,9 +88,7 @@ def histogram_raw(
 
 # ---- precision and recall --------------------------------------------------------------------------------------------
 def pr_curve(tag: str, labels: Any, predictions: Any, thresholds: int = 127, weights: Any = None) -> Any:
-    """Precision and recall of probabilities `predictions` against `labels` (0 or 1), at equally spaced
-    thresholds.
-    """
+    """Precision and recall of `predictions` against `labels` (0 or 1), at equally spaced thresholds."""
     label, p = as_array(labels).ravel().astype(float), as_array(predictions).ravel()
     weight = np.broadcast_to(1.0 if weights is None else as_array(weights).ravel(), label.shape)
     if label.shape != p.shape:
@@ -116,9 +112,7 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def pr_curve_raw(tag: str, *rows: Any) -> Any:
-    """A curve that was counted elsewhere: true and false positives, true and false negatives, precision,
-    recall.
-    """
+    """A curve counted elsewhere: true and false positives and negatives, precision, recall."""
     table = np.stack([as_array(row) for row in rows]).astype(np.float32)
     data = import_module("tensorboard.plugins.pr_curve.plugin_data_pb2").PrCurvePluginData(
         num_thresholds=table.shape[1]

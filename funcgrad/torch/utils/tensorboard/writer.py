@@ -173,9 +173,7 @@ class SummaryWriter:
         weights: Any = None,
         walltime: float | None = None,
     ) -> None:
-        """The same, counted elsewhere: one value for each threshold (`num_thresholds` and `weights` tell
-        nothing more).
-        """
+        """The same, counted elsewhere: a value per threshold (`num_thresholds`, `weights` tell no more)."""
         counts = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts)
         self._add(summaries.pr_curve_raw(tag, *counts, precision, recall), global_step, walltime)
 
@@ -210,9 +208,7 @@ class SummaryWriter:
         walltime: float | None = None,
         dataformats: str = "CHW",
     ) -> None:
-        """An image of 1, 3 or 4 channels: uint8, or floating in [0, 1]. `dataformats` names the axes: 'CHW',
-        'HWC', 'HW', ...
-        """
+        """An image of 1, 3 or 4 channels: uint8, or floating in [0, 1]; `dataformats`: 'CHW', 'HWC', ..."""
         pixels = images.as_pixels("add_image", img_tensor, dataformats)
         self._add(images.image(tag, pixels), global_step, walltime)
 
@@ -260,9 +256,7 @@ class SummaryWriter:
         tag: str = "default",
         metadata_header: Sequence[str] | None = None,
     ) -> None:
-        """Points (n, d) for the projector, with a label (or a row under `metadata_header`) and an image (n,
-        C, H, W) for each.
-        """
+        """Points (n, d) for the projector, with a label (or row of metadata) and an image for each."""
         step = 0 if global_step is None else int(global_step)
         pictures = None if label_img is None else as_array(label_img)
         name = f"{tag}:{step:05d}"

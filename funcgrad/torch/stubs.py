@@ -15,6 +15,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -350,7 +351,7 @@ def namespace_stub(module: ModuleType) -> str:
             if thing.__name__ == f"{module.__name__}.{name}" and name != "stubs":
                 lines.append(f"from {module.__name__} import {name} as {name}")
         elif isinstance(thing, type) or _is_annotated(thing):
-            if name == thing.__name__ and hasattr(sys.modules.get(thing.__module__), name):
+            if name == thing.__name__ and _stands_in_its_file(thing):
                 lines.append(f"from {thing.__module__} import {name} as {name}")
             else:
                 last.append(
@@ -387,11 +388,20 @@ def package_stub(module: ModuleType) -> str:
     return written([_NAMESPACE + ALIASES, *lines, *last])
 
 
+@cache
 def _written(module: ModuleType) -> set[str]:
     """The functions and classes that stand in a file as they are (a decorator may add parameters)."""
     body = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8")).body
     found = [node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     return {node.name for node in found if not node.decorator_list}
+
+
+def _stands_in_its_file(thing: Any) -> bool:
+    """Is it to be found in its module, and (a function) without what a decorator has made of it?"""
+    home = sys.modules.get(thing.__module__)
+    if home is None or not hasattr(home, thing.__name__):
+        return False
+    return isinstance(thing, type) or thing.__name__ in _written(home)
 
 
 def _made_class(name: str, made: type, public: list[str]) -> str:

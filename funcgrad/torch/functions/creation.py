@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.functions.generated import generated, passed_on
 from funcgrad.torch.functions.ops import wrapped
 from funcgrad.torch.functions.registry import FUNCTIONS
 from funcgrad.torch.graph.modes import mode
@@ -139,8 +141,37 @@ def _wanted(dtype: Any) -> np.dtype[Any]:
     return dtypes.default() if dtype is None else dtypes.to_numpy(dtype)
 
 
-def written(out: Tensor | None, made: Tensor) -> Tensor:
-    """A new tensor, put into what was given as out=."""
+def makes(body: Callable[..., Any]) -> Callable[..., Tensor]:
+    """A function that makes tensors, from one that gives their content.
+
+    `body` knows its own arguments and dtype; the options that all of them have are seen to here. (layout, pin_memory
+    and memory_format change nothing.)
+    """
+    parameters = list(signature(body).parameters.values())
+    line = f"return delivered(body({passed_on(parameters)}), device, requires_grad, out)"
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=x, annotation="bool" if x is False else "Any")
+        for name, x in _OPTIONS.items()
+    ]
+    at = len(parameters) - (parameters[-1].kind is Parameter.VAR_KEYWORD)
+    return generated(
+        body.__name__,
+        [*parameters[:at], *options, *parameters[at:]],
+        [line],
+        {"body": body, "delivered": _delivered},
+        like=body,
+        returns="Tensor",
+    )
+
+
+_OPTIONS = {
+    "device": None, "requires_grad": False, "out": None, "layout": None, "pin_memory": False, "memory_format": None
+}  # fmt: skip
+
+
+def _delivered(content: Any, device: Any, requires_grad: bool, out: Tensor | None) -> Tensor:
+    """A new tensor; or `out`, with this content."""
+    made = finished(content, None, requires_grad, device)
     if out is None:
         return made
     from funcgrad.torch.tensors.inplace import write_out
@@ -148,86 +179,56 @@ def written(out: Tensor | None, made: Tensor) -> Tensor:
     return write_out(out, made)
 
 
-def _factory(name: str, make: Callable[..., Any]) -> Callable[..., Tensor]:
-    def factory(
-        *size: Any,
-        dtype: Any = None,
-        device: Any = None,
-        requires_grad: bool = False,
-        layout: Any = None,
-        out: Any = None,
-        pin_memory: bool = False,
-        memory_format: Any = None,
-        **named: Any,
-    ) -> Tensor:
-        if not size and set(named) != {"size"}:
-            raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-        shape = new_shape(name, size or (named["size"],))
-        return written(out, finished(make(shape, _wanted(dtype)), None, requires_grad, device))
-
-    factory.__name__ = factory.__qualname__ = name
-    return factory
+def shape_of(name: str, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
+    """The shape that was given as numbers, as one sequence, or as size=."""
+    if not size and set(named) != {"size"}:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    return new_shape(name, size or (named["size"],))
 
 
-zeros, ones, empty = _factory("zeros", np.zeros), _factory("ones", np.ones), _factory("empty", np.zeros)
-zeros.__doc__ = "A tensor of zeros, of a shape given as numbers or one sequence; float32 without dtype=."
-ones.__doc__ = "A tensor of ones, of a shape given as numbers or one sequence; float32 without dtype=."
-empty.__doc__ = (
-    "A tensor whose content does not matter (it is zeros), of a shape given as numbers or one sequence."
-)
+@makes
+def zeros(*size: Any, dtype: Any = None, **named: Any) -> Any:
+    """A tensor of zeros, of a shape given as numbers or one sequence; float32 without dtype=."""
+    return np.zeros(shape_of("zeros", size, named), _wanted(dtype))
 
 
-def full(
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    layout: Any = None,
-    out: Any = None,
-    memory_format: Any = None,
-    pin_memory: bool = False,
-) -> Tensor:
+@makes
+def ones(*size: Any, dtype: Any = None, **named: Any) -> Any:
+    """A tensor of ones, of a shape given as numbers or one sequence; float32 without dtype=."""
+    return np.ones(shape_of("ones", size, named), _wanted(dtype))
+
+
+@makes
+def empty(*size: Any, dtype: Any = None, **named: Any) -> Any:
+    """A tensor whose content does not matter (it is zeros), of a shape given as numbers or one sequence."""
+    return np.zeros(shape_of("empty", size, named), _wanted(dtype))
+
+
+@makes
+def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Any:
     """A tensor filled with one number, whose type decides the dtype."""
     content, shape = array_from(number(fill_value), dtype), new_shape("full", size, sequence=True)
-    return written(out, finished(np.full(shape, content), None, requires_grad, device))
+    return np.full(shape, content)
 
 
-def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+@makes
+def scalar_tensor(s: Any, *, dtype: Any = None) -> Any:
     """A tensor of no axes; float32 without dtype=."""
-    return full(
-        (), s, dtype=dtypes.default() if dtype is None else dtype, device=device, requires_grad=requires_grad
-    )
+    return array_from(number(s), dtypes.default() if dtype is None else dtype)
 
 
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    out: Any = None,
-) -> Tensor:
+@makes
+def eye(n: int, m: int | None = None, *, dtype: Any = None) -> Any:
     """Ones on the diagonal of an (n, m) matrix (m is n if not given), zeros elsewhere."""
     for name, k in (("n", n), ("m", n if m is None else m)):
         if k < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {k}")
-    return written(out, finished(np.eye(n, m, dtype=_wanted(dtype)), None, requires_grad, device))
+    return np.eye(n, m, dtype=_wanted(dtype))
 
 
 # ---- ranges ----------------------------------------------------------------------------------------------------------
-def arange(
-    *bounds: Any,
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    out: Any = None,
-) -> Tensor:
+@makes
+def arange(*bounds: Any, start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     """start, start + step, ... before end; arange(end), arange(start, end) or arange(start, end, step). int64
     if all are ints.
 
@@ -244,7 +245,7 @@ def arange(
     wanted = (np.dtype(np.int64) if whole else dtypes.default()) if dtype is None else dtypes.to_numpy(dtype)
     if wanted.kind in "iu" and not whole and all(map(math.isfinite, (start, end, step))):
         start, end, step = int(start), int(end), int(step)
-    return written(out, finished(_stepped(start, end, step).astype(wanted), None, requires_grad, device))
+    return _stepped(start, end, step).astype(wanted)
 
 
 def _stepped(start: Any, end: Any, step: Any) -> np.ndarray:
@@ -259,36 +260,17 @@ def _stepped(start: Any, end: Any, step: Any) -> np.ndarray:
     return start + step * np.arange(math.ceil((end - start) / step))
 
 
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    out: Any = None,
-) -> Tensor:
+@makes
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Any:
     """`steps` numbers from start to end, both included, evenly spaced."""
-    values = _spaced(number(start), number(end), steps, dtype)
-    return written(out, finished(values, None, requires_grad, device))
+    return _spaced(number(start), number(end), steps, dtype)
 
 
-def logspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    base: float = 10.0,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    out: Any = None,
-) -> Tensor:
+@makes
+def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None) -> Any:
     """Powers of `base`, evenly spaced in the exponent."""
-    wanted = dtypes.to_numpy(dtype) if dtype is not None else dtypes.default()
     powers = np.power(float(base), _spaced(number(start), number(end), steps, np.float64))
-    return written(out, finished(powers.astype(wanted), None, requires_grad, device))
+    return powers.astype(_wanted(dtype))
 
 
 def _spaced(start: Any, end: Any, steps: int, dtype: Any) -> np.ndarray:
@@ -357,11 +339,10 @@ Tensor.new_full, Tensor.new_tensor = _new(_filled_like), _new(tensor)
 
 
 # ---- with its end -----------------------------------------------------------------------------------------------------
-def closed_range(start: Any, end: Any, step: Any = 1, **options: Any) -> Tensor:
+@makes
+def closed_range(start: Any, end: Any, step: Any = 1, *, dtype: Any = None) -> Any:
     """The numbers start, start + step, ... up to and with `end` (arange leaves the end out)."""
-    count = int((end - start) / step) + 1
-    made = (start + step * np.arange(count)).astype(dtypes.default())
-    return finished(made, **{"dtype": None, "requires_grad": False, **options})
+    return (start + step * np.arange(int((end - start) / step) + 1)).astype(_wanted(dtype))
 
 
 FUNCTIONS["range"] = closed_range

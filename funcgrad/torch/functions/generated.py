@@ -5,9 +5,19 @@ They show their arguments as functions written by hand do, refuse others in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import Parameter
 from typing import Any
+
+_STARS = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
+
+
+def passed_on(parameters: Iterable[Parameter]) -> str:
+    """The text of a call's arguments that hands on these parameters: "x, *rest, by=by"."""
+    by_name = Parameter.KEYWORD_ONLY
+    return ", ".join(
+        f"{p.name}={p.name}" if p.kind is by_name else _STARS.get(p.kind, "") + p.name for p in parameters
+    )
 
 
 def generated(
@@ -37,8 +47,8 @@ def generated(
     for p in parameters:
         if p.kind is Parameter.KEYWORD_ONLY and not starred:
             heads.append("*")
-            starred = True
-        heads.append(f"{p.name}=_{p.name}" if f"_{p.name}" in defaults else p.name)
+        starred = starred or p.kind in (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL)
+        heads.append(_STARS.get(p.kind, "") + (f"{p.name}=_{p.name}" if f"_{p.name}" in defaults else p.name))
     names = {**defaults, **space}
     text = f"def make({', '.join(names)}):\n    def {name}({', '.join(heads)}):\n        "
     text += "\n        ".join(lines) + f"\n    return {name}\n"

@@ -10,17 +10,19 @@ from funcgrad.torch.functions import creation
 from funcgrad.torch.functions.registry import declare, enter, function
 from funcgrad.torch.functions.scatter import at_add
 from funcgrad.torch.tensors import dtypes
-from funcgrad.torch.tensors.tensor import Tensor
 
 
 def _window(name: str, numpy_function: Any) -> None:
-    def window(window_length: int, periodic: bool = True, *, dtype: Any = None, **_: Any) -> Tensor:
-        n = window_length + periodic
-        return creation.finished(numpy_function(n)[:window_length].astype(dtypes.default()), dtype, False)
+    def window(window_length: int, periodic: bool = True, *, dtype: Any = None) -> Any:
+        return _values(numpy_function(window_length + periodic), window_length, dtype)
 
     window.__name__ = f"{name}_window"
     window.__doc__ = f"The {name} window."
-    enter(window.__name__, window, "f")
+    enter(window.__name__, creation.makes(window), "f")
+
+
+def _values(window: Any, length: int, dtype: Any) -> Any:
+    return window[:length].astype(dtypes.default() if dtype is None else dtypes.to_numpy(dtype))
 
 
 for _name, _function in (
@@ -33,10 +35,10 @@ for _name, _function in (
 
 
 @function()
-def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
+@creation.makes
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = None) -> Any:
     """The window of Kaiser."""
-    made = np.kaiser(window_length + periodic, beta)[:window_length].astype(dtypes.default())
-    return creation.finished(made, **{"dtype": None, "requires_grad": False, **options})
+    return _values(np.kaiser(window_length + periodic, beta), window_length, dtype)
 
 
 # ---- short-time Fourier transforms --------------------------------------------------------------------------------------

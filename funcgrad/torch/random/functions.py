@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.functions.creation import finished
+from funcgrad.torch.functions.creation import makes, shape_of
 from funcgrad.torch.random.generator import Draw, Generator, filled, floating, normal, uniform
 from funcgrad.torch.random.randomness import drawn
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.data import new_shape
-from funcgrad.torch.tensors.inplace import write_out
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, plain
 
 default_generator = Generator()
@@ -79,32 +78,17 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
 
 
 # ---- new tensors -----------------------------------------------------------------------------------------------------
-def _maker(name: str, draw: Callable[[bool], Draw], refused: str) -> Callable[..., Tensor]:
-    def make(
-        *size: Any,
-        generator: Generator | None = None,
-        dtype: Any = None,
-        requires_grad: bool = False,
-        device: Any = None,
-        out: Any = None,
-        layout: Any = None,
-        pin_memory: bool = False,
-        **named: Any,
-    ) -> Tensor:
-        wanted = floating(refused, dtype)
-        shape = new_shape(name, size or (named.pop("size"),))
-        value = drawn(
-            lambda full: filled(generator or default_generator, full, wanted, draw(wanted.kind == "c")), shape
-        )
-        made = finished(value, None, requires_grad, device)
-        return made if out is None else write_out(out, made)
+def _maker(name: str, draw: Callable[[bool], Draw], refused: str, text: str) -> Callable[..., Tensor]:
+    def make(*size: Any, generator: Generator | None = None, dtype: Any = None, **named: Any) -> Any:
+        wanted, stream = floating(refused, dtype), generator or default_generator
+        shape = shape_of(name, size, named)
+        return drawn(lambda full: filled(stream, full, wanted, draw(wanted.kind == "c")), shape)
 
-    make.__name__ = make.__qualname__ = name
-    return make
+    make.__name__, make.__doc__ = name, text
+    return makes(make)
 
 
-rand = _maker("rand", lambda _: uniform, "check_uniform_bounds")
-rand.__doc__ = """Uniform numbers in [0, 1), of a shape given as numbers or a tuple; float32 without dtype=.
+_UNIFORM = """Uniform numbers in [0, 1), of a shape given as numbers or a tuple; float32 without dtype=.
 
 >>> import funcgrad.torch as torch
 >>> _ = torch.manual_seed(0)
@@ -112,26 +96,23 @@ rand.__doc__ = """Uniform numbers in [0, 1), of a shape given as numbers or a tu
 tensor([[0.4963, 0.7682],
         [0.0885, 0.1320]])
 """
-randn = _maker("randn", lambda pairs: normal(0.0, math.sqrt(0.5) if pairs else 1.0), "normal_kernel_cpu")
-randn.__doc__ = """Numbers of the standard normal distribution, of a shape given as numbers or a tuple; float32 without dtype=.
+_NORMAL = """Numbers of the standard normal distribution, of a shape given as numbers or a tuple; float32 without dtype=.
 
 >>> import funcgrad.torch as torch
 >>> _ = torch.manual_seed(0)
 >>> torch.randn(3)
 tensor([ 1.5410, -0.2934, -2.1788])
 """
+rand = _maker("rand", lambda _: uniform, "check_uniform_bounds", _UNIFORM)
+randn = _maker(
+    "randn", lambda pairs: normal(0.0, math.sqrt(0.5) if pairs else 1.0), "normal_kernel_cpu", _NORMAL
+)
 
 
+@makes
 def randint(
-    low: int,
-    high: Any = None,
-    size: Any = None,
-    *,
-    generator: Generator | None = None,
-    dtype: Any = None,
-    requires_grad: bool = False,
-    device: Any = None,
-) -> Tensor:
+    low: int, high: Any = None, size: Any = None, *, generator: Generator | None = None, dtype: Any = None
+) -> Any:
     """Integers in [low, high), int64 without dtype=; `randint(high, size)` begins at 0.
 
     >>> import funcgrad.torch as torch
@@ -148,7 +129,7 @@ def randint(
     check_range(low, high, wanted)
     stream = generator or default_generator
     found = drawn(lambda full: stream.integers(int(np.prod(full, dtype=int)), low, high).reshape(full), shape)
-    return finished(found, wanted, requires_grad, device)
+    return dtypes.cast(found, wanted)
 
 
 def check_range(low: int, high: int, wanted: np.dtype[Any]) -> None:
@@ -161,13 +142,14 @@ def check_range(low: int, high: int, wanted: np.dtype[Any]) -> None:
                 raise RuntimeError(f"{word} is out of bounds for {dtypes.of(wanted)}")
 
 
-def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None) -> Tensor:
+@makes
+def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None) -> Any:
     """A random permutation of 0, ..., n - 1."""
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     stream = generator or default_generator
     found = drawn(lambda full: _permutations(stream, full), (n,))
-    return finished(found, dtype, False, device)
+    return found if dtype is None else dtypes.cast(found, dtypes.to_numpy(dtype))
 
 
 def _permutations(stream: Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -177,13 +159,11 @@ def _permutations(stream: Generator, shape: tuple[int, ...]) -> np.ndarray:
 
 def rand_like(input: Tensor, **options: Any) -> Tensor:
     """rand with the shape and dtype of `input`."""
-    options.pop("memory_format", None)
     return rand(input.shape, **{"dtype": input.dtype, **options})
 
 
 def randn_like(input: Tensor, **options: Any) -> Tensor:
     """randn with the shape and dtype of `input`."""
-    options.pop("memory_format", None)
     return randn(input.shape, **{"dtype": input.dtype, **options})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.functions.generated import generated
+from funcgrad.torch.functions.generated import generated, passed_on
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
 
@@ -31,8 +31,11 @@ def reducing(
 
     def made(body: Callable[..., Tensor]) -> Callable[..., Tensor]:
         parameters = list(inspect.signature(body).parameters.values())
-        given = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in parameters]
-        lines = ["if reduction not in known:", "    refuse(reduction)", f"return body({', '.join(given)})"]
+        lines = [
+            "if reduction not in known:",
+            "    refuse(reduction)",
+            f"return body({passed_on(parameters)})",
+        ]
         if before is not None:
             for name, place in (("reduce", "reduction"), ("size_average", before)):
                 at = [p.name for p in parameters].index(place)

@@ -9,15 +9,11 @@ array([0.        , 0.84147098])
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import funcgrad.core.engine.warned
+import funcgrad.core.engine.warned  # warnings name the user's line
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
 from funcgrad.core.libraries import late
-from funcgrad.rules.at import at
 from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
-from funcgrad.transforms.elementwise import elementwise_grad, stop_gradient
-from funcgrad.transforms.matrices import hessian, hvp, jacfwd, jacobian, jacrev
-from funcgrad.transforms.vectorize import vmap
 
 if TYPE_CHECKING:
     from funcgrad import cmath as cmath
@@ -35,11 +31,15 @@ if TYPE_CHECKING:
     from funcgrad.adaptation import adapt
     from funcgrad.compiler import jit
     from funcgrad.drawing import draw, trace
+    from funcgrad.rules.at import at
     from funcgrad.transforms.checkpointing import checkpoint, checkpoint_name
     from funcgrad.transforms.custom import custom_gradient, custom_jvp, custom_vjp
+    from funcgrad.transforms.elementwise import elementwise_grad, stop_gradient
     from funcgrad.transforms.implicit import fixed_point, root
     from funcgrad.transforms.linear import linear_transpose, linearize
+    from funcgrad.transforms.matrices import hessian, hvp, jacfwd, jacobian, jacrev
     from funcgrad.transforms.products import gnvp, hessian_diagonal, vhp
+    from funcgrad.transforms.vectorize import vmap
 
 __version__ = "0.1.0"
 
@@ -111,6 +111,9 @@ _LAZY = {
     "draw": "drawing", "trace": "drawing",
     "fixed_point": "transforms.implicit", "root": "transforms.implicit",
     "linear_transpose": "transforms.linear", "linearize": "transforms.linear",
+    "at": "rules.at", "elementwise_grad": "transforms.elementwise", "stop_gradient": "transforms.elementwise",
+    "hessian": "transforms.matrices", "hvp": "transforms.matrices", "jacfwd": "transforms.matrices",
+    "jacobian": "transforms.matrices", "jacrev": "transforms.matrices", "vmap": "transforms.vectorize",
     "gnvp": "transforms.products", "hessian_diagonal": "transforms.products", "vhp": "transforms.products",
 }  # fmt: skip
 

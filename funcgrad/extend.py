@@ -48,7 +48,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.arrays.methods import LANES
+from funcgrad.core.arrays.methods import RUNNERS
 from funcgrad.core.engine import declare
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.cotangent import select
@@ -405,7 +405,7 @@ def _declared(verb: Any, function: Function, args: tuple[Any, ...], options: dic
             f"{title}: funcgrad has a rule for it ({kind}); to change its derivative use custom_vjp"
         )
     CATALOGUE.pop(function, None)
-    LANES.pop(function, None)
+    RUNNERS.forget(function)
     try:
         verb(function, *args, **options)
         made = CATALOGUE[function]

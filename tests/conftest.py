@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy.fft  # noqa: F401
 import pytest
 from hypothesis import settings
 
-import funcgrad.rules.fft
-import funcgrad.rules.late  # noqa: F401  (else they would come with the first test that needs them, in the middle of others)
+import funcgrad.rules  # noqa: F401
+from funcgrad.core.libraries import load_late
 from tests import grouping
 
+load_late()  # else they would come with the first test that needs them, in the middle of others
 collect_ignore = ["types"]  # read by type checkers (`make types`), and never run
 
 # A deadline would make the outcome depend on how busy the machine is.

@@ -16,14 +16,21 @@ def late(library: str, module: str, *, beforehand: bool = False) -> None:
     (BEFOREHAND if beforehand else LATE)[library] = module
 
 
-def load_late() -> bool:
-    """Import the rules that are not, for the libraries that the user has imported by now: were there any?"""
-    libraries = [library for library in list(LATE) if library in sys.modules]
-    for library in libraries:
-        import_module(LATE[library])  # another thread may be importing it: then this waits
-    for library in libraries:
-        LATE.pop(library, None)
-    return bool(libraries)
+def load_next() -> bool:
+    """Import the rules that come next, for the libraries that the user has imported: were there any?"""
+    modules = {library: module for library, module in list(LATE.items()) if library in sys.modules}
+    for module in modules.values():
+        import_module(module)  # another thread may be importing it: then this waits
+    for library, module in modules.items():
+        if LATE.get(library) == module:  # it may have named one that follows
+            LATE.pop(library, None)
+    return bool(modules)
+
+
+def load_late() -> None:
+    """Import all rules that are not, for the libraries that the user has imported by now."""
+    while load_next():
+        pass
 
 
 def load_beforehand() -> None:

@@ -6,12 +6,16 @@ tracers, which therefore can't import it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from funcgrad.core.arrays.flat import Flat, set_flat
 from funcgrad.core.arrays.methods import LANES, ArrayMethods
 from funcgrad.core.engine.batch import BatchTrace
+from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace
-from funcgrad.core.lanes.reverse import make_lane
 from funcgrad.core.memory.indexing import read_item
 from funcgrad.core.memory.inplace import OPERATORS, astype, copy
 from funcgrad.core.memory.loops import assign
@@ -31,5 +35,11 @@ ReverseTrace.write = write_reverse
 ForwardTrace.write = write_forward
 BatchTrace.write = write_batch
 
-# How the lane of a function is made when it is first called.
+
+def make_lane(function: Function) -> Callable[..., Any]:
+    """The lane of a function that is called often. What makes lanes is imported for the first of them."""
+    LANES.make = make = import_module("funcgrad.core.lanes.reverse").make_lane
+    return make(function)
+
+
 LANES.make = make_lane

@@ -17,10 +17,9 @@ from funcgrad.core.engine.catalogue import Constructor, entry
 from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
 from funcgrad.core.memory.blank import fresh
 from funcgrad.core.memory.looks import look
-from funcgrad.numpy.dispatch import named_like, tracer_in
+from funcgrad.numpy.dispatch import HOME, named_like, tracer_in
 from funcgrad.numpy.records import Records
 
-HOME = "funcgrad.numpy"
 running = RUNNING.get  # found faster
 
 

@@ -13,8 +13,8 @@ from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.catalogue import entry
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BLANK, fresh
-from funcgrad.numpy.constructors import HOME, array
-from funcgrad.numpy.dispatch import named_like
+from funcgrad.numpy.constructors import array
+from funcgrad.numpy.dispatch import HOME, named_like
 
 
 # ---- those in the catalogue ------------------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.views import is_scalar
 from funcgrad.errors import UnsupportedFunctionError, user_line
-from funcgrad.numpy.constructors import HOME
-from funcgrad.numpy.dispatch import named_like, tracer_in
+from funcgrad.numpy.dispatch import HOME, named_like, tracer_in
 
 
 class _Arrays(type):

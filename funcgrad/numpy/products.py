@@ -9,8 +9,7 @@ import numpy as np
 
 from funcgrad.core.engine.declare import linear
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.numpy.constructors import HOME
-from funcgrad.numpy.dispatch import looking, named_like
+from funcgrad.numpy.dispatch import HOME, looking, named_like
 
 
 def times(x: Any, matrix: Any) -> Any:

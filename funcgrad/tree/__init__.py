@@ -19,6 +19,9 @@ leaves), `operations` (flatten, unflatten, map, ...), `vector` (a tree as one ve
 {'b': [30.0, None], 'a': (10.0, 20.0)}
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from funcgrad.tree.keys import Attr, Child, Entry, Index, Key, Path, keystr
 from funcgrad.tree.operations import (
     all,
@@ -36,7 +39,9 @@ from funcgrad.tree.operations import (
 )
 from funcgrad.tree.registration import register_dataclass, register_node, register_static
 from funcgrad.tree.structures import LEAF, Structure
-from funcgrad.tree.vector import Unravel, ravel
+
+if TYPE_CHECKING:
+    from funcgrad.tree.vector import Unravel, ravel
 
 __all__ = [
     "LEAF",
@@ -66,3 +71,9 @@ __all__ = [
     "transpose",
     "unflatten",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("ravel", "Unravel"):  # loaded when they are used
+        return getattr(import_module("funcgrad.tree.vector"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

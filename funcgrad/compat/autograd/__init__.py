@@ -14,8 +14,10 @@ docs/coming_from_autograd.md lists what is better. Read it in this order:
     numpy/, scipy/              the namespaces
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from funcgrad.compat.autograd.builtins import dict, isinstance, list, tuple, type
-from funcgrad.compat.autograd.core import primitive
 from funcgrad.compat.autograd.differential_operators import (
     checkpoint,
     deriv,
@@ -38,6 +40,9 @@ from funcgrad.compat.autograd.differential_operators import (
     value_and_grad,
     vector_jacobian_product,
 )
+
+if TYPE_CHECKING:
+    from funcgrad.compat.autograd.primitives import primitive as primitive
 
 egrad = elementwise_grad
 __version__ = "1.9.1"  # whose interface this is: packages ask for it
@@ -71,3 +76,14 @@ __all__ = [
     "value_and_grad",
     "vector_jacobian_product",
 ]
+
+
+_MODULES = ("extend", "misc", "numpy", "scipy", "test_util", "tracer", "util", "wrap_util")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "primitive":  # it takes longer to load than what most programs need
+        return getattr(import_module(f"{__name__}.primitives"), name)
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

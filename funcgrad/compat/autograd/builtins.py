@@ -5,9 +5,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from funcgrad.compat.autograd.primitives import getval
 from funcgrad.compat.autograd.spaces import TreeVSpace
-from funcgrad.compat.autograd.tracer import SequenceBox
+from funcgrad.compat.autograd.tracer import SequenceBox, getval
 
 dict, list, tuple = dict_, list_, tuple_ = builtins.dict, builtins.list, builtins.tuple
 isinstance_, type_ = builtins.isinstance, builtins.type

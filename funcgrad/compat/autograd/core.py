@@ -4,51 +4,48 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.compat.autograd.primitives import (
-    Node,
-    def_linear,
-    defjvp,
-    defjvp_argnum,
-    defjvp_argnums,
-    defvjp,
-    defvjp_argnum,
-    defvjp_argnums,
-    deprecated_defgrad,
-    deprecated_defvjp,
-    deprecated_defvjp_is_zero,
-    getval,
-    identity_jvp,
-    identity_vjp,
-    isbox,
-    notrace_primitive,
-    primitive,
-    primitive_jvps,
-    primitive_vjps,
-    primitive_with_deprecation_warnings,
-    register_notrace,
-    translate_jvp,
-    translate_vjp,
-)
 from funcgrad.compat.autograd.spaces import VSpace, vspace
-from funcgrad.compat.autograd.tracer import Box, trace
+from funcgrad.compat.autograd.tracer import Box, Node, getval, isbox, trace
 from funcgrad.compat.autograd.util import func, subval, subvals, toposort
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.transforms.derivatives import jvp as _jvp
 from funcgrad.transforms.recording import record
 
 __all__ = [
-    "Box", "JVPNode", "Node", "SparseBox", "SparseObject", "VJPNode", "VSpace", "add_outgrads", "backward_pass", "def_linear",
-    "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "deprecated_defgrad",
-    "deprecated_defvjp", "deprecated_defvjp_is_zero", "func", "getval", "identity_jvp", "identity_vjp", "isbox", "make_jvp",
-    "make_vjp", "notrace_primitive", "primitive", "primitive_jvps", "primitive_vjps", "primitive_with_deprecation_warnings",
-    "register_notrace", "sparse_add", "sparse_object_types", "subval", "subvals", "sum_outgrads", "toposort", "trace",
-    "translate_jvp", "translate_vjp", "vspace",
+    "Box", "JVPNode", "Node", "SparseBox", "SparseObject", "VJPNode", "VSpace", "add_outgrads", "backward_pass", "func",
+    "getval", "isbox", "make_jvp", "make_vjp", "sparse_add", "sparse_object_types", "subval", "subvals", "sum_outgrads",
+    "toposort", "trace", "vspace",
 ]  # fmt: skip
+_OF_PRIMITIVES = frozenset(
+    [
+        "def_linear",
+        "defjvp",
+        "defjvp_argnum",
+        "defjvp_argnums",
+        "defvjp",
+        "defvjp_argnum",
+        "defvjp_argnums",
+        "deprecated_defgrad",
+        "deprecated_defvjp",
+        "deprecated_defvjp_is_zero",
+        "identity_jvp",
+        "identity_vjp",
+        "notrace_primitive",
+        "primitive",
+        "primitive_jvps",
+        "primitive_vjps",
+        "primitive_with_deprecation_warnings",
+        "register_notrace",
+        "translate_jvp",
+        "translate_vjp",
+    ]
+)  # fmt: skip  (which take longer to load)
 
 
 class _Asking:
@@ -245,3 +242,9 @@ def backward_pass(g: Any, end_node: Any) -> Any:
         for parent, part in zip(node.parents, node.vjp(found[0]), strict=True):
             totals[parent] = add_outgrads(totals.get(parent), part)
     return found[0]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_PRIMITIVES:
+        return getattr(import_module("funcgrad.compat.autograd.primitives"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

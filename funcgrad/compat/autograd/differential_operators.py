@@ -7,6 +7,7 @@ import inspect
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,6 @@ from funcgrad.compat.autograd.core import make_vjp as _make_vjp
 from funcgrad.compat.autograd.spaces import vspace
 from funcgrad.compat.autograd.wrap_util import unary_to_nary
 from funcgrad.errors import FuncgradError
-from funcgrad.transforms.checkpointing import checkpoint
-from funcgrad.transforms.vectorize import vmap
 
 __all__ = [
     "checkpoint",
@@ -42,6 +41,12 @@ __all__ = [
     "value_and_grad",
     "vector_jacobian_product",
 ]
+
+
+def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """`fun`, of which nothing is saved for its derivative: it is run again."""
+    return import_module("funcgrad.transforms.checkpointing").checkpoint(fun)
+
 
 make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
@@ -132,7 +137,7 @@ def _rows(pull: Callable[[Any], Any], basis: list[Any]) -> Any:
     """The pulled vectors of a basis: all at once, unless a rule of a program's own wants them one by one."""
     if len(basis) > 1:
         try:
-            return vmap(pull)(np.stack(basis))
+            return import_module("funcgrad").vmap(pull)(np.stack(basis))
         except (FuncgradError, TypeError, ValueError, IndexError, NotImplementedError):
             pass  # such as `if` on a cotangent; a real mistake is raised below
     return np.stack([pull(g) for g in basis])

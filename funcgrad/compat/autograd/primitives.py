@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.compat.autograd.spaces import vspace
-from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.compat.autograd.tracer import getval, notrace_primitives
 from funcgrad.transforms.custom_calls import is_inexact
 from funcgrad.transforms.opaque_functions import Called, FunctionCall, OpaqueFunction
 
@@ -25,18 +24,6 @@ Maker = Callable[..., Any]
 # By primitive: (argnums, ans, args, kwargs) -> (g -> cotangents), or (argnums, gs, ...) -> tangent.
 primitive_vjps: dict[Any, Maker] = {}
 primitive_jvps: dict[Any, Maker] = {}
-
-
-def getval(x: Any) -> Any:
-    """The plain value of `x`, beneath all transforms; of a tree, with plain leaves."""
-    if isinstance(x, Tracer):
-        return concrete(x)
-    return tree.map(concrete, x) if isinstance(x, (list, tuple, dict)) else x
-
-
-def isbox(x: Any) -> bool:
-    """Is `x` an array that a transform watches?"""
-    return isinstance(x, Tracer)
 
 
 class PrimitiveCall(FunctionCall):
@@ -154,9 +141,6 @@ def notrace_primitive(fun: Callable[..., Any]) -> Any:
     return wrapped
 
 
-notrace_primitives: dict[type, set[Any]] = defaultdict(set)
-
-
 def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
     """No derivative goes through `primitive_fun`: in the direction that `trace_type` stands for (VJPNode or
     JVPNode), or past nodes of that class of one's own.
@@ -166,29 +150,6 @@ def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
         primitive_vjps[primitive_fun] = lambda argnums, *rest: lambda g: (None,) * len(argnums)
     if trace_type.direction == "forward":
         primitive_jvps[primitive_fun] = lambda argnums, gs, ans, args, kwargs: None
-
-
-class Node:
-    """What a tracer of one's own remembers of a call: see `tracer.trace`."""
-
-    __slots__ = ()
-    direction: str = ""  # of derivatives, in which it leads
-
-    def __init__(
-        self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any
-    ) -> None:
-        raise NotImplementedError("a Node is subclassed: __init__ records a call, initialize_root begins")
-
-    def initialize_root(self, *args: Any, **kwargs: Any) -> None:
-        """Set up the node of the input."""
-        raise NotImplementedError
-
-    @classmethod
-    def new_root(cls, *args: Any, **kwargs: Any) -> Any:
-        """The node of the input."""
-        root = cls.__new__(cls)
-        root.initialize_root(*args, **kwargs)
-        return root
 
 
 # ---- rules -----------------------------------------------------------------------------------------------------------

@@ -4,45 +4,57 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.compat.autograd.primitives import (
-    Node,
-    getval,
-    isbox,
-    notrace_primitive,
-    notrace_primitives,
-    primitive,
-    register_notrace,
-)
-from funcgrad.compat.autograd.util import subval, subvals, toposort
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower, rebuilt
 
-__all__ = [
-    "ArrayBox",
-    "Box",
-    "Node",
-    "SequenceBox",
-    "TraceStack",
-    "getval",
-    "isbox",
-    "new_box",
-    "notrace_primitive",
-    "notrace_primitives",
-    "primitive",
-    "register_notrace",
-    "subval",
-    "subvals",
-    "toposort",
-    "trace",
-    "trace_stack",
-]
+_OF_PRIMITIVES = ("notrace_primitive", "primitive", "register_notrace")  # which take longer to load
+
+notrace_primitives: dict[type, set[Any]] = defaultdict(set)
+
+
+def getval(x: Any) -> Any:
+    """The plain value of `x`, beneath all transforms; of a tree, with plain leaves."""
+    if isinstance(x, Tracer):
+        return concrete(x)
+    return tree.map(concrete, x) if isinstance(x, (list, tuple, dict)) else x
+
+
+def isbox(x: Any) -> bool:
+    """Is `x` an array that a transform watches?"""
+    return isinstance(x, Tracer)
+
+
+class Node:
+    """What a tracer of one's own remembers of a call: see `tracer.trace`."""
+
+    __slots__ = ()
+    direction: str = ""  # of derivatives, in which it leads
+
+    def __init__(
+        self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any
+    ) -> None:
+        raise NotImplementedError("a Node is subclassed: __init__ records a call, initialize_root begins")
+
+    def initialize_root(self, *args: Any, **kwargs: Any) -> None:
+        """Set up the node of the input."""
+        raise NotImplementedError
+
+    @classmethod
+    def new_root(cls, *args: Any, **kwargs: Any) -> Any:
+        """The node of the input."""
+        root = cls.__new__(cls)
+        root.initialize_root(*args, **kwargs)
+        return root
+
 
 _NUMBERS = (
     bool, int, float, complex, np.ndarray, np.bool_, np.float16, np.float32, np.float64, np.longdouble, np.complex64,
@@ -229,3 +241,9 @@ def _leaf(running: NodeTrace, start_node: Any, x: Any, k: int) -> Any:
         return tree.leaves(whole)[k]
 
     return new_box(leaf(x), running, type(start_node)(leaf(x), leaf, (x,), {}, (0,), (start_node,)))
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OF_PRIMITIVES:
+        return getattr(import_module("funcgrad.compat.autograd.primitives"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -51,6 +51,34 @@ class Lanes(dict[Any, Callable[..., Any]]):
 LANES = Lanes()
 
 
+class Runners(dict[Any, Callable[..., Any]]):
+    """What runs a call of operands alone on tracers: the lane of the function, once it has been called often.
+
+    A lane takes as long to make as a hundred calls by the general lane take, which runs the first ones.
+    """
+
+    often = 100
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: dict[Any, int] = {}
+
+    def __missing__(self, function: Any) -> Callable[..., Any]:
+        self.calls[function] = calls = self.calls.get(function, 0) + 1
+        if calls <= self.often and function not in LANES:
+            return entry(function)
+        self[function] = lane = LANES[function]
+        return lane
+
+    def forget(self, function: Any) -> None:
+        """Its rule is about to change."""
+        for known in (self, self.calls, LANES):
+            known.pop(function, None)
+
+
+RUNNERS = Runners()
+
+
 class ArrayMethods(ArrayText):
     """The ndarray side of a tracer; its slots are the engine's."""
 
@@ -72,15 +100,15 @@ class ArrayMethods(ArrayText):
     # ---- NumPy's protocols -------------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
         if method == "__call__" and not kwargs:
-            return LANES[ufunc](*args)
+            return RUNNERS[ufunc](*args)
         try:
             return call_ufunc(ufunc, method, args, kwargs)
         except OwnOperation as own:
             return own.answer("__array_ufunc__", ufunc, method, *args, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        lane = LANES.get(function) if len(args) == 1 and not kwargs else None
-        if lane is not None:  # it was made by `call_function`
+        lane = RUNNERS.get(function) if len(args) == 1 and not kwargs else None
+        if lane is not None:  # it was found by `call_function`
             return lane(args[0])
         known_entry = entry(function)
         if known_entry.takes_like:
@@ -371,11 +399,16 @@ COMPARE = {
 }
 
 
-def _at_first_use(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
-    """An operator, which is the lane of its ufunc itself: that takes its place when it is first used."""
+def _until_there_is_a_lane(name: str, method: str, ufunc: Any) -> Callable[..., Any]:
+    """An operator, which is the lane of its ufunc itself: that takes its place when there is one."""
+    is_reflected = method.startswith("__r")
 
     def install(x: Any, *others: Any) -> Any:
-        lane = LANES[ufunc]
+        lane = RUNNERS[ufunc]
+        if ufunc not in RUNNERS:
+            if len(others) == 2:  # pow(x, y, modulus)
+                return NotImplemented if others[1] is not None else lane(x, others[0])
+            return lane(others[0], x) if is_reflected else lane(x, *others)
         operator = lane if isinstance(lane, FunctionType) else _as_function(lane)
         setattr(ArrayMethods, f"__{name}__", _two_or_none(lane) if name == "pow" else operator)
         if name in BINARY:
@@ -400,9 +433,9 @@ def _reflected(lane: Callable[..., Any]) -> Callable[[Any, Any], Any]:
 
 
 for _name, _ufunc in (*BINARY.items(), *UNARY.items(), *COMPARE.items()):
-    setattr(ArrayMethods, f"__{_name}__", _at_first_use(_name, f"__{_name}__", _ufunc))
+    setattr(ArrayMethods, f"__{_name}__", _until_there_is_a_lane(_name, f"__{_name}__", _ufunc))
     if _name in BINARY:
-        setattr(ArrayMethods, f"__r{_name}__", _at_first_use(_name, f"__r{_name}__", _ufunc))
+        setattr(ArrayMethods, f"__r{_name}__", _until_there_is_a_lane(_name, f"__r{_name}__", _ufunc))
 
 
 # What is a ufunc in the end, whose result has the labels of a DataFrame: it refuses these itself.
@@ -412,7 +445,7 @@ _OF_UFUNCS = frozenset([np.clip])
 def call_function(function: Any, args: Any, kwargs: Any) -> Any:
     """A NumPy function that met a tracer; out= may be a tracer, which is then written into."""
     if len(args) == 1 and not kwargs:
-        return LANES[function](*args)
+        return RUNNERS[function](*args)
     if function not in _OF_UFUNCS:
         args = tuple([opened(x) for x in args])
         kwargs = {name: opened(x) for name, x in kwargs.items()}

@@ -13,7 +13,7 @@ import numpy as np
 from funcgrad.core.arrays import folds
 from funcgrad.core.arrays.arguments import TAKEN, as_operand, out_refused
 from funcgrad.core.arrays.foreign import OwnOperation, check_labels, check_number
-from funcgrad.core.arrays.methods import LANES, astype
+from funcgrad.core.arrays.methods import RUNNERS, astype
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import OPERANDS, Rule
@@ -137,7 +137,7 @@ class Ufunc(Primitive):
 
     def _at(self, where: Any, operands: Sequence[Any]) -> Any:
         """The call on all elements. As NumPy does, it warns only of what happens at `where`."""
-        lane = LANES[self.function]
+        lane = RUNNERS[self.function]
         if where is True:
             return lane(*operands)
         token = quiet()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.libraries import load_late
+from funcgrad.core.libraries import load_next
 from funcgrad.errors import UnsupportedFunctionError, user_line
 
 
@@ -53,7 +53,16 @@ class Function:
         return title_of(self.function, self.name)
 
 
-CATALOGUE: dict[Any, Function] = {}
+class Catalogue(dict[Any, Function]):
+    """Functions and their entries; chapters that were not loaded are, when one is missed."""
+
+    def __missing__(self, function: Any) -> Function:
+        if load_next():
+            return self[function]
+        raise KeyError(function)
+
+
+CATALOGUE = Catalogue()
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -89,7 +98,7 @@ def known(function: Any) -> Function | None:
     try:
         return CATALOGUE[function]
     except KeyError:
-        return known(function) if load_late() else None
+        return None
     except TypeError:  # what has no hash is no function
         return None
 

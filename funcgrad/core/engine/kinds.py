@@ -26,8 +26,8 @@ import numpy as np
 
 from funcgrad.core.engine.cotangent import Masked, added, fit, select
 from funcgrad.core.engine.primitive import Call, Spec
-from funcgrad.core.lanes.pulls import elementwise_pull, masked_pull
-from funcgrad.core.memory.plain import broadcast, loud, quiet
+from funcgrad.core.lanes.pulls import elementwise_pull, general_pull, masked_pull
+from funcgrad.core.memory.plain import LARGE, broadcast, loud, ndarray, quiet
 from funcgrad.errors import NonDifferentiableError, user_line
 
 if TYPE_CHECKING:
@@ -83,6 +83,28 @@ class Plan:
     def name(self) -> str:
         """What was called, for messages."""
         return self.primitive.title
+
+
+def at_first_pull(plan: Plan, name: str, make: Callable[[], Any], meanwhile: Any = None) -> None:
+    """Give a plan a pull that is made when it is first called.
+
+    With `meanwhile`, when it was called often, or is given a large array (whose buffer it may use again).
+    """
+    calls = OFTEN if meanwhile else 0
+
+    def first(ct: Any, saved: Any) -> Any:
+        nonlocal calls
+        calls -= 1
+        if calls > 0 and (type(ct) is not ndarray or ct.size < LARGE):
+            return meanwhile(ct, saved)
+        made = make()
+        setattr(plan, name, made)
+        return made(ct, saved)
+
+    setattr(plan, name, first)
+
+
+OFTEN = 100  # pulls, which take as long as to make one
 
 
 class Rule:
@@ -156,7 +178,9 @@ class Elementwise(Rule):
         plan.constants = tuple(where[n] for n in plan.keeps if n in where and where[n] not in slots)
         keeps = plan.keeps
         plan.save = lambda call, out: tuple(out if n == "out" else call.operands[where[n]] for n in keeps)
-        plan.pull, plan.pull_masked = self.pulls(primitive, slots, keeps)
+        general = general_pull(self, slots, keeps)
+        at_first_pull(plan, "pull", lambda: self.pull_of(primitive, slots, keeps), general)
+        at_first_pull(plan, "pull_masked", lambda: self.masked_pull_of(primitive, slots, keeps))
         return plan
 
     def _check_known(self, primitive: Primitive, slots: Iterable[int]) -> None:
@@ -184,12 +208,13 @@ class Elementwise(Rule):
             return Masked(ct.value if partial == 1 else ct.value * partial, ct.live)
         return ct.times(partial)
 
-    def pulls(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> tuple[Any, Any]:
-        """The pull of a cotangent, and that of one with zeros by structure."""
-        return (
-            elementwise_pull(self, primitive.name, slots, keeps),
-            masked_pull(self, primitive.name, slots, keeps),
-        )
+    def pull_of(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+        """The pull of a cotangent."""
+        return elementwise_pull(self, primitive.name, slots, keeps)
+
+    def masked_pull_of(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+        """The pull of a cotangent with zeros by structure."""
+        return masked_pull(self, primitive.name, slots, keeps)
 
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         self._check_known(primitive, tangents)
@@ -219,12 +244,14 @@ class Selection(Elementwise):
             loud(token)
         return select(live, value)
 
-    def pulls(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> tuple[Any, Any]:
+    def pull_of(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
         def pull(ct: Any, saved: Any) -> list[Any]:
             values = dict(zip(keeps, saved, strict=True))
             return [self.times(ct, self.partial(i, values)) for i in slots]
 
-        return pull, pull
+        return pull
+
+    masked_pull_of = pull_of
 
 
 class PiecewiseConstant(Rule):

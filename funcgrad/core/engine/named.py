@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.core.engine.cotangent import Masked, dense, select
-from funcgrad.core.engine.kinds import Formula, Plan, Rule, Unknown, names_in, total
+from funcgrad.core.engine.kinds import Formula, Plan, Rule, Unknown, at_first_pull, names_in, total
 from funcgrad.core.engine.primitive import Call, spec
 from funcgrad.core.engine.trace import bind
 from funcgrad.core.lanes.pulls import lane_save, named_pull
@@ -69,7 +69,10 @@ class Named(Rule):
         plan.pull = general = lambda ct, saved: self._pulled(ct, saved, wanted, positions)
         is_joint = self._joint_for(wanted) is not None
         if not (is_joint or primitive.lists or any(set(self.names[n]) != set(needed) for n in wanted)):
-            plan.pull = named_pull(self, primitive, dict(call.layout), needed, wanted, general)
+            present = dict(call.layout)
+            at_first_pull(
+                plan, "pull", lambda: named_pull(self, primitive, present, needed, wanted, general), general
+            )
         plan.masks = self.moves or self.reach is not None
         if len(owners) <= 2 and not primitive.lists:
             plan.lane_save = lane_save(needed, owners)

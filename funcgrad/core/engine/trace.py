@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import cache
+from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -21,7 +22,6 @@ import numpy as np
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.libraries import BEFOREHAND, load_beforehand
 from funcgrad.core.messages.conversions import OBJECT, escaped
-from funcgrad.core.messages.failures import explained
 from funcgrad.core.messages.tracebacks import shorten
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class Trace:
         if error is None:
             self.refused = None  # an error holds the frames that hold this trace
             return
-        explanation = explained(error, getattr(self, "refused", None))
+        failures: Any = import_module("funcgrad.core.messages.failures")  # which most programs never need
+        explanation: BaseException = failures.explained(error, getattr(self, "refused", None))
         self.refused = None
         shorten(error)
         if explanation is not error:

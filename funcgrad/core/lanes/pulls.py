@@ -47,6 +47,23 @@ def elementwise_pull(rule: Elementwise, name: str, slots: tuple[int, ...], keeps
     return space["pull"]
 
 
+def general_pull(rule: Elementwise, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
+    """The pull that takes no time to make."""
+
+    def pull(ct: Any, saved: Any) -> list[Any]:
+        values = dict(zip(keeps, saved, strict=True))
+        parts: list[Any] = []
+        for i in slots:
+            partial = rule.partial(i, values)
+            if type(partial) in (int, float) and partial in (1, -1):
+                parts.append(ct if partial == 1 else -ct)
+            else:
+                parts.append(rule.times(ct, partial))
+        return parts
+
+    return pull
+
+
 def masked_pull(rule: Elementwise, name: str, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
     """The same for a masked cotangent. Whatever a partial is where nothing is live does not matter."""
     space: dict[str, Any] = {"quiet": quiet, "loud": loud, "Masked": Masked}

@@ -33,6 +33,7 @@ from funcgrad.core.lanes.source import (
     OPERATORS,
     PLAIN,
     SCALARS,
+    at_first_use,
     compiled,
     indented,
     running,
@@ -182,9 +183,11 @@ def make_lane(primitive: Function) -> Callable[..., Any]:
     rule = primitive.rule
     if len(operands) > 2 or primitive.function.nout > 1 or rule.is_constant or rule.ignores or rule.unknown:
         return primitive.__call__
-    fields, space["forward"] = {"run": run, "same": ""}, ufunc_lane(primitive, operands)
+    fields = {"run": run, "same": ""}
+    at_first_use(space, "forward", lambda: ufunc_lane(primitive, operands))
     if primitive.function is np.multiply:
-        fields["same"], space["square"] = _SQUARE, LANES[np.square]
+        fields["same"] = _SQUARE
+        at_first_use(space, "square", lambda: LANES[np.square])
     for slots, indent in _INDENTS[len(operands)].items():
         fields[f"record_{slots}"] = indented(_record(primitive, slots, operands, space), indent)
     return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
@@ -229,8 +232,9 @@ def _function_lane(primitive: Primitive) -> Callable[..., Any]:
         "Tracer": ReverseTracer, "Node": Node, "new": object.__new__, "general": primitive, "plan_x": plan, "Spec": Spec,
         "function": FASTER.get(primitive.function, primitive.function), "ndarray": ndarray, "scalars": SCALARS,
         "Batch": BatchTracer, "at_once": at_once(primitive, 1) if is_reduction else lambda x: None,
-        "Forward": ForwardTracer, "forward": function_lane(primitive),
+        "Forward": ForwardTracer,
     }  # fmt: skip
+    at_first_use(space, "forward", lambda: function_lane(primitive))
     record = _RECORD.format(guard="", slots="x", saved=plan.lane_save, origin="node_x", spec=NEW_SPEC)
     return compiled(_FUNCTION.format(record_x=indented(record, 16)), primitive.name, space)
 

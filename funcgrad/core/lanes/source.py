@@ -64,3 +64,13 @@ def compiled(source: str, called: str, space: dict[str, Any], what: str = "lane"
     name = called.replace(".", "_")
     exec(compile(source.replace("NAME", name), f"<funcgrad {what} of {name}>", "exec"), space)
     return space[name]
+
+
+def at_first_use(space: dict[str, Any], name: str, make: Callable[[], Callable[..., Any]]) -> None:
+    """Enter a function into the names of a lane, which is made when it is first called."""
+
+    def first(*operands: Any) -> Any:
+        space[name] = made = make()
+        return made(*operands)
+
+    space[name] = first

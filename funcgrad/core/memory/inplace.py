@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.foreign import OwnOperation
-from funcgrad.core.arrays.methods import BINARY, LANES
+from funcgrad.core.arrays.methods import BINARY, RUNNERS
 from funcgrad.core.arrays.methods import astype as cast_to
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.primitive import spec
@@ -51,7 +51,7 @@ def _written(x: Tracer, result: Any) -> Tracer:
 
 def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
     def operate(x: Tracer, y: Any) -> Any:
-        result = LANES[ufunc](x, y)
+        result = RUNNERS[ufunc](x, y)
         value = x._value
         if type(value) is np.float64 or not x.shape and is_scalar(x):
             return result

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from funcgrad.compat.autograd.primitives import Node
-from funcgrad.compat.autograd.tracer import trace
+from funcgrad.compat.autograd.tracer import Node, trace
 from funcgrad.compat.autograd.util import subvals, toposort
 
 

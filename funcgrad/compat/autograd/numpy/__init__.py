@@ -1,7 +1,6 @@
 """NumPy, with arrays that may begin as watched ones: funcgrad.numpy, with autograd's conventions in `linalg`.
 
-Names are looked up when they are first asked for; `from autograd.numpy import *` enters all of them into the
-module, where packages find them that wrap the functions of `autograd.numpy.__dict__`.
+Names are looked up when they are first asked for. Who asks for all, by `__dict__` or `import *`, gets all.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import numpy as np
 
 import funcgrad.numpy as _numpy
 from funcgrad import tree
+from funcgrad.compat.autograd.numpy.namespaces import filled
 from funcgrad.core.engine.trace import Tracer
 
 _ARRAYS = (np.ndarray, np.generic, Tracer)
@@ -53,8 +53,6 @@ def where(condition: Any = None, *args: Any, **kwargs: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
-    if name == "__all__":
-        return [*_MODULES[:2], "random", *_entered()]
     if name in _OF_WRAPPER:
         return getattr(__getattr__("numpy_wrapper"), name)
     plain = getattr(np, name, None)
@@ -64,14 +62,16 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def _entered() -> list[str]:
-    """All functions, classes and numbers of NumPy's, entered into this module; their names."""
-    names = [n for n, x in vars(np).items() if n[0] != "_" and not isinstance(x, ModuleType)]
-    for name in names:
-        if name not in globals():
+def _fill() -> None:
+    for name in ("fft", "linalg", "random"):
+        globals()[name] = __getattr__(name)
+    for name, thing in [*vars(np).items()]:
+        if name[0] != "_" and not isinstance(thing, ModuleType) and name not in globals():
             __getattr__(name)
-    return names
 
 
 def __dir__() -> list[str]:
     return sorted({*_MODULES, *_OF_WRAPPER, "make_diagonal", "where", *dir(_numpy)})
+
+
+filled(globals(), _fill)

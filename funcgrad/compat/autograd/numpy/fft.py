@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 import funcgrad.numpy as _numpy
-from funcgrad.compat.autograd.numpy.numpy_wrapper import entered
+from funcgrad.compat.autograd.numpy.namespaces import filled_from
 
-entered(_numpy.fft, globals())
+__getattr__ = filled_from(globals(), lambda: _numpy.fft)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import funcgrad.numpy as _numpy
-from funcgrad.compat.autograd.numpy.numpy_wrapper import entered
+from funcgrad.compat.autograd.numpy.namespaces import filled_from
 from funcgrad.extend import from_triangle
-
-_linalg: Any = _numpy.linalg
 
 
 def eigh(a: Any, UPLO: str = "L") -> Any:
@@ -20,7 +18,8 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     array([[ 0.724,  0.   ],
            [-0.894,  0.276]])
     """
-    return _linalg.eigh(from_triangle(a, UPLO), UPLO)
+    linalg: Any = _numpy.linalg
+    return linalg.eigh(from_triangle(a, UPLO), UPLO)
 
 
-entered(_linalg, globals())
+__getattr__ = filled_from(globals(), lambda: _numpy.linalg)

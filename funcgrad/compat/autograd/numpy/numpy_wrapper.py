@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as _np
@@ -12,7 +11,7 @@ from funcgrad.compat.autograd.numpy.numpy_vjps import metadata
 from funcgrad.compat.autograd.primitives import notrace_primitive, primitive
 
 __all__ = [
-    "array_from_args", "concatenate_args", "entered", "metadata", "nograd_functions", "notrace_functions",
+    "array_from_args", "concatenate_args", "metadata", "nograd_functions", "notrace_functions",
     "notrace_primitive", "numpy_version", "parse_einsum_input", "primitive", "wrap_if_boxes_inside", "wrap_intdtype",
     "wrap_namespace",
 ]  # fmt: skip
@@ -37,15 +36,6 @@ def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
             new[name] = thing
         else:
             new[name] = (notrace_primitive if any(thing is f for f in nograd_functions) else primitive)(thing)
-
-
-def entered(module: Any, names: dict[str, Any]) -> None:
-    """Enter what is public in a module into the names of another, so that they are found in its `__dict__`."""
-    for name in dir(module):
-        if not name.startswith("_") and name not in names:
-            value = getattr(module, name)
-            if not isinstance(value, ModuleType):
-                names[name] = value
 
 
 def wrap_intdtype(cls: type) -> Any:

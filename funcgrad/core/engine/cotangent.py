@@ -30,6 +30,7 @@ from funcgrad.core.memory.plain import (
     is_finite,
     loud,
     ndarray,
+    positions,
     quiet,
     repeats,
     where_live,
@@ -227,10 +228,8 @@ def add_at(buffer: Any, index: Any, part: Any) -> Any:
     elif np.size(part) < LARGE or type(buffer) is not ndarray or not buffer.flags.c_contiguous:
         np.add.at(buffer, index, part)
     else:  # np.add.at is ten times faster along one axis
-        positions = np.arange(buffer.size).reshape(buffer.shape)[index]
-        np.add.at(
-            buffer.reshape(-1), positions.reshape(-1), np.broadcast_to(part, positions.shape).reshape(-1)
-        )
+        places = positions(index, buffer.shape)
+        np.add.at(buffer.reshape(-1), places.reshape(-1), np.broadcast_to(part, places.shape).reshape(-1))
     return buffer
 
 

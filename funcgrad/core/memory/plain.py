@@ -107,6 +107,24 @@ def is_element(index: Any) -> bool:
     return kind in INTS or kind is tuple and INTS.issuperset(map(type, index))
 
 
+def positions(index: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Where an index leads in an array of this shape, as positions in its elements one after the other."""
+    if type(index) is tuple and len(index) == len(shape):
+        total: Any = 0
+        for i, n in zip(index, shape, strict=True):
+            if type(i) is not np.ndarray or i.dtype.kind not in "iu" or not i.size:
+                break
+            lowest = i.min()
+            if lowest < -n or i.max() >= n:
+                break
+            total = total * n + (i if lowest >= 0 else np.where(i < 0, i + n, i))
+        else:
+            return np.asarray(total)
+    return np.arange(math.prod(shape)).reshape(shape)[
+        index
+    ]  # any index; NumPy's error, where it leads nowhere
+
+
 def repeats(index: Any) -> bool:
     """May this index name a position twice? Integer arrays may; integers, slices and masks don't."""
     if isinstance(index, tuple):

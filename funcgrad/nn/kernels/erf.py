@@ -12,6 +12,7 @@ absolute): NumPy's tanh and exp are fast.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -104,29 +105,54 @@ def _both(x: Any) -> tuple[Any, Any, Any]:
     return flat, near, inner * _ratio(_ERF, _ERF_BELOW, inner * inner)
 
 
-def erf(x: Any) -> np.ndarray:
-    """2/sqrt(pi) times the integral of exp(-t*t) from 0 to x, as float64."""
+def _erf(x: Any) -> np.ndarray:
     flat, near, inner = _both(x)
     out = np.empty_like(flat)
     out[near] = inner
     outer = flat[~near]
     out[~near] = np.copysign(1 - _complement(np.abs(outer)), outer)
-    return out.reshape(np.shape(x))
+    return out
 
 
-def erfc(x: Any) -> np.ndarray:
-    """1 - erf(x), without cancellation, as float64."""
+def _erfc(x: Any) -> np.ndarray:
     flat, near, inner = _both(x)
     out = np.empty_like(flat)
     out[near] = 1 - inner
     outer = flat[~near]
     found = _complement(np.abs(outer))
     out[~near] = np.where(outer < 0, 2 - found, found)
-    return out.reshape(np.shape(x))
+    return out
+
+
+_BLOCK = 1 << 15  # elements, whose intermediate results stay in the cache
+_MANY = 1 << 12  # from which on it is worth to ask for SciPy
+
+
+def _of_many(function: Any, name: str, x: Any) -> np.ndarray:
+    """`function` of the elements of `x`; of many, SciPy's of this name where it is installed, or by blocks."""
+    x = np.asarray(x, np.float64)
+    if x.size < _MANY:
+        return function(x).reshape(x.shape)
+    with suppress(ImportError):
+        from scipy import special
+
+        return getattr(special, name)(x)
+    flat = x.reshape(-1)
+    parts = [function(flat[start : start + _BLOCK]) for start in range(0, flat.size, _BLOCK)]
+    return np.concatenate(parts).reshape(x.shape)
+
+
+def erf(x: Any) -> np.ndarray:
+    """2/sqrt(pi) times the integral of exp(-t*t) from 0 to x, as float64."""
+    return _of_many(_erf, "erf", x)
+
+
+def erfc(x: Any) -> np.ndarray:
+    """1 - erf(x), without cancellation, as float64."""
+    return _of_many(_erfc, "erfc", x)
 
 
 # ---- float32 -----------------------------------------------------------------------------------------------------------
-_BLOCK = 1 << 15  # elements, whose intermediate results stay in the cache
 # Highest power first; as arrays, which NumPy's functions take in less time than numbers.
 _TANH_OF_ERF = (
     1.41879286e-07,

@@ -265,7 +265,7 @@ def _index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) 
     """`input` with `values` at `indices`; of several writes to one place the last one counts, or they add up."""
     where = tuple(slice(None) if i is None else constant(i) for i in indices)
     if accumulate:
-        return at_add(np.copy(input), where, values)
+        return at_add(input, where, values)
     out = cell(input, *where, values)
     out[where] = values
     return out

@@ -10,6 +10,7 @@ import numpy as np
 from funcgrad.core.engine.cotangent import add_at
 from funcgrad.core.engine.trace import Tracer, innermost
 from funcgrad.core.memory.indexing import ADD_AT
+from funcgrad.core.memory.plain import positions
 from funcgrad.torch.functions.registry import declare
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.values import cell, constant, item
@@ -33,7 +34,7 @@ def _scattered(input: Any, dim: int, index: Any, src: Any, reduce: str | None = 
     if hasattr(src, "dtype") and src.ndim:
         src = src[tuple(slice(n) for n in index.shape)]
     if reduce == "add":
-        return at_add(np.copy(input), where, src)
+        return at_add(input, where, src)
     out = cell(input, index, src)
     out[where] = dtypes.cast(src, input.dtype) if not reduce else item(out, where) * src
     return out
@@ -117,7 +118,7 @@ def slices_at(dim: int, index: Any, ndim: int) -> tuple[Any, ...]:
 declare(
     "index_add",
     lambda input, dim, index, source, *, alpha=1: at_add(
-        np.copy(input), slices_at(dim, index, input.ndim), source * alpha if alpha != 1 else source
+        input, slices_at(dim, index, input.ndim), source * alpha if alpha != 1 else source
     ),
     where="fmi",
 )
@@ -157,7 +158,7 @@ def _scatter_reduce(
         return _summed(input, where, src, reduce, include_self)
     if isinstance(index, Tracer):
         return _reduced_densely(input, dim % input.ndim, index, src, reduce, include_self)
-    places = np.arange(input.size).reshape(input.shape)[where].reshape(-1)
+    places = positions(where, input.shape).reshape(-1)
     if innermost((input, src)) is not None:
         return _reduced_by_groups(input, places, src, reduce, include_self)
     out = np.array(input)

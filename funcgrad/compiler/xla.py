@@ -80,7 +80,15 @@ class Way:
             for step in block.steps:
                 self.specs.update(zip(step.outs, step.specs))
         self.outside = list({id(x): x for x in self._constants() if x.lives_outside}.values())
-        self.run = program.jax.jit(self.trace)
+        self.slots = [self.specs[ref] for ref in self.results]
+        self.compiled: Any = None
+
+    def run(self, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """What `trace` gives for these inputs, compiled for their signature the first time."""
+        outside = [x.value for x in self.outside]
+        if self.compiled is None:
+            self.compiled = self.program.jax.jit(self.trace).lower(values, outside).compile()
+        return self.compiled(values, outside)
 
     def _constants(self) -> list[Constant]:
         held = [x for block in self.blocks for step in block.steps for x in step.operands]
@@ -111,13 +119,11 @@ class Way:
             ) from error
         known.update(zip(step.outs, outs))
 
-    def filled(self, results: Sequence[Any]) -> Any:
-        """What the function returned, with these results."""
-        found = iter(results)
-        leaves = [
-            _as_recorded(next(found), self.specs[x]) if type(x) is Ref else _own(x)
-            for x in self.returned.leaves
-        ]
+    def filled(self, results: Sequence[Any], given: Sequence[Any] = ()) -> Any:
+        """What the function returned, with these results, none of which shares memory with what was `given`."""
+        seen = {x.ctypes.data for x in given if type(x) is np.ndarray}
+        found = iter([_handed_out(x, spec, seen) for x, spec in zip(results, self.slots)])
+        leaves = [next(found) if type(x) is Ref else _own(x) for x in self.returned.leaves]
         return tree.unflatten(self.returned.structure, leaves)
 
 
@@ -140,6 +146,32 @@ def _as_recorded(x: Any, spec: Spec) -> Any:
     if spec.is_python:
         return array.item()
     return array if spec.is_array else array[()]
+
+
+class _Lent:
+    """The memory of a result of JAX that nobody else has: as a caller's own array, which it keeps alive."""
+
+    __slots__ = ("__array_interface__", "held")
+
+    def __init__(self, held: Any, array: np.ndarray) -> None:
+        interface = array.__array_interface__
+        self.held = held
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+_LARGE = 1 << 16  # bytes: smaller results are copied, which takes less time
+
+
+def _handed_out(x: Any, spec: Spec, seen: set[int]) -> Any:
+    """A result as the caller's own, without a copy where it is large and its memory is not among those `seen`."""
+    if spec.nbytes < _LARGE:
+        return _as_recorded(x, spec)
+    array = np.asarray(x)
+    where = array.ctypes.data
+    if where in seen or not array.flags.c_contiguous:
+        return _as_recorded(x, spec)
+    seen.add(where)
+    return np.asarray(_Lent(x, array))
 
 
 def _own(x: Any) -> Any:
@@ -172,18 +204,19 @@ class XlaProgram:
     def __call__(self, values: Sequence[Any]) -> Any:
         """What the function returns, in a tuple of one; None if a guard came out as never before."""
         key: tuple[Any, ...] | None = self.latest
+        values = tuple(values)
         for _ in range(self.tree.paths() + 1):
             way = None if key is None else self._way(key)
             if way is None:
                 return None
             with in_double_precision(self.jax):
-                asked, results = way.run(list(values), [x.value for x in way.outside])
-            outcomes = tuple(
+                asked, results = way.run(values)
+            outcomes = tuple([
                 ANSWERS[guard.kind](_plain(x, guard, way))[0] for guard, x in zip(way.guards, asked)
-            )
+            ])
             if outcomes == way.outcomes:
                 self.latest = way.outcomes
-                return (way.filled(results),)
+                return (way.filled(results, values),)
             key = next(outcomes[: k + 1] for k, (a, b) in enumerate(zip(outcomes, way.outcomes)) if a != b)
         return None
 
@@ -311,7 +344,7 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     extreme_at: _extreme_at,
     operator.getitem: lambda jnp, x, index: jnp.asarray(x)[_index(index)],
     itself: lambda jnp, x: x,
-    np.reshape: lambda jnp, x, **kwargs: jnp.reshape(x, kwargs["shape"], order=kwargs.get("order", "C")),
+    np.reshape: lambda jnp, x, shape, order="C", **kwargs: jnp.reshape(x, shape, order=order),
     np.concatenate: lambda jnp, arrays, axis=0, **kwargs: jnp.concatenate([*map(jnp.asarray, arrays)], axis),
     np.copy: lambda jnp, x, **kwargs: jnp.asarray(x),
     np.astype: lambda jnp, x, dtype, **kwargs: _cast(jnp, x, np.empty(0, dtype)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from funcgrad.compiler import composing
 from funcgrad.compiler.compiling import Jit, static_names
+from funcgrad.compiler.engines import Engine
 from funcgrad.errors import ArgumentError
 
 __all__ = ["Jit", "composing", "jit"]
@@ -20,6 +21,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     engine: str = "numpy",
+    threads: int = 1,
 ) -> Any:
     """`fun`, compiled: recorded as it runs, and from then on run as straight-line NumPy.
 
@@ -29,6 +31,8 @@ def jit(
         static_argnums, static_argnames: arguments that decide what is computed; there is a program for each
             of their values. What is no number and no array (strings, functions, None) is static by itself.
         engine: "numpy", or "xla", which hands the program to JAX's compiler.
+        threads: how many threads share elementwise work on large arrays, block by block; the results are the
+            same, bit for bit. (BLAS and XLA have settings of their own.)
 
     Returns:
         A function with the arguments and results of `fun`. For each signature (tree, shapes, dtypes, static
@@ -39,7 +43,8 @@ def jit(
     Raises:
         ImpureFunctionError: two recordings differ by something that is no argument: random numbers, the time,
             a counter.
-        ArgumentError: an argument that is neither an array, nor a number, nor hashable.
+        ArgumentError: an argument that is neither an array, nor a number, nor hashable; an engine or a number of
+            threads that there is not.
 
     >>> import numpy as np, funcgrad as fg
     >>> @fg.jit
@@ -52,5 +57,7 @@ def jit(
     """
     if engine not in ENGINES:
         raise ArgumentError(f"jit: engine is {engine!r}; write one of {', '.join(map(repr, ENGINES))}")
-    static = static_names(static_argnums, static_argnames)
-    return (lambda f: Jit(f, static, engine)) if fun is None else Jit(fun, static, engine)
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise ArgumentError(f"jit: threads is {threads!r}; write how many threads work at once, at least 1")
+    static, chosen = static_names(static_argnums, static_argnames), Engine(engine, threads)
+    return (lambda f: Jit(f, static, chosen)) if fun is None else Jit(fun, static, chosen)

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.compiler.engines import Engine
 from funcgrad.compiler.environment import Environment
 from funcgrad.compiler.lowered import Lowered, lowered
 from funcgrad.compiler.paths import Block, Paths, Recording, Returned, where
-from funcgrad.compiler.program import Program, certain
+from funcgrad.compiler.program import certain
 from funcgrad.compiler.recorder import ClosedOver, JitTrace, JitTracer
 from funcgrad.compiler.signature import Arguments, arguments, quick_test
 from funcgrad.compiler.standalone import source_of
@@ -38,7 +39,7 @@ class Jit(Transformed):
     # what a call with tracers gives: composing.py, which is built on this class, puts it here
     beneath: Callable[..., Any]
 
-    def __init__(self, fun: Callable[..., Any], static: frozenset[Any], engine: str) -> None:
+    def __init__(self, fun: Callable[..., Any], static: frozenset[Any], engine: Engine) -> None:
         super().__init__(fun)
         self.static, self.engine = static, engine
         self.compiled: dict[Any, Compiled] = {}
@@ -132,7 +133,7 @@ class Jit(Transformed):
 class Compiled:
     """All that is known of one function for one signature."""
 
-    def __init__(self, fun: Callable[..., Any], engine: str, *, strict: bool = False) -> None:
+    def __init__(self, fun: Callable[..., Any], engine: Engine, *, strict: bool = False) -> None:
         self.fun, self.engine = fun, engine
         self.strict = strict  # ClosedOver instead of an eager run
         self.name = name_of(fun)
@@ -180,7 +181,7 @@ class Compiled:
         environment = Environment(self.fun)
         if environment.holds_tracers:
             return self.run_eagerly(given)
-        with JitTrace(expands=self.engine == "xla") as trace:
+        with JitTrace(expands=self.engine.name == "xla") as trace:
             args, kwargs = given.rebuilt([trace.input(x) for x in given.values])
             try:
                 out = self.fun(*args, **kwargs)
@@ -194,7 +195,7 @@ class Compiled:
         result = tree.unflatten(structure, [_handed_out(x) for x in leaves])
         with self.lock:
             is_new = self._add(trace, recording, environment.without_own_effects())
-            if is_new and self.engine == "numpy":
+            if is_new and self.engine.name == "numpy":
                 self._check(given, result)
         return result
 
@@ -236,7 +237,7 @@ class Compiled:
         if self.paths.count() > MOST_PATHS:
             self._give_up(self._too_many())
         elif not self.is_eager and is_news:
-            self.program = program_class(self.engine)(self.paths)
+            self.program = self.engine.program(self.paths)
             return True
         return False
 
@@ -302,15 +303,6 @@ def _handed_out(x: Any) -> Any:
     if isinstance(x, (JitTracer, BlankTracer)):
         x = x._value
     return x.copy("K") if isinstance(x, np.ndarray) else x
-
-
-def program_class(engine: str) -> Any:
-    """The class of programs of an engine."""
-    if engine == "numpy":
-        return Program
-    from funcgrad.compiler.xla import XlaProgram  # JAX takes its time
-
-    return XlaProgram
 
 
 def static_names(static_argnums: Any, static_argnames: Any) -> frozenset[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.compiler.compiling import Compiled, Jit
+from funcgrad.compiler.engines import Engine
 from funcgrad.compiler.flat import Batched, Flat, Layout, Pulled, Pushed, is_array
 from funcgrad.compiler.halves import Forward
 from funcgrad.compiler.recorder import ClosedOver
@@ -40,7 +41,7 @@ Values = Sequence[Any]
 class Family:
     """The functions that are made of one flat function, each compiled when it is first called."""
 
-    def __init__(self, fun: Callable[..., Any], engine: str) -> None:
+    def __init__(self, fun: Callable[..., Any], engine: Engine) -> None:
         self.fun, self.engine = fun, engine
         self.made: dict[Any, Any] = {}
         self.value = Strict(fun, engine)
@@ -73,7 +74,7 @@ class Family:
 class Strict(Jit):
     """A compiled function that raises ClosedOver where it would have to run eagerly."""
 
-    def __init__(self, fun: Callable[..., Any], engine: str) -> None:
+    def __init__(self, fun: Callable[..., Any], engine: Engine) -> None:
         super().__init__(fun, frozenset(), engine)
 
     def new(self) -> Compiled:

@@ -19,6 +19,7 @@ from funcgrad.compiler.loops import BlockWriter
 from funcgrad.compiler.names import index_text
 from funcgrad.compiler.passes.blocks import Loop
 from funcgrad.compiler.paths import Block
+from funcgrad.compiler.sharing import shared_out
 from funcgrad.compiler.steps import Hole, Spec, Step
 from funcgrad.compiler.writer import Writer
 from funcgrad.transforms.programs import Ref
@@ -37,7 +38,8 @@ _VIEWS = frozenset([operator.getitem, np.transpose, np.reshape, np.swapaxes, np.
 class FastWriter(Writer):
     """Writes one program for speed."""
 
-    def __init__(self, root: Block, inputs: Sequence[tuple[Ref, Spec]]) -> None:
+    def __init__(self, root: Block, inputs: Sequence[tuple[Ref, Spec]], threads: int = 1) -> None:
+        self.threads = threads
         self.buffers: Buffers | None = None
         self.prelude: list[str] = []
         self.hoisted: set[str] = set()  # texts that are variables of `make`
@@ -230,28 +232,38 @@ class FastWriter(Writer):
         writer = BlockWriter(loop, known, self.texts, self._call_in_block)
         sums = {step.outs[0]: f"s{int(step.outs[0])}" for step in loop.sums}
         writer.write(sums)
-        number = len(self.prelude)
-        blocks = -(-writer.count // writer.size)
-        temps = [
-            self.buffers.extra((writer.size, *(() if loop.flat else loop.shape[1:])), dtype)
-            for dtype in writer.temps
+        self._write_outs(loop, writer, sums, -(-writer.count // writer.size))
+        self._write_blocks(writer, () if loop.flat else loop.shape[1:])
+        for ref, name in sums.items():
+            self._line(f"{self._name(ref)} = np.add.reduce({name})")
+
+    def _write_blocks(self, writer: BlockWriter, row: tuple[int, ...]) -> None:
+        """The blocks, one after the other, or shared out among threads; and the last one, which is smaller."""
+        assert self.buffers is not None
+        whole, rest = divmod(writer.count, writer.size)
+        threads = max(1, min(self.threads, whole))
+        memory = [
+            [self.buffers.extra((writer.size, *row), dtype) for dtype in writer.temps] for _ in range(threads)
         ]
-        self._write_outs(loop, writer, sums, blocks)
-        names = "".join(f", t{k}" for k in range(len(temps)))
+        names = "".join(f", t{k}" for k in range(len(writer.temps)))
         self._line(f"def block(k, i, j{names}):")
         for line in writer.lines:
             self._line(f"    {line}")
-        whole, rest = divmod(writer.count, writer.size)
-        self._line(f"for k in range({whole}):")
-        self._line(
-            f"    block(k, k * {writer.size}, (k + 1) * {writer.size}{''.join(f', {t}' for t in temps)})"
-        )
+        step = f"block(k, k * {writer.size}, (k + 1) * {writer.size}"
+        if threads > 1:
+            self._line(f"def part(first, last{names}):")
+            self._line("    for k in range(first, last):")
+            self._line(f"        {step}{names})")
+            shares = "".join(f"({''.join(f'{t}, ' for t in share)}), " for share in memory)
+            self._line(f"{self.names.function(shared_out)}(part, {whole}, ({shares}))")
+        else:
+            self._line(f"for k in range({whole}):")
+            self._line(f"    {step}{''.join(f', {t}' for t in memory[0])})")
         if rest:
-            self.prelude += [f"e{number}_{k} = {t}[:{rest}]" for k, t in enumerate(temps)]
-            tails = "".join(f", e{number}_{k}" for k in range(len(temps)))
+            number = len(self.prelude)
+            self.prelude += [f"e{number}_{k} = {t}[:{rest}]" for k, t in enumerate(memory[0])]
+            tails = "".join(f", e{number}_{k}" for k in range(len(memory[0])))
             self._line(f"block({whole}, {whole * writer.size}, {writer.count}{tails})")
-        for ref, name in sums.items():
-            self._line(f"{self._name(ref)} = np.add.reduce({name})")
 
     def _write_outs(self, loop: Loop, writer: BlockWriter, sums: dict[Ref, str], blocks: int) -> None:
         assert self.buffers is not None

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.compiler.compiling import program_class, returned_leaf
+from funcgrad.compiler.compiling import returned_leaf
 from funcgrad.compiler.constants import Constant
+from funcgrad.compiler.engines import Engine
 from funcgrad.compiler.flat import Layout, is_array, taped
 from funcgrad.compiler.paths import Paths, Recording, Returned
 from funcgrad.compiler.recorder import JitTrace, JitTracer
@@ -34,7 +35,7 @@ class Forward:
     There is none (None) where the sweep asks for values: then the function is run again to pull back.
     """
 
-    def __init__(self, fun: Callable[..., Any], slots: tuple[int, ...], engine: str) -> None:
+    def __init__(self, fun: Callable[..., Any], slots: tuple[int, ...], engine: Engine) -> None:
         self.fun, self.slots, self.engine = fun, slots, engine
 
     def __call__(self, *values: Any) -> tuple[list[Any], list[Any], Half | None, Layout]:
@@ -61,7 +62,7 @@ class Forward:
 class _Parting:
     """A recording that is being parted: from here on, it is the second half."""
 
-    def __init__(self, recorder: JitTrace, engine: str) -> None:
+    def __init__(self, recorder: JitTrace, engine: Engine) -> None:
         self.recorder, self.engine = recorder, engine
         self.begin, self.asked = len(recorder.tape), len(recorder.outcomes)
         self.cts: list[tuple[Ref, Spec]] = []
@@ -124,7 +125,7 @@ class Half:
     """
 
     def __init__(
-        self, engine: str, steps: Sequence[Step], returned: Returned, kinds: tuple[int, ...]
+        self, engine: Engine, steps: Sequence[Step], returned: Returned, kinds: tuple[int, ...]
     ) -> None:
         self.engine, self.kinds, self.program = engine, kinds, None
         self.lock = threading.Lock()
@@ -206,7 +207,7 @@ class Half:
         with self.lock:
             assert self.paths.root is not None
             if self.program is None and self.paths.root.seen > 1:
-                self.program = program_class(self.engine)(self.paths)
+                self.program = self.engine.program(self.paths)
         return self.program
 
     def _interpreted(self, given: Sequence[Any]) -> Any:

@@ -17,13 +17,13 @@ from funcgrad.transforms.programs import Ref
 class Program:
     """The compiled form of a tree of paths: of those branches that were recorded twice."""
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(self, paths: Paths, threads: int = 1) -> None:
         assert paths.root is not None
         self.inputs, self.name = paths.inputs, paths.name
         root = certain(paths.root)
         without_dead(root)
         self.root = optimised(root, paths.inputs)
-        writer = FastWriter(self.root, paths.inputs)
+        writer = FastWriter(self.root, paths.inputs, threads)
         self.text, self.space = writer.source(), writer.names.space
         assert writer.buffers is not None
         self.buffers = writer.buffers

@@ -211,9 +211,9 @@ class XlaProgram:
                 return None
             with in_double_precision(self.jax):
                 asked, results = way.run(values)
-            outcomes = tuple([
-                ANSWERS[guard.kind](_plain(x, guard, way))[0] for guard, x in zip(way.guards, asked)
-            ])
+            outcomes = tuple(
+                [ANSWERS[guard.kind](_plain(x, guard, way))[0] for guard, x in zip(way.guards, asked)]
+            )
             if outcomes == way.outcomes:
                 self.latest = way.outcomes
                 return (way.filled(results, values),)

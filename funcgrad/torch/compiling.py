@@ -20,6 +20,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.compiler.compiling import Jit
+from funcgrad.compiler.engines import Engine
 from funcgrad.compiler.environment import Environment
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import CompileWarning, is_library, short_name
@@ -277,7 +278,7 @@ class Optimized:
             if len(self.programs) == MOST_SIGNATURES:
                 raise Refused(f"its arguments have had {MOST_SIGNATURES} signatures")
             fun = OfContents(self, surroundings, structure, others)
-            program = self.programs[key] = Jit(fun, frozenset(), "numpy")
+            program = self.programs[key] = Jit(fun, frozenset(), Engine())
         results, how = program(*[t.__operand__() for t in tensors])
         return _finished(results, how, tensors)
 

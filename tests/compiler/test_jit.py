@@ -376,6 +376,32 @@ def test_threads_don_t_share_buffers() -> None:
     assert only(compiled).program is not None
 
 
+def test_threads_in_a_program_give_the_same_bits() -> None:
+    fun = fg.value_and_grad(lambda x: np.sum(np.tanh(2 * x + 1) * np.exp(-x * x)) + np.sum(np.sqrt(abs(x))))
+    x = A(100_003)
+    one, several = jit(fun), jit(fun, threads=3)
+    for _ in range(4):
+        (value, slope), (wanted, expected) = several(x), one(x)
+        assert value == wanted
+        np.testing.assert_array_equal(slope, expected)
+    assert "shared_out" in only(several).program.text
+    x[5] = np.nan
+    with np.errstate(all="raise"):
+        assert np.isnan(several(x)[0])
+    with pytest.raises(ArgumentError, match="threads is 0"):
+        jit(fun, threads=0)
+
+
+def test_an_error_in_a_thread_is_raised() -> None:
+    compiled = jit(lambda x: np.exp(x) * 2 + x, threads=2)
+    x = A(100_000)
+    for _ in range(3):
+        compiled(x)
+    x[80_000] = 1e4
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        compiled(x)
+
+
 def test_memory_stays_flat() -> None:
     compiled = jit(fg.value_and_grad(lambda x: np.sum(np.tanh(x) * x)))
     x = A(100, 100)

@@ -22,6 +22,7 @@ from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.memory.plain import (
+    BASIC,
     INTS,
     LARGE,
     PLAIN_PARTS,
@@ -92,6 +93,8 @@ class Masked:
     def through(self, linear: Callable[[Any], Any]) -> Any:
         """Apply a linear function that only moves, copies and sums elements; the mask goes the same way."""
         value = linear(self.value)
+        if type(value) is list and len(value) == 1 and value[0] is self.value:
+            return [Masked(value[0], self.live)]  # a copy
         live = linear(self.live.astype(_MASK_DTYPES.get(self.value.dtype, np.float64)))
         if isinstance(value, (tuple, list)):
             return [_masked(v, m) for v, m in zip(value, live, strict=True)]
@@ -148,13 +151,14 @@ def make_read(index: Any, part: Any, spec: Any) -> Read:
 class Scatter:
     """The sum of many `Read`s, in one buffer: reading x element by element costs O(1) each."""
 
-    __slots__ = ("buffer", "dtype", "elements", "places", "reads", "shape")
+    __slots__ = ("basics", "buffer", "dtype", "elements", "places", "reads", "shape")
 
     def __init__(self, read: Read) -> None:
         self.shape, self.dtype = read.shape, read.dtype
         self.buffer: Any = buffer_for(read.part, read.shape, read.dtype)
         self.elements: list[int] = []  # what loops read
         self.places: list[tuple[int, ...]] = []  # and loops over several axes
+        self.basics: list[Any] = []  # slices, and tuples of slices and integers
         self.reads: list[tuple[Any, Any]] = []  # all else: (index, which of its positions are live)
         self.add(read)
 
@@ -171,9 +175,9 @@ class Scatter:
                 self.buffer[index] += part
                 self.places.append(index)
                 return
-            if kind is slice:
+            if kind is slice or kind is tuple and BASIC.issuperset(map(type, index)):
                 self.buffer[index] += part
-                self.reads.append((index, True))
+                self.basics.append(index)
                 return
         if type(part) is Masked:
             part, live = part.value, part.live
@@ -187,6 +191,8 @@ class Scatter:
             live[self.elements] = True
         if self.places:
             live[tuple(map(list, zip(*self.places)))] = True
+        for index in self.basics:
+            live[index] = True
         for index, part in self.reads:
             if (
                 isinstance(live, Tracer)

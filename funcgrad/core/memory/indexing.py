@@ -21,7 +21,7 @@ from funcgrad.core.memory.batch_index import BatchIndex, batch_index, index_arra
 from funcgrad.core.memory.contents import as_index
 from funcgrad.core.memory.layout import as_alone, one_example
 from funcgrad.core.memory.masked_read import selected
-from funcgrad.core.memory.plain import INTS, repeats
+from funcgrad.core.memory.plain import BASIC, INTS, repeats
 from funcgrad.core.memory.views import (
     FILLED,
     OF_EXAMPLES,
@@ -165,7 +165,7 @@ def read_item(x: Any, index: Any) -> Any:
     """x[index] on tracers: fast lanes for one element and for a row, written out; else GETITEM."""
     kind = type(index)
     if type(x) is not ReverseTracer or x._node is None:
-        is_basic = kind in INTS or kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))
+        is_basic = kind in INTS or kind is slice or kind is tuple and BASIC.issuperset(map(type, index))
         out = _read_of_each(x, index) if is_basic and type(x) is BatchTracer else None
         return GETITEM(x, index) if out is None else out
     if kind is int or kind in INTS or kind is tuple and INTS.issuperset(map(type, index)):
@@ -185,7 +185,7 @@ def read_item(x: Any, index: Any) -> Any:
             tracer._node = node
             tracer._alias = None
             return tracer
-    elif not (kind is slice or kind is tuple and _BASIC.issuperset(map(type, index))):
+    elif not (kind is slice or kind is tuple and BASIC.issuperset(map(type, index))):
         return GETITEM(x, index)
     alias = x._alias
     if type(x._value) is np.ndarray and (alias is None or alias.root is None and not alias.read_only):
@@ -217,7 +217,6 @@ def _read_of_each(x: BatchTracer, index: Any) -> Any:
     return view
 
 
-_BASIC = INTS | {slice}  # such an index gives a view
 _BOUNDS = INTS | {type(None)}
 
 

@@ -22,10 +22,9 @@ from funcgrad.core.memory.layout import copied, is_private
 from funcgrad.core.memory.mutation import WRITE, is_same_view
 from funcgrad.core.memory.mutation import assign as assign_in_general
 from funcgrad.core.memory.places import Place
-from funcgrad.core.memory.plain import INTS, is_element, ndarray
+from funcgrad.core.memory.plain import BASIC, is_element, ndarray
 from funcgrad.core.memory.views import FILLED, Stale, note_write
 
-_BASIC = frozenset([*INTS, slice])
 _CONTENTS = frozenset([float, int, np.float64, np.float32, ndarray])
 bool_ = np.bool_
 
@@ -33,7 +32,7 @@ bool_ = np.bool_
 def assign(x: Tracer, index: Any, v: Any) -> None:
     """x[index] = v."""
     kind = type(index)
-    is_basic = kind in _BASIC or kind is tuple and _BASIC.issuperset(map(type, index))
+    is_basic = kind in BASIC or kind is tuple and BASIC.issuperset(map(type, index))
     if is_basic:
         if type(x) is ReverseTracer and _assigned(x, index, v):
             return
@@ -144,8 +143,11 @@ class _LoopPlan:
 
     def pull_masked(self, ct: Masked, index: Any) -> Any:
         value, live = ct.value, ct.live
-        if not (ct.owned and type(value) is ndarray and type(live) is ndarray):
+        if type(value) is not ndarray or live is not None and type(live) is not ndarray:
             return WRITE.pull_masked(ct, (Place((), index), True, self.has_written or None, None))
+        if not ct.owned or live is None:
+            value, live = copied(value), np.ones(value.shape, bool) if live is None else copied(live)
+            ct = Masked(value, live, owned=True)
         if not self.has_written:
             value[index], live[index] = 0, False
             return (ct,)

@@ -99,6 +99,7 @@ def broadcast(part: Any, shape: tuple[int, ...]) -> Any:
 # ---- indices ----
 
 INTS = frozenset([int, np.int64])
+BASIC = INTS | {slice}  # a basic index names each position once
 
 
 def is_element(index: Any) -> bool:

@@ -151,7 +151,7 @@ def make_read(index: Any, part: Any, spec: Any) -> Read:
 class Scatter:
     """The sum of many `Read`s, in one buffer: reading x element by element costs O(1) each."""
 
-    __slots__ = ("basics", "buffer", "dtype", "elements", "places", "reads", "shape")
+    __slots__ = ("basics", "buffer", "dtype", "elements", "masked", "places", "reads", "shape")
 
     def __init__(self, read: Read) -> None:
         self.shape, self.dtype = read.shape, read.dtype
@@ -159,12 +159,15 @@ class Scatter:
         self.elements: list[int] = []  # what loops read
         self.places: list[tuple[int, ...]] = []  # and loops over several axes
         self.basics: list[Any] = []  # slices, and tuples of slices and integers
+        self.masked: list[tuple[Any, Any]] = []  # and the live positions of what they read
         self.reads: list[tuple[Any, Any]] = []  # all else: (index, which of its positions are live)
         self.add(read)
 
     def add(self, read: Read) -> None:
         """Add one more contribution; the indices are kept, for the mask."""
         part, live, index = read.part, True, read.index
+        if type(part) is Masked and type(part.value) is ndarray and type(part.live) is ndarray:
+            part, live = part.value, part.live
         if type(part) in PLAIN_PARTS and type(self.buffer) is ndarray:
             kind = type(index)
             if kind in INTS:
@@ -177,7 +180,7 @@ class Scatter:
                 return
             if kind is slice or kind is tuple and BASIC.issuperset(map(type, index)):
                 self.buffer[index] += part
-                self.basics.append(index)
+                (self.basics.append(index) if live is True else self.masked.append((index, live)))
                 return
         if type(part) is Masked:
             part, live = part.value, part.live
@@ -193,6 +196,8 @@ class Scatter:
             live[tuple(map(list, zip(*self.places)))] = True
         for index in self.basics:
             live[index] = True
+        for index, part in self.masked:
+            live[index] |= part
         for index, part in self.reads:
             if (
                 isinstance(live, Tracer)
@@ -280,11 +285,20 @@ def fit(part: Any, to: Any) -> Any:
                 return part
     elif type(part) in PLAIN_PARTS:  # the gradient of a sum
         part = broadcast(part, to.shape)
+    elif type(part) is Masked:
+        if to.shape == () and part.shape and is_any_live(part):  # the gradient of a number
+            part = add_reduce(part.value, None)
     elif not hasattr(part, "shape"):
         part = np.asarray(part)
     if part.shape != to.shape:
         part = fit_shape(part, to.shape)
     return Masked(_cast(part.value, to.dtype), part.live) if type(part) is Masked else _cast(part, to.dtype)
+
+
+def is_any_live(ct: Masked) -> bool:
+    """Is a plain array not zero by structure as a whole? (The first True: ten times as fast as live.any().)"""
+    live = ct.live
+    return type(ct.value) is type(live) is ndarray and live.size > 0 and live.item(live.argmax())
 
 
 def _cast(part: Any, dtype: Any) -> Any:

@@ -1,9 +1,10 @@
 # Every target sets up what it needs in .venv the first time, and again when pyproject.toml changes.
 
 PYTHON ?= python3
-# A version of NumPy to test with, such as `make test NUMPY=2.0`, in an environment of its own.
+# Versions to test with, such as `make test NUMPY=2.0 SCIPY=1.16`, in an environment of its own.
 NUMPY  ?=
-VENV   := .venv$(if $(NUMPY),-numpy$(NUMPY))
+SCIPY  ?=
+VENV   := .venv$(if $(NUMPY),-numpy$(NUMPY))$(if $(SCIPY),-scipy$(SCIPY))
 BIN    := $(VENV)/bin
 JOBS   ?= 2
 # Extras to install beside the target's own, such as `make test WITH="torch tensorboard"`.
@@ -27,7 +28,7 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.has-%: pyproject.toml $(VENV)/.created
-	$(BIN)/python -m pip install --quiet --editable '.[$*]' $(if $(NUMPY),'numpy==$(NUMPY).*')
+	$(BIN)/python -m pip install --quiet --editable '.[$*]' $(if $(NUMPY),'numpy==$(NUMPY).*') $(if $(SCIPY),'scipy==$(SCIPY).*')
 	@touch $@
 
 demo: $(call has,demo)
@@ -89,4 +90,4 @@ release: $(call has,release)
 	$(BIN)/python .ci/release.py dist
 
 clean:
-	rm -rf .venv .venv-numpy* dist docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf .venv .venv-numpy* .venv-scipy* dist docs/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -17,7 +17,7 @@ from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.memory.indexing import read_item
-from funcgrad.core.memory.inplace import OPERATORS, astype, copy
+from funcgrad.core.memory.inplace import OPERATORS, astype, copy, take_shape
 from funcgrad.core.memory.loops import assign
 from funcgrad.core.memory.mutation import write_batch, write_forward, write_reverse
 
@@ -27,6 +27,7 @@ ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
 ArrayMethods.flat = property(Flat, set_flat)
 ArrayMethods.astype = astype
 ArrayMethods.copy = copy
+ArrayMethods._take_shape = take_shape
 for name, operator in OPERATORS.items():
     setattr(ArrayMethods, name, operator)
 

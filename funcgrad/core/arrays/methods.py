@@ -27,7 +27,7 @@ from funcgrad.core.messages.conversions import (
     data_asked_for,
     is_testing,
 )
-from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.errors import user_line
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -131,10 +131,7 @@ class ArrayMethods(ArrayText):
 
     @shape.setter
     def shape(self, shape: Any) -> None:
-        raise UnsupportedFunctionError(
-            f"x.shape = {shape} at {user_line()} reshapes an array under everybody who holds it, which a tracer can't do. "
-            f"Write x = x.reshape({shape})."
-        )
+        self._take_shape(shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -17,6 +17,7 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.loops import assign, assign_kept
 from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_scalar
 from funcgrad.core.messages.conversions import conversion_error
+from funcgrad.errors import UnsupportedFunctionError, user_line
 
 
 def adopt(x: Tracer, result: Any, name: str) -> Tracer:
@@ -74,6 +75,17 @@ OPERATORS = {
 def copy(self: Tracer, order: Any = "C") -> Any:
     """A copy; a scalar, which can't change, is its own."""
     return self if not self.shape and is_scalar(self) else CATALOGUE[np.copy](self, order)
+
+
+def take_shape(x: Any, shape: Any) -> None:
+    """x.shape = shape."""
+    if x._alias is not None and x._alias is not FILLED:
+        raise UnsupportedFunctionError(
+            f"x.shape = {shape} at {user_line()} reshapes an array that is a view, or has some, which a tracer can't do. "
+            f"Write x = x.reshape({shape})."
+        )
+    out = x._trace.wrap(x._value, x._node).reshape(shape)
+    x._value, x._node = (out._value, out._node) if isinstance(out, Tracer) else (out, None)
 
 
 def astype(

@@ -41,40 +41,13 @@ def _starts(kind: Any) -> Any:
     return linear(heart, pull, batch=one_by_one, name="scipy.signal.symiirorder2")
 
 
-def _by_units(function: Any) -> Any:
-    """The transpose of a filter that is compiled as a whole: what it makes of each unit signal, weighted."""
-
-    def pull(ct, x, y=0.0, z=0.0, precision=-1.0):
-        settings = (y, z, precision) if function.__name__.startswith("sym") else (y, precision)
-        units = np.eye(x.size, dtype=x.dtype).reshape(-1, *x.shape)
-        rows = np.reshape([function(unit, *settings) for unit in units], (x.size, x.size))
-        return np.reshape(rows @ np.ravel(ct), x.shape)
-
-    return pull
-
-
 theirs = private("scipy.signal._spline")
-if hasattr(theirs, "symiirorder2_ic_fwd"):
-    leaves(
-        "scipy.signal._spline",
-        symiirorder1_ic=_first,
-        symiirorder2_ic_fwd=_starts(theirs.symiirorder2_ic_fwd),
-        symiirorder2_ic_bwd=_starts(theirs.symiirorder2_ic_bwd),
-    )
-else:  # SciPy before 1.15
-    _SIGNATURES = {
-        "symiirorder1 symiirorder2": "x, y, z, precision=-1.0",
-        "cspline2d qspline2d": "x, y=0.0, precision=-1.0",
-    }
-    for _names, _signature in _SIGNATURES.items():
-        for _name in _names.split():
-            signal.linear(
-                _name,
-                _by_units(getattr(signal.module, _name)),
-                operands="x",
-                signature=_signature,
-                batch=one_by_one,
-            )
+leaves(
+    "scipy.signal._spline",
+    symiirorder1_ic=_first,
+    symiirorder2_ic_fwd=_starts(theirs.symiirorder2_ic_fwd),
+    symiirorder2_ic_bwd=_starts(theirs.symiirorder2_ic_bwd),
+)
 signal.rerun(
     "spline_filter gauss_spline cspline1d qspline1d cspline2d qspline2d cspline1d_eval qspline1d_eval"
 )

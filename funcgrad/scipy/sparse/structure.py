@@ -38,7 +38,9 @@ class Structure:
     def matrix(self, data: Any) -> Any:
         """SciPy's matrix of these entries, by rows."""
         order, cols, pointers = self._by_rows
-        return ss.csr_array((data[order], cols, pointers), shape=self.shape)
+        # the integers that SciPy's compiled functions take, in older versions these only
+        kind = ss.get_index_dtype(maxval=max(*self.shape, len(cols)))
+        return ss.csr_array((data[order], cols.astype(kind), pointers.astype(kind)), shape=self.shape)
 
     def unique(self) -> tuple[Structure, Any]:
         """The places without repetition, by rows, and which of them each entry belongs to."""

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
-from funcgrad.errors import BatchedControlFlowError, TracerWriteError
-from funcgrad.testing import check_grads
+from funcgrad.errors import BatchedControlFlowError, TracerWriteError, UnsupportedFunctionError
+from funcgrad.testing import check_grads, check_vmap
 
 
 def written_after_the_view(y: Any) -> Any:
@@ -416,3 +416,32 @@ def test_new_arrays_lie_in_memory_as_numpy_has_them(layout: Any, g: Any) -> None
     x = layout(np.array([[3.0, 1.0, 2.0], [9.0, 8.0, 7.0], [4.0, 6.0, 5.0]]))
     for found, expected in zip(vjp(f, x)[0], f(x.copy("K")), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+# ---- x.shape = ... ---------------------------------------------------------------------------------------------------
+
+
+def reshaped_in_place(x: Any) -> Any:
+    y = x * x
+    y.shape = (2, 3)
+    y[0, 1] = x[0]
+    y.shape = -1
+    return y[1:] * y[:-1]
+
+
+def test_an_array_without_views_is_reshaped_in_place() -> None:
+    x = np.arange(6.0) + 0.5
+    np.testing.assert_array_equal(vjp(reshaped_in_place, x)[0], reshaped_in_place(x))
+    check_grads(reshaped_in_place, (x,), order=2)
+    check_vmap(reshaped_in_place, (np.stack([x, x + 1]),))
+
+
+def test_a_view_is_not_reshaped_in_place() -> None:
+    def f(x: Any) -> Any:
+        y = x * x
+        z = y[1:]
+        y.shape = (2, 3)
+        return z
+
+    with pytest.raises(UnsupportedFunctionError, match=r"x\.shape = \(2, 3\).*x\.reshape\(\(2, 3\)\)"):
+        vjp(f, np.arange(6.0))

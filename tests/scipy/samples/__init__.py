@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import scipy
 
+from tests.rules.samples import Sample
+
 
 class Present:
     """A module of funcgrad.scipy. In the place of a function that the installed SciPy has not yet stands one that skips."""
@@ -30,3 +32,12 @@ def missing(name: str) -> Any:
 
     skip.__name__ = name.rpartition(".")[2]
     return skip
+
+
+def since(version: str, sample: Sample) -> Sample:
+    """A sample of what older versions of SciPy have in compiled code, and what is refused by name there."""
+    if tuple(map(int, scipy.__version__.split(".")[:2])) >= tuple(map(int, version.split("."))):
+        return sample
+    return sample.but(
+        function=missing(f"{sample.label or sample.function.__name__} in Python"), covers=sample.subject
+    )

@@ -4,6 +4,7 @@ import numpy as np
 
 from funcgrad.scipy import interpolate
 from tests.rules.samples import A, S
+from tests.scipy.samples import since
 
 X, Y, Q = np.array([-2.0, -1.1, -0.3, 0.4, 1.3, 2.1]), A(6), np.array([-0.62, 0.13, 0.9])
 T = np.array([-2.0] * 4 + [-0.6, 0.5] + [2.0] * 4)
@@ -59,7 +60,7 @@ SAMPLES = [
     ),
     of("interpn", lambda v, p: interpolate.interpn(GRID, v, p), A(4, 5), P),
     *(
-        of("RBFInterpolator", lambda y, v, q, k=k: interpolate.RBFInterpolator(y, v, kernel=k, epsilon=1.5)(q), SCATTERED, Y, P)
+        since("1.17", of("RBFInterpolator", lambda y, v, q, k=k: interpolate.RBFInterpolator(y, v, kernel=k, epsilon=1.5)(q), SCATTERED, Y, P))
         for k in ("thin_plate_spline", "cubic", "gaussian")
     ),
     of("griddata", lambda y, v, q: interpolate.griddata(y, v, q, method="linear"), SCATTERED, Y, P + 0.6),

@@ -4,6 +4,7 @@ import numpy as np
 
 from funcgrad.scipy import spatial
 from tests.rules.samples import A, S
+from tests.scipy.samples import since
 
 distance, transform = spatial.distance, spatial.transform
 Rotation = transform.Rotation
@@ -19,7 +20,7 @@ def of(label, function, *args):
 
 
 def turned(label, function, *args):
-    return of(label, function, *args).but(tol=3e-6)
+    return since("1.17", of(label, function, *args).but(tol=3e-6))
 
 
 SAMPLES = [

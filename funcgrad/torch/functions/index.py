@@ -111,14 +111,15 @@ def _steps_forward(index: Any) -> bool:
 def _fast_item(t: Tensor, index: Any) -> Tensor | None:
     """The lane of t[index] for plain arrays and basic indices, in the normal mode; None for anything else."""
     kind, x = type(index), t.value
-    if type(x) is not np.ndarray or MODE.get() is not None:
+    is_shared = type(x) is Shared
+    if not (type(x) is np.ndarray or is_shared and t.node is None) or MODE.get() is not None:
         return None
     if kind is not int:
         items = index if kind is tuple else (index,)
         if not _BASIC.issuperset(map(type, items)) or not all(map(_steps_forward, items)):
             return None
     try:
-        out = x[index]
+        out = _getitem(x, index) if is_shared else x[index]
     except IndexError:
         return None
     made, node = _new(Tensor), t.node

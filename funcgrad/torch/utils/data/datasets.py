@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad.torch.graph import modes
 from funcgrad.torch.random import randperm
 from funcgrad.torch.random.generator import Generator
+from funcgrad.torch.tensors.storage import Shared
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 T = TypeVar("T", covariant=True)
@@ -68,9 +69,9 @@ def rows_of(dataset: Any, indices: Sequence[int]) -> list[Tensor] | None:
         return None
     where = np.asarray(indices, np.int64)
     columns = [(t, t.value) for t in dataset.tensors]
-    if any(type(x) is not np.ndarray or t.node is not None for t, x in columns):
+    if any(type(x) not in (np.ndarray, Shared) or t.node is not None for t, x in columns):
         return None
-    return [make_tensor(x[where]) for _, x in columns]
+    return [make_tensor(x.view(np.ndarray)[where]) for _, x in columns]
 
 
 class StackDataset(Dataset[Any]):

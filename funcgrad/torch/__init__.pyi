@@ -68,6 +68,7 @@ from funcgrad.torch import optim as optim
 from funcgrad.torch import package as package
 from funcgrad.torch import profiler as profiler
 from funcgrad.torch.tensors.dtypes import promote_types as promote_types
+from funcgrad.torch import public as public
 from funcgrad.torch import quantization as quantization
 from funcgrad.torch.random.functions import rand_like as rand_like
 from funcgrad.torch.random.functions import randint_like as randint_like

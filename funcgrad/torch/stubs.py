@@ -371,8 +371,15 @@ def namespace_stub(module: ModuleType) -> str:
     return written([_NAMESPACE + ALIASES, *lines, *sorted(last, key=_order)])
 
 
+# Those whose names are gathered (public.py).
+PACKAGES: tuple[ModuleType, ...] = (
+    *(torch.nn, torch.nn.functional, torch.optim, torch.optim.lr_scheduler),
+    *(torch.autograd, torch.distributions, torch.random, torch.utils.data),
+)
+
+
 def package_stub(module: ModuleType) -> str:
-    """The stub of torch.nn, its functional or torch.optim: what is in their files, and what rows of tables became."""
+    """The stub of a package whose names are gathered: what is in its files, and what rows of tables became."""
     lines, last = [], []
     for name in module.__all__:
         thing = getattr(module, name)
@@ -383,17 +390,24 @@ def package_stub(module: ModuleType) -> str:
             lines.append(f"from {home} import {name} as {name}")
         elif isinstance(thing, type):
             last.append(_made_class(name, thing, module.__all__))
-        else:
+        elif inspect.isfunction(thing) or isinstance(thing, Op):
             last.append(signature(name, thing, None))
+        else:
+            last.append(f"{name}: {type(thing).__name__}")
     return written([_NAMESPACE + ALIASES, *lines, *last])
+
+
+# Decorators that add parameters, or whose type says nothing.
+_CHANGING = {"function", "makes", "creation.makes", "reducing"}
 
 
 @cache
 def _written(module: ModuleType) -> set[str]:
-    """The functions and classes that stand in a file as they are (a decorator may add parameters)."""
+    """The functions and classes that stand in a file as they are."""
     body = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8")).body
     found = [node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-    return {node.name for node in found if not node.decorator_list}
+    named = {node.name: {ast.unparse(d).partition("(")[0] for d in node.decorator_list} for node in found}
+    return {name for name, decorators in named.items() if not decorators & _CHANGING}
 
 
 def _stands_in_its_file(thing: Any) -> bool:
@@ -441,10 +455,9 @@ def stubs() -> dict[Path, str]:
     makers[ROOT / "__init__.pyi"] = lambda: namespace_stub(torch)
     for name in ("linalg", "special", "fft"):
         makers[ROOT / f"{name}.pyi"] = lambda name=name: namespace_stub(sys.modules[f"funcgrad.torch.{name}"])
-    for package in (torch.nn, torch.nn.functional, torch.optim):
-        makers[Path(package.__file__ or "").with_suffix(".pyi")] = lambda package=package: package_stub(
-            package
-        )
+    for package in PACKAGES:
+        path = Path(package.__file__ or "").with_suffix(".pyi")
+        makers[path] = lambda package=package: package_stub(package)
     return {path: make() for path, make in makers.items()}
 
 

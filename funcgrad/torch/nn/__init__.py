@@ -28,6 +28,7 @@ from funcgrad.torch.nn import (
     transformer_layers,
     utils,
 )
+from funcgrad.torch.public import gather
 
 _NAMES = {
     activations: (
@@ -76,6 +77,4 @@ _NAMES = {
     transformer: "Transformer TransformerDecoder TransformerEncoder",
     transformer_layers: "TransformerDecoderLayer TransformerEncoderLayer",
 }
-_PACKAGES = {"functional": functional, "init": init, "utils": utils}
-globals().update({name: getattr(file, name) for file, names in _NAMES.items() for name in names.split()})
-globals()["__all__"] = sorted([*" ".join(_NAMES.values()).split(), *_PACKAGES])
+gather(globals(), _NAMES, functional, init, utils)

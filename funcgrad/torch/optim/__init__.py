@@ -6,40 +6,13 @@ one_by_one.py    SparseAdam, Muon
 lr_scheduler/  schedules         swa_utils.py                 averages of models
 """
 
-from funcgrad.torch.optim import lr_scheduler, swa_utils
-from funcgrad.torch.optim.algorithms import (
-    ASGD,
-    SGD,
-    Adadelta,
-    Adagrad,
-    Adam,
-    Adamax,
-    AdamW,
-    NAdam,
-    RAdam,
-    RMSprop,
-    Rprop,
-)
-from funcgrad.torch.optim.lbfgs import LBFGS
-from funcgrad.torch.optim.one_by_one import Muon, SparseAdam
-from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.torch.optim import algorithms, lbfgs, lr_scheduler, one_by_one, optimizer, swa_utils
+from funcgrad.torch.public import gather
 
-__all__ = [
-    "ASGD",
-    "LBFGS",
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Muon",
-    "NAdam",
-    "Optimizer",
-    "RAdam",
-    "RMSprop",
-    "Rprop",
-    "SparseAdam",
-    "lr_scheduler",
-    "swa_utils",
-]
+_NAMES = {
+    algorithms: "ASGD SGD Adadelta Adagrad Adam Adamax AdamW NAdam RAdam RMSprop Rprop",
+    lbfgs: "LBFGS",
+    one_by_one: "Muon SparseAdam",
+    optimizer: "Optimizer",
+}
+gather(globals(), _NAMES, lr_scheduler, swa_utils)

@@ -26,10 +26,6 @@ class ASGD(Optimizer):
 
     def __init__(self, params: Any, lr: Any=0.01, lambd: Any=0.0001, alpha: Number=0.75, t0: Any=1000000.0, weight_decay: Any=0, foreach: _bool | None=None, maximize: _bool=False, differentiable: _bool=False, capturable: _bool=False) -> None: ...
 
-class SGD(Optimizer):
-
-    def __init__(self, params: Any, lr: Any=0.001, momentum: Any=0, dampening: Any=0, weight_decay: Any=0, nesterov: _bool=False, *, maximize: _bool=False, foreach: _bool | None=None, differentiable: _bool=False, fused: _bool | None=None) -> None: ...
-
 class Adadelta(Optimizer):
 
     def __init__(self, params: Any, lr: Any=1.0, rho: Any=0.9, eps: Any=1e-06, weight_decay: Any=0, foreach: _bool | None=None, *, capturable: _bool=False, maximize: _bool=False, differentiable: _bool=False) -> None: ...
@@ -65,3 +61,7 @@ class RMSprop(Optimizer):
 class Rprop(Optimizer):
 
     def __init__(self, params: Any, lr: Any=0.01, etas: tuple[Any, Any]=..., step_sizes: tuple[Any, Any]=..., *, capturable: _bool=False, foreach: _bool | None=None, maximize: _bool=False, differentiable: _bool=False) -> None: ...
+
+class SGD(Optimizer):
+
+    def __init__(self, params: Any, lr: Any=0.001, momentum: Any=0, dampening: Any=0, weight_decay: Any=0, nesterov: _bool=False, *, maximize: _bool=False, foreach: _bool | None=None, differentiable: _bool=False, fused: _bool | None=None) -> None: ...

@@ -6,36 +6,13 @@ functions.py     rand, randn, randint, ..., and the state of the default stream
 sampling.py      bernoulli, multinomial, ..., and the methods that fill a tensor
 """
 
-from funcgrad.torch.random.functions import (
-    default_generator,
-    fork_rng,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    seed,
-    set_rng_state,
-)
+from funcgrad.torch.public import gather
+from funcgrad.torch.random import functions
 
-__all__ = [
-    "default_generator",
-    "fork_rng",
-    "get_rng_state",
-    "initial_seed",
-    "manual_seed",
-    "rand",
-    "rand_like",
-    "randint",
-    "randint_like",
-    "randn",
-    "randn_like",
-    "randperm",
-    "seed",
-    "set_rng_state",
-]
+_NAMES = {
+    functions: (
+        "default_generator fork_rng get_rng_state initial_seed manual_seed rand rand_like randint "
+        "randint_like randn randn_like randperm seed set_rng_state"
+    ),
+}
+gather(globals(), _NAMES)

@@ -22,6 +22,7 @@ from funcgrad.torch.nn.functional import (
     pooling,
     resampling,
 )
+from funcgrad.torch.public import gather
 
 _NAMES = {
     activations: (
@@ -59,5 +60,4 @@ _NAMES = {
     ),
     resampling: "channel_shuffle interpolate pixel_shuffle pixel_unshuffle upsample",
 }
-globals().update({name: getattr(file, name) for file, names in _NAMES.items() for name in names.split()})
-globals()["__all__"] = sorted(" ".join(_NAMES.values()).split())
+gather(globals(), _NAMES)

@@ -5,39 +5,16 @@ cosine.py    cosine annealing               cycles.py    learning rate and momen
 plateau.py   by a measure                   compound.py  several after, or beside, one another
 """
 
-from funcgrad.torch.optim.lr_scheduler.base import LRScheduler
-from funcgrad.torch.optim.lr_scheduler.compound import ChainedScheduler, SequentialLR
-from funcgrad.torch.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from funcgrad.torch.optim.lr_scheduler.cycles import CyclicLR, OneCycleLR
-from funcgrad.torch.optim.lr_scheduler.decays import (
-    ConstantLR,
-    ExponentialLR,
-    LambdaLR,
-    LinearLR,
-    MultiplicativeLR,
-    MultiStepLR,
-    PolynomialLR,
-    StepLR,
-)
-from funcgrad.torch.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from funcgrad.torch.optim.lr_scheduler import base, compound, cosine, cycles, decays, plateau
+from funcgrad.torch.public import gather
 
-_LRScheduler = LRScheduler
-
-__all__ = [
-    "ChainedScheduler",
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts",
-    "CyclicLR",
-    "ExponentialLR",
-    "LRScheduler",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "MultiplicativeLR",
-    "OneCycleLR",
-    "PolynomialLR",
-    "ReduceLROnPlateau",
-    "SequentialLR",
-    "StepLR",
-]
+_NAMES = {
+    base: "LRScheduler",
+    compound: "ChainedScheduler SequentialLR",
+    cosine: "CosineAnnealingLR CosineAnnealingWarmRestarts",
+    cycles: "CyclicLR OneCycleLR",
+    decays: ("ConstantLR ExponentialLR LambdaLR LinearLR MultiplicativeLR MultiStepLR PolynomialLR StepLR"),
+    plateau: "ReduceLROnPlateau",
+}
+gather(globals(), _NAMES)
+_LRScheduler = base.LRScheduler

@@ -4,46 +4,18 @@ datasets.py   what has items      samplers.py   in which order      collate.py  
 loader.py     DataLoader          workers.py    threads that fetch batches ahead
 """
 
-from funcgrad.torch.utils.data.collate import default_collate, default_convert
-from funcgrad.torch.utils.data.datasets import (
-    ChainDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    StackDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
-from funcgrad.torch.utils.data.loader import DataLoader
-from funcgrad.torch.utils.data.samplers import (
-    BatchSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
-from funcgrad.torch.utils.data.workers import WorkerInfo, get_worker_info
+from funcgrad.torch.public import gather
+from funcgrad.torch.utils.data import collate, datasets, loader, samplers, workers
 
-__all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "StackDataset",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "WorkerInfo",
-    "default_collate",
-    "default_convert",
-    "get_worker_info",
-    "random_split",
-]
+_NAMES = {
+    collate: "default_collate default_convert",
+    datasets: (
+        "ChainDataset ConcatDataset Dataset IterableDataset StackDataset Subset TensorDataset random_split"
+    ),
+    loader: "DataLoader",
+    samplers: (
+        "BatchSampler RandomSampler Sampler SequentialSampler SubsetRandomSampler WeightedRandomSampler"
+    ),
+    workers: "WorkerInfo get_worker_info",
+}
+gather(globals(), _NAMES)

@@ -71,9 +71,7 @@ class RandomSampler(Sampler[int]):
         generator = self.generator or Generator().manual_seed(random_seed())
         if self.replacement:
             for start in range(0, wanted, _AT_ONCE):
-                yield from randint(
-                    n, (min(_AT_ONCE, wanted - start),), dtype=np.int64, generator=generator
-                ).tolist()
+                yield from randint(n, (min(_AT_ONCE, wanted - start),), generator=generator).tolist()
         elif n:
             for _ in range(wanted // n):
                 yield from randperm(n, generator=generator).tolist()

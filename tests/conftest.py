@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from typing import Any
 
@@ -32,6 +33,12 @@ def pytest_configure(config: pytest.Config) -> None:
     # with -q, and not in a worker of xdist
     if config.getoption("verbose") < 0 and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config), "funcgrad-progress")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """The collector does not look through imported modules again: many tests ask it what their calls have left."""
+    gc.collect()
+    gc.freeze()
 
 
 class Progress:

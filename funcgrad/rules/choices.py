@@ -48,11 +48,11 @@ selection(
 )  # fmt: skip
 
 
-def _share(taken: Any, ties: Any) -> Any:
+def _share(chosen: Any, ties: Any) -> Any:
     """An operand's weight: 1 where taken, 1/2 at a tie. Booleans if there is no tie, which is faster."""
     if found(ties):
-        return np.where(ties, 0.5, taken)
-    return taken
+        return np.where(ties, 0.5, chosen)
+    return chosen
 
 
 # `out != y` rather than `x > y`: an operand that is NaN, and makes the result NaN, has its share in it.
@@ -223,8 +223,8 @@ def _piecewise_at_once(x, conditions, funclist, *args, **kw):
             mask = np.broadcast_to(condition, x.shape).reshape(-1)
             part = np.where(mask, flat, flat[np.argmax(mask)])
             _check_elementwise(lambda t, f=function: f(t, *args, **kw), np.unique(concrete(part)))
-            found: Any = function(part, *args, **kw)
-            value = np.broadcast_to(found, part.shape).reshape(x.shape)
+            piece: Any = function(part, *args, **kw)
+            value = np.broadcast_to(piece, part.shape).reshape(x.shape)
         out = np.where(condition, value if x.size else 0, out)
     return out.astype(x.dtype)
 

@@ -137,8 +137,8 @@ def _full(like, shape, fill_value, dtype=None, order: Any = "C", *, device=None)
 
 def _same_for_all(length: Any) -> int:
     """A length, which under vmap has to be that of all examples."""
-    found = np.unique(concrete(length))
-    return max(0, int(found[0] if found.size == 1 else length))
+    lengths = np.unique(concrete(length))
+    return max(0, int(lengths[0] if lengths.size == 1 else length))
 
 
 def _arange(like, start_or_stop, /, stop=None, step=1, *, dtype=None, device=None):

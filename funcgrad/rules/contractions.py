@@ -168,8 +168,8 @@ def _tensordot_pairs(a: Any, b: Any, axes: Any = 2) -> Pairs:
     return normalize_axis_tuple(of_a, ndim_of(a)), normalize_axis_tuple(of_b, ndim_of(b))
 
 
-def _free(x: Any, taken: Sequence[int]) -> list[int]:
-    return [i for i in range(ndim_of(x)) if i not in taken]
+def _free(x: Any, summed: Sequence[int]) -> list[int]:
+    return [i for i in range(ndim_of(x)) if i not in summed]
 
 
 def _arranged(part: Any, axes: Sequence[int]) -> Any:
@@ -210,8 +210,8 @@ def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool]
         _Example(ndim_of(x) - is_batched) for x, is_batched in zip(call.operands, batched, strict=True)
     ]
     pairs = _tensordot_pairs(*examples, **call.params)
-    free_a, free_b = (_free(x, taken) for x, taken in zip(examples, pairs))
-    of_a, of_b = ([i + is_batched for i in taken] for taken, is_batched in zip(pairs, batched))
+    free_a, free_b = (_free(x, dims) for x, dims in zip(examples, pairs))
+    of_a, of_b = ([i + is_batched for i in dims] for dims, is_batched in zip(pairs, batched))
     if not all(batched):
         out = np.tensordot(a, b, (of_a, of_b))
         return out if batched[0] else np.ascontiguousarray(np.moveaxis(out, len(free_a), 0), like=out)

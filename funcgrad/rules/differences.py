@@ -89,17 +89,17 @@ def _gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> A
     return slopes[0] if len(slopes) == 1 else tuple(slopes)
 
 
-def _spacings(f: Any, given: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any]:
+def _spacings(f: Any, spacings: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any]:
     """For each axis the distance between points: a scalar, or an array laid along the axis."""
-    if len(given) == 0:
+    if len(spacings) == 0:
         return [1.0] * len(axes)
-    if len(given) == 1 and np.ndim(given[0]) == 0:
-        return list(given) * len(axes)
-    if len(given) != len(axes):
+    if len(spacings) == 1 and np.ndim(spacings[0]) == 0:
+        return list(spacings) * len(axes)
+    if len(spacings) != len(axes):
         raise TypeError(
-            f"np.gradient takes no spacing, one scalar, or one for each axis ({len(axes)}), not {len(given)}"
+            f"np.gradient takes no spacing, one scalar, or one for each axis ({len(axes)}), not {len(spacings)}"
         )
-    return [_spacing(f, as_array(x), a) for x, a in zip(given, axes, strict=True)]
+    return [_spacing(f, as_array(x), a) for x, a in zip(spacings, axes, strict=True)]
 
 
 def _spacing(f: Any, x: Any, axis: int) -> Any:

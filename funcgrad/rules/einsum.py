@@ -175,17 +175,17 @@ def _onto(subscripts: str, i: int, shape: tuple[int, ...], shapes: tuple[tuple[i
     """The einsum of a cotangent and the other operands, of these shapes, onto operand `i` of this shape."""
     terms, out = _split(subscripts)
     term, others = terms[i], [out, *terms[:i], *terms[i + 1 :]]
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for letters, lengths in zip(others, shapes):
         for c, n in zip(letters, lengths):
-            found[c] = n if n != 1 else found.get(c, 1)
-    kept = "".join(dict.fromkeys(c for c, n in zip(term, shape) if c in found and n != 1))
-    apart = tuple(found[c] if c in kept and term.index(c) == axis else 1 for axis, c in enumerate(term))
+            sizes[c] = n if n != 1 else sizes.get(c, 1)
+    kept = "".join(dict.fromkeys(c for c, n in zip(term, shape) if c in sizes and n != 1))
+    apart = tuple(sizes[c] if c in kept and term.index(c) == axis else 1 for axis, c in enumerate(term))
     return _Onto(
         f"{','.join(others)}->{kept}",
         apart if kept != term else None,
         term if len(set(term)) < len(term) else "",
-        len(others) > 1 and math.prod(found.values()) >= WORTH_BLAS,
+        len(others) > 1 and math.prod(sizes.values()) >= WORTH_BLAS,
     )
 
 

@@ -51,11 +51,11 @@ def of_numbers(
     function: Callable[..., Any], rule: str | tuple[Partial, ...], name: str, dtype: np.dtype[Any] = REAL
 ) -> Any:
     """`function` of numbers, with the rule of NumPy's `rule` or with these partial derivatives."""
-    made: Any = CATALOGUE[getattr(np, rule)].rule if isinstance(rule, str) else Elementwise(rule)  # type: ignore[attr-defined]
-    operands = OPERANDS[: len(made.partials)]
+    resolved: Any = CATALOGUE[getattr(np, rule)].rule if isinstance(rule, str) else Elementwise(rule)  # type: ignore[attr-defined]
+    operands = OPERANDS[: len(resolved.partials)]
     primitive = Primitive(
         _of_arrays(function, dtype),
-        made,
+        resolved,
         operands=" ".join(operands),
         signature=", ".join(operands),
         batch="aligned",

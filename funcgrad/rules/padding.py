@@ -110,8 +110,8 @@ def _copies(mode: Any) -> Extension:
 
     def extension(x: Any, axis: int, before: int, behind: int, reflect_type: Any = "even") -> Borders:
         size = x.shape[axis]
-        taken = np.pad(np.arange(size), (before, behind), mode)
-        left, right = np.take(x, taken[:before], axis), np.take(x, taken[before + size :], axis)
+        places = np.pad(np.arange(size), (before, behind), mode)
+        left, right = np.take(x, places[:before], axis), np.take(x, places[before + size :], axis)
         if reflect_type == "even" or size == 1:
             return left, right
         # Left of the array lies the mirror image, about its first element, of what lies behind that.

@@ -81,8 +81,8 @@ def _without_leading_zeros(p: Any) -> Any:
     p = _coefficients(p)
     if is_batched(p):
         return p
-    found = np.flatnonzero(concrete(p))
-    return p[min(found[0] if found.size else p.shape[0], p.shape[0] - 1) :]
+    live = np.flatnonzero(concrete(p))
+    return p[min(live[0] if live.size else p.shape[0], p.shape[0] - 1) :]
 
 
 def _polydiv(u: Any, v: Any) -> Any:

@@ -18,10 +18,10 @@ def _plain(name: str, x: Any) -> Any:
     return x._question(f"np.{name}(x)") if isinstance(x, Tracer) else x
 
 
-def _first(source: Any, found: Any) -> Any:
+def _first(source: Any, values: Any) -> Any:
     """Where each of the numbers `found` first stands in the plain vector `source`."""
     order = np.argsort(source, stable=True)
-    return order[np.searchsorted(source, found, sorter=order)]
+    return order[np.searchsorted(source, values, sorter=order)]
 
 
 def _declare_unique(function: Callable[..., Any]) -> None:
@@ -30,11 +30,11 @@ def _declare_unique(function: Callable[..., Any]) -> None:
     def body(x: Any) -> Any:
         x = as_array(x)
         plain = _plain(function.__name__, x)
-        x, found = x.reshape(-1), function(plain)
-        if isinstance(found, tuple):
-            values = x[_first(plain.reshape(-1), found.values)]  # pyright: ignore[reportAttributeAccessIssue]
-            return found._replace(values=values)  # pyright: ignore[reportAttributeAccessIssue]
-        return x[_first(plain.reshape(-1), found)]
+        x, unique = x.reshape(-1), function(plain)
+        if isinstance(unique, tuple):
+            values = x[_first(plain.reshape(-1), unique.values)]  # pyright: ignore[reportAttributeAccessIssue]
+            return unique._replace(values=values)  # pyright: ignore[reportAttributeAccessIssue]
+        return x[_first(plain.reshape(-1), unique)]
 
     composite(function, body)
 
@@ -44,10 +44,10 @@ def _unique(
     **options: Any,
 ) -> Any:  # fmt: skip
     ar = as_array(ar)
-    found, index, *rest = np.unique(
+    unique, index, *rest = np.unique(
         _plain("unique", ar), True, return_inverse, return_counts, axis, **options
     )
-    outs = [lying_as(np.take(ar, index, axis), found), *([index] if return_index else []), *rest]
+    outs = [lying_as(np.take(ar, index, axis), unique), *([index] if return_index else []), *rest]
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
@@ -58,10 +58,10 @@ def _declare_chosen(function: Callable[..., Any], both: bool) -> None:
         ar1, ar2 = as_array(ar1).reshape(-1), as_array(ar2).reshape(-1)
         x = np.concatenate([ar1, ar2]) if both else ar1
         name = function.__name__
-        found = function(_plain(name, ar1), _plain(name, ar2), *args, **kwargs)
-        if isinstance(found, tuple):
-            return x[_first(_plain(name, x), found[0])], *found[1:]
-        return x[_first(_plain(name, x), found)]
+        chosen = function(_plain(name, ar1), _plain(name, ar2), *args, **kwargs)
+        if isinstance(chosen, tuple):
+            return x[_first(_plain(name, x), chosen[0])], *chosen[1:]
+        return x[_first(_plain(name, x), chosen)]
 
     composite(function, body)
 

@@ -37,19 +37,19 @@ def _variables(m: Any, rowvar: bool, dtype: Any) -> Any:
 def _observation_weights(fweights: Any, aweights: Any, count: int) -> Any:
     """How often, and how much, each observation counts; None for once."""
     weights = None
-    for name, given in (("fweights", fweights), ("aweights", aweights)):
-        if given is None:
+    for name, factor in (("fweights", fweights), ("aweights", aweights)):
+        if factor is None:
             continue
-        given = as_array(given)
-        if given.shape != (count,):
-            raise ValueError(f"np.cov: {name} has shape {given.shape}, but there are {count} observations")
-        if np.any(concrete(given) < 0):
+        factor = as_array(factor)
+        if factor.shape != (count,):
+            raise ValueError(f"np.cov: {name} has shape {factor.shape}, but there are {count} observations")
+        if np.any(concrete(factor) < 0):
             raise ValueError(f"np.cov: {name} cannot be negative")
-        if name == "fweights" and np.any(concrete(given) != np.around(concrete(given))):
+        if name == "fweights" and np.any(concrete(factor) != np.around(concrete(factor))):
             raise TypeError(
                 "np.cov: fweights must be integers, as they count; give other weights as aweights"
             )
-        weights = given if weights is None else weights * given
+        weights = factor if weights is None else weights * factor
     return weights
 
 

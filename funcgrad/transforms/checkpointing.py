@@ -52,11 +52,11 @@ class CheckpointCall(PullCall):
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         operands, kept = residuals
         with ReverseTrace() as trace:
-            given = list(operands)
+            inputs = list(operands)
             for i in slots:
-                given[i] = trace.leaf(given[i])
-            nodes = [given[i]._node for i in slots]
-            ends = [node_of(trace, o) for o in self.program(given, kept)]
+                inputs[i] = trace.leaf(inputs[i])
+            nodes = [inputs[i]._node for i in slots]
+            ends = [node_of(trace, o) for o in self.program(inputs, kept)]
         leaves = sweep(
             [(n, ct) for n, ct in zip(ends, cts, strict=True) if n and ct is not None], release=True
         )
@@ -104,8 +104,8 @@ class Checkpoint(Transformed):
         del args, kwargs
         returned: list[tree.Structure] = []
 
-        def flat(given: list[Any]) -> list[Any]:
-            args, kwargs = tree.unflatten(structure, given)
+        def flat(values: list[Any]) -> list[Any]:
+            args, kwargs = tree.unflatten(structure, values)
             outs, out_structure = tree.flatten(self.fun(*args, **kwargs))
             returned.append(out_structure)
             return outs

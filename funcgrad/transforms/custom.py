@@ -100,19 +100,19 @@ class CustomFunction(Transformed):
         return bound.args
 
     def _nondiff(self, count: int) -> tuple[int, ...]:
-        found = tuple(n + count if n < 0 else n for n in self.nondiff_argnums)
-        if any(not 0 <= n < count for n in found):
+        positions = tuple(n + count if n < 0 else n for n in self.nondiff_argnums)
+        if any(not 0 <= n < count for n in positions):
             raise ArgumentError(
                 f"{self.title}: nondiff_argnums={self.nondiff_argnums}, but it has {count} arguments"
             )
-        return tuple(sorted(set(found)))
+        return tuple(sorted(set(positions)))
 
 
-def all_of(given: Any, kind: Any, message: str) -> tuple[Any, ...]:
+def all_of(values: Any, kind: Any, message: str) -> tuple[Any, ...]:
     """One thing of a kind, or several, as a tuple."""
-    several = (given,) if isinstance(given, kind) else given
+    several = (values,) if isinstance(values, kind) else values
     if not isinstance(several, (tuple, list)) or not all(isinstance(item, kind) for item in several):
-        raise ArgumentError(f"{message}, not {given!r}")
+        raise ArgumentError(f"{message}, not {values!r}")
     return tuple(several)
 
 
@@ -188,8 +188,8 @@ class _PerArgument:
     def __init__(self, function: CustomJvp, rules: Sequence[Rule | None]) -> None:
         self.function, self.rules = function, rules
 
-    def __call__(self, *given: Any) -> tuple[Any, Any]:
-        *nondiff, primals, tangents = given
+    def __call__(self, *values: Any) -> tuple[Any, Any]:
+        *nondiff, primals, tangents = values
         if len(self.rules) != len(primals):
             raise RuleError(
                 f"{self.function.title}: defjvps was given {len(self.rules)} rules for {len(primals)} arguments"

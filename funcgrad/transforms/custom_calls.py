@@ -40,11 +40,11 @@ class Arguments:
         """The arguments and their leaves. Without a tracer in it, an undifferentiated one stays whole."""
         structures, leaves = [], []
         for i, arg in enumerate(args):
-            found, structure = tree.flatten(arg)
-            if i in nondiff and not any(isinstance(x, Tracer) for x in found):
-                found, structure = [Fixed(arg)], tree.LEAF
+            arg_leaves, structure = tree.flatten(arg)
+            if i in nondiff and not any(isinstance(x, Tracer) for x in arg_leaves):
+                arg_leaves, structure = [Fixed(arg)], tree.LEAF
             structures.append(structure)
-            leaves += found
+            leaves += arg_leaves
         specs = [spec(x) if is_number(x) else None for x in leaves]
         return cls(structures, specs, nondiff), leaves
 
@@ -118,13 +118,13 @@ class CustomCall(OpaqueCall):
                 f"({len(arguments.diff)}), but it returned {described(result)}. Write (ct,) for one argument, None for "
                 "a zero."
             )
-        found: list[Any] = []
+        cts: list[Any] = []
         at = dict(zip(arguments.diff, result, strict=True))
         for i, structure in enumerate(arguments.structures):
-            found += leaves_like(
+            cts += leaves_like(
                 structure, at.get(i), f"{title}: the cotangent that {rule} returned for argument {i}"
             )
-        return [self._part(found[i], i, rule) for i in slots]
+        return [self._part(cts[i], i, rule) for i in slots]
 
     def _part(self, part: Any, slot: int, rule: str) -> Any:
         to = self.arguments.specs[slot]
@@ -256,47 +256,47 @@ def described(x: Any) -> str:
     return f"an array of shape {x.shape}" if hasattr(x, "shape") else f"a {type(x).__name__}"
 
 
-def leaves_like(structure: tree.Structure, given: Any, what: str) -> list[Any]:
+def leaves_like(structure: tree.Structure, direction: Any, what: str) -> list[Any]:
     """The leaves of `given`, which has this structure, but may hold None (a zero) in the place of any part.
 
     Where a list or tuple belongs, an array with as many rows (or the other of the two) is as good: it is
     indexed like that.
     """
     try:
-        return direction_leaves(structure, _by_index(structure, given), what)
+        return direction_leaves(structure, _by_index(structure, direction), what)
     except ValueError as error:
         raise RuleError(
             f"{error}. It needs the structure of what it belongs to, with None for zeros."
         ) from None
 
 
-def _by_index(structure: tree.Structure, given: Any) -> Any:
+def _by_index(structure: tree.Structure, direction: Any) -> Any:
     """`given`, with lists and tuples where `structure` has them."""
     kind, children = structure.node_type, structure.children
-    is_array = getattr(given, "ndim", 0) > 0
-    if kind not in (list, tuple) or not is_array and type(given) not in (list, tuple):
-        return given
-    if len(given) != len(children):
-        return given
-    return kind([_by_index(child, given[i]) for i, child in enumerate(children)])
+    is_array = getattr(direction, "ndim", 0) > 0
+    if kind not in (list, tuple) or not is_array and type(direction) not in (list, tuple):
+        return direction
+    if len(direction) != len(children):
+        return direction
+    return kind([_by_index(child, direction[i]) for i, child in enumerate(children)])
 
 
-def checked(given: Any, to: Spec, what: str, whose: str) -> Any:
+def checked(part: Any, to: Spec, what: str, whose: str) -> Any:
     """A cotangent or tangent that a rule returned, fit for the value it belongs to."""
-    if isinstance(given, (bool, int, float, complex)):
-        given = np.asarray(given)
-    dtype = getattr(given, "dtype", None)
+    if isinstance(part, (bool, int, float, complex)):
+        part = np.asarray(part)
+    dtype = getattr(part, "dtype", None)
     if dtype == float0 or not is_inexact(to):
         return None
     if dtype is None or dtype.kind not in "fciub":
         raise RuleError(
-            f"{what} is {described(given) if dtype is None else f'an array of {dtype}'}, not an array of numbers"
+            f"{what} is {described(part) if dtype is None else f'an array of {dtype}'}, not an array of numbers"
         )
-    if given.shape != to.shape:
+    if part.shape != to.shape:
         raise RuleError(
-            f"{what} has shape {given.shape}, but {whose} has shape {to.shape}. Give exactly that shape: where the "
+            f"{what} has shape {part.shape}, but {whose} has shape {to.shape}. Give exactly that shape: where the "
             "function broadcasts, sum the cotangent over the axes that were repeated (np.broadcast_to a tangent)."
         )
     if dtype.kind == "c" and to.dtype.kind != "c":
         raise RuleError(f"{what} has dtype {dtype}, but {whose} is real ({to.dtype}); return its real part")
-    return given if dtype == to.dtype else given.astype(to.dtype)
+    return part if dtype == to.dtype else part.astype(to.dtype)

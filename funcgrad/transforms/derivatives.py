@@ -89,8 +89,8 @@ class ValueAndGrad(Differentiated):
         )
         del node
         cts = sweep(seeds)
-        found = argument_gradients(cts, arguments)
-        result = tuple(found) if self.in_several else found[0]
+        gradients = argument_gradients(cts, arguments)
+        result = tuple(gradients) if self.in_several else gradients[0]
         out = returned(out) if isinstance(out, Tracer) else out
         return ((out, aux), result) if self.has_aux else (out, result)
 
@@ -107,9 +107,9 @@ class ValueAndGrad(Differentiated):
         if type(out) in (int, float, complex):
             out = np.complex128(out) if type(out) is complex else np.float64(out)
         if not hasattr(out, "dtype") or not hasattr(out, "shape"):
-            found = "None (is a `return` missing?)" if out is None else f"a {type(out).__name__}"
+            what = "None (is a `return` missing?)" if out is None else f"a {type(out).__name__}"
             raise OutputError(
-                f"{self.transform}: {name} must return a scalar, but it returned {found}. "
+                f"{self.transform}: {name} must return a scalar, but it returned {what}. "
                 "For several outputs use jacrev, vjp or has_aux=True."
             )
         if out.dtype == object and hides_tracer(out):

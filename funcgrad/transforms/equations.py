@@ -106,9 +106,10 @@ def pullback(fun: Map, values: Flat) -> Map:
         ends = [node_of(trace, o) for o in fun(leaves)]
 
     def pull(cts: Flat) -> list[Any]:
-        found = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n is not None])
+        leaf_cts = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n is not None])
         return [
-            found[leaf._node] if leaf._node in found else np.zeros(leaf.shape, leaf.dtype) for leaf in leaves
+            leaf_cts[leaf._node] if leaf._node in leaf_cts else np.zeros(leaf.shape, leaf.dtype)
+            for leaf in leaves
         ]
 
     return pull
@@ -119,8 +120,8 @@ def pushforward(fun: Map, values: Flat) -> Map:
 
     def push(tangents: Flat) -> list[Any]:
         with ForwardTrace() as trace:
-            given = [v if t is None else trace.wrap(v, t) for v, t in zip(values, tangents, strict=True)]
-            return [tangent_of(trace, o) for o in fun(given)]
+            tracers = [v if t is None else trace.wrap(v, t) for v, t in zip(values, tangents, strict=True)]
+            return [tangent_of(trace, o) for o in fun(tracers)]
 
     return push
 
@@ -184,15 +185,15 @@ class FixedPoint(Equation):
         """u = rhs + derivative(u), by iteration: a fixed point itself, of rhs, x and operands."""
         n, m = len(rhs), len(x)
 
-        def linear_map(given: Flat) -> Map:
-            return derivative(lambda x: self.apply(x, given[n + m :]), given[n : n + m])
+        def linear_map(inputs: Flat) -> Map:
+            return derivative(lambda x: self.apply(x, inputs[n + m :]), inputs[n : n + m])
 
-        given = [*rhs, *x, *operands]
-        values = [without_derivatives(v) for v in given]
+        inputs = [*rhs, *x, *operands]
+        values = [without_derivatives(v) for v in inputs]
         map_of_values = linear_map(values)
         u = self.limits.iterated(lambda u: added(values[:n], map_of_values(u)), values[:n])
-        equation = FixedPoint(lambda u, given: added(given[:n], linear_map(given)(u)), self.limits)
-        return solution(equation, u, given)
+        equation = FixedPoint(lambda u, inputs: added(inputs[:n], linear_map(inputs)(u)), self.limits)
+        return solution(equation, u, inputs)
 
 
 class Root(Equation):
@@ -268,20 +269,20 @@ class SolutionCall(PullCall):
         return pullback(of_chosen, [operands[i] for i in where])(u)
 
     def jvp(self, operands: Flat, tangents: dict[int, Any], trace: Trace) -> Outputs:
-        x, given = bind(self, flat_call(operands)), operands[self.count :]
-        push = pushforward(lambda given: self.equation.apply(x, given), given)
+        x, constants = bind(self, flat_call(operands)), operands[self.count :]
+        push = pushforward(lambda constants: self.equation.apply(x, constants), constants)
         return x, self.equation.forward(
-            x, given, push([tangents.get(i + self.count) for i in range(len(given))])
+            x, constants, push([tangents.get(i + self.count) for i in range(len(constants))])
         )
 
     def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
-        x, given = call.operands[: self.count], call.operands[self.count :]
+        x, constants = call.operands[: self.count], call.operands[self.count :]
         x = [
             v if b else np.broadcast_to(v, (trace.size, *np.shape(v)))
             for v, b in zip(x, batched, strict=False)
         ]
-        made = SolutionCall(BatchedEquation(self.equation, trace, batched[self.count :]), self.count)
-        return [trace.wrap(v, None) for v in bind(made, flat_call([*x, *given]))]
+        batched_call = SolutionCall(BatchedEquation(self.equation, trace, batched[self.count :]), self.count)
+        return [trace.wrap(v, None) for v in bind(batched_call, flat_call([*x, *constants]))]
 
 
 def _or_zeros(ct: Any, value: Any) -> Any:

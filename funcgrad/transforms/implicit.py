@@ -138,8 +138,8 @@ def _solved(
         )
     x = [leaf if isinstance(leaf, Tracer) else np.asarray(leaf) for leaf in x]
     equation, operands = _equation(kind, f, x, params, check, limits)
-    found = [o[()] if type(o) is np.ndarray and o.shape == () else o for o in solution(equation, x, operands)]
-    return tree.unflatten(structure, found)
+    outs = [o[()] if type(o) is np.ndarray and o.shape == () else o for o in solution(equation, x, operands)]
+    return tree.unflatten(structure, outs)
 
 
 def _equation(
@@ -149,9 +149,9 @@ def _equation(
     leaves, structure = tree.flatten(tuple(params))
     n = len(x)
 
-    def flat(given: Flat) -> list[Any]:
-        arguments = tree.unflatten(structure, given[n:])
-        return check.outputs(f(tree.unflatten(check.structure, given[:n]), *arguments), given[:n])
+    def flat(both: Flat) -> list[Any]:
+        arguments = tree.unflatten(structure, both[n:])
+        return check.outputs(f(tree.unflatten(check.structure, both[:n]), *arguments), both[:n])
 
     recording = write_down(flat, [*x, *leaves])
     program = recording.program

@@ -50,13 +50,13 @@ def _not_differentiable(x: Any, where: str) -> NonDifferentiableError:
         return NonDifferentiableError(f"{where} is {instead}.")
     dtype = getattr(x, "dtype", None)
     if isinstance(x, (bool, np.bool_)) or dtype is not None and dtype.kind in "iub":
-        found = (
+        kind = (
             f"of integer dtype {dtype}"
             if dtype is not None and dtype.kind in "iu"
             else "boolean (an integer type)"
         )
         return NonDifferentiableError(
-            f"{where} is {found}, and has no derivative. Write 1.0 for 1, or x.astype(float), or pass allow_int=True to grad "
+            f"{where} is {kind}, and has no derivative. Write 1.0 for 1, or x.astype(float), or pass allow_int=True to grad "
             "(the derivative is then an empty placeholder of dtype float0)."
         )
     what = f"an array of dtype {dtype}" if dtype is not None else f"a {type(x).__name__}"
@@ -140,20 +140,20 @@ def _check_complex(values: Sequence[Any], transform: str) -> None:
 
 def argument_gradients(cts: dict[Node, Any], arguments: Sequence[Node | Argument]) -> list[Any]:
     """The gradient for each argument, a pytree like it."""
-    found = []
+    gradients = []
     for argument in arguments:
         if type(argument) is not Node:
             values, nodes, structure = argument  # pyright: ignore[reportGeneralTypeIssues]
-            found.append(
+            gradients.append(
                 tree.unflatten(structure, [gradient(cts, node, value) for node, value in zip(nodes, values)])
             )
             continue
         ct = cts.pop(argument, None)
         if type(ct) is ndarray and ct.base is None and getrefcount(ct) <= _ALONE:
-            found.append(ct)  # what `own` would say, for less
+            gradients.append(ct)  # what `own` would say, for less
         else:
-            found.append(np.zeros(argument.shape, argument.dtype) if ct is None else own(ct))
-    return found
+            gradients.append(np.zeros(argument.shape, argument.dtype) if ct is None else own(ct))
+    return gradients
 
 
 def lowered(trace: Trace, out: Any, transform: str) -> Any:
@@ -248,27 +248,27 @@ def own(ct: Any) -> Any:
     return ct.copy()
 
 
-def fitted_direction(given: Any, value: Any, what: str) -> Any:
+def fitted_direction(direction: Any, value: Any, what: str) -> Any:
     """A tangent or cotangent given by a user, checked against the value it belongs to."""
     if value.dtype.kind not in "fc":
         return None
-    if given is None:
+    if direction is None:
         return None
-    if not isinstance(given, Tracer) and not hasattr(given, "dtype"):
-        given = np.asarray(given)
-    if given.dtype == float0 or given.dtype.kind not in "fciub":
+    if not isinstance(direction, Tracer) and not hasattr(direction, "dtype"):
+        direction = np.asarray(direction)
+    if direction.dtype == float0 or direction.dtype.kind not in "fciub":
         raise CotangentError(
-            f"{what} has dtype {given.dtype}, but its value has dtype {value.dtype}; give numbers of that dtype"
+            f"{what} has dtype {direction.dtype}, but its value has dtype {value.dtype}; give numbers of that dtype"
         )
-    if given.shape != value.shape:
+    if direction.shape != value.shape:
         raise CotangentError(
-            f"{what} has shape {given.shape}, but its value has shape {value.shape}; give an array of exactly that shape"
+            f"{what} has shape {direction.shape}, but its value has shape {value.shape}; give an array of exactly that shape"
         )
-    if given.dtype.kind == "c" and value.dtype.kind != "c":
+    if direction.dtype.kind == "c" and value.dtype.kind != "c":
         raise CotangentError(
-            f"{what} has dtype {given.dtype}, but its value is real ({value.dtype}); give its real part"
+            f"{what} has dtype {direction.dtype}, but its value is real ({value.dtype}); give its real part"
         )
-    return given if given.dtype == value.dtype else given.astype(value.dtype)
+    return direction if direction.dtype == value.dtype else direction.astype(value.dtype)
 
 
 def one_for_each(name: str, items: Sequence[Any]) -> None:

@@ -28,20 +28,20 @@ class Template(NamedTuple):
     structure: tree.Structure
     specs: Sequence[Spec]
 
-    def leaves(self, given: Any, what: str) -> list[Any]:
+    def leaves(self, direction: Any, what: str) -> list[Any]:
         """The leaves of `given`, checked."""
         try:
-            found = direction_leaves(self.structure, given, what)
+            values = direction_leaves(self.structure, direction, what)
         except ValueError as error:
             raise CotangentError(
                 f"{error}. It needs the structure of what it belongs to (None for zeros)."
             ) from None
-        return [fitted_direction(x, to, what) for x, to in zip(found, self.specs, strict=True)]
+        return [fitted_direction(x, to, what) for x, to in zip(values, self.specs, strict=True)]
 
-    def filled(self, found: Iterable[Any]) -> Any:
+    def filled(self, values: Iterable[Any]) -> Any:
         """The tree, with zeros where nothing came."""
         leaves = []
-        for to, x in zip(self.specs, found, strict=True):
+        for to, x in zip(self.specs, values, strict=True):
             zero_dtype = to.dtype if to.dtype.kind in "fc" else float0
             leaves.append(np.zeros(to.shape, zero_dtype)[()] if x is None else own(x))
         return tree.unflatten(self.structure, leaves)
@@ -102,9 +102,11 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     (array([ 1., -1.]), array([ 0., -2.]))
     """
     out, pullback, aux = record(fun, primals, {}, has_aux=has_aux, transform="linearize")
-    given = [Template(structure, [spec(v) for v in values]) for values, _, structure in pullback.arguments]
+    templates = [
+        Template(structure, [spec(v) for v in values]) for values, _, structure in pullback.arguments
+    ]
     returned = Template(pullback.structure, [spec(value) for _, value in pullback.ends])
-    pushforward = Pushforward(transposed(pullback), given, returned)
+    pushforward = Pushforward(transposed(pullback), templates, returned)
     return (out, pushforward, aux) if has_aux else (out, pushforward)
 
 
@@ -130,8 +132,8 @@ class Transpose:
 
     def __call__(self, ct: Any) -> tuple[Any, ...]:
         """The cotangent of each argument, as a tuple."""
-        found = iter(self.tape.pull(self.out.leaves(ct, "linear_transpose: the cotangent")))
-        return tuple(primal.filled([next(found) for _ in primal.specs]) for primal in self.primals)
+        cts = iter(self.tape.pull(self.out.leaves(ct, "linear_transpose: the cotangent")))
+        return tuple(primal.filled([next(cts) for _ in primal.specs]) for primal in self.primals)
 
 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:

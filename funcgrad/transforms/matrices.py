@@ -143,14 +143,14 @@ class JacRev(Jacobian):
     ) -> list[Any]:
         results = []
         for values, nodes, structure in pullback.arguments:
-            found = []
+            rows = []
             for v, node in zip(values, nodes, strict=True):
                 ct = cts.get(node) if node is not None else None
                 if ct is None:
-                    found.append(np.zeros((n, *v.shape), float0 if node is None else v.dtype))
+                    rows.append(np.zeros((n, *v.shape), float0 if node is None else v.dtype))
                 else:
-                    found.append(own(take(dense(ct))))
-            results.append(tree.unflatten(structure, found))
+                    rows.append(own(take(dense(ct))))
+            results.append(tree.unflatten(structure, rows))
         return results
 
 
@@ -244,19 +244,19 @@ class JacFwd(Jacobian):
         """Cut the columns of one output leaf into blocks, one for each input leaf."""
         at, blocks, k, whole = 0, [], 0, collected.result()
         for values, structure in flat:
-            found = []
+            parts = []
             for v in values:
                 if v.dtype.kind in "fc":
                     # and nobody else has it
                     is_all = type(whole) is np.ndarray and sizes[k] == whole.shape[-1]
                     block = shaped(whole if is_all else whole[..., at : at + sizes[k]], out.shape + v.shape)
                     block = block if block.dtype == v.dtype else block.astype(v.dtype)
-                    found.append(block if is_all else own(block))
+                    parts.append(block if is_all else own(block))
                 else:
-                    found.append(np.zeros(out.shape + v.shape, float0))
+                    parts.append(np.zeros(out.shape + v.shape, float0))
                 at += sizes[k]
                 k += 1
-            blocks.append(tree.unflatten(structure, found))
+            blocks.append(tree.unflatten(structure, parts))
         return blocks
 
 

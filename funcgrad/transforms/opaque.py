@@ -234,9 +234,9 @@ class _Batched(OpaqueCall):
 
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         with StandIn(self.trace) as batch:
-            given = batch.given(list(tangents.values()), [self.flags[i] for i in tangents])
+            moved = batch.given(list(tangents.values()), [self.flags[i] for i in tangents])
             outs, ts = self.inner.jvp(
-                batch.given(operands, self.flags), dict(zip(tangents, given, strict=True)), trace
+                batch.given(operands, self.flags), dict(zip(tangents, moved, strict=True)), trace
             )
             return batch.taken(outs), batch.taken(ts)
 
@@ -261,8 +261,8 @@ class BatchedPull(_Batched, PullCall):
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         leaves, flags, structure = residuals
         with StandIn(self.trace) as batch:
-            given = tree.unflatten(structure, batch.given(leaves, flags))
-            parts = self.inner.bwd(given, batch.given(cts, [True] * len(cts)), slots)
+            saved = tree.unflatten(structure, batch.given(leaves, flags))
+            parts = self.inner.bwd(saved, batch.given(cts, [True] * len(cts)), slots)
             shared = [not self.flags[i] for i in slots]
             return [batch.summed(p) if s else batch.taken([p])[0] for p, s in zip(parts, shared, strict=True)]
 

@@ -72,11 +72,11 @@ class OpaqueFunction:
         self.title = f"extend.opaque {self.name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values()) if kwargs else args
-        plain = tuple([i for i, x in enumerate(given) if not holds_tracer(x)])
-        if len(plain) == len(given):
+        values = (*args, *kwargs.values()) if kwargs else args
+        plain = tuple([i for i, x in enumerate(values) if not holds_tracer(x)])
+        if len(plain) == len(values):
             return self.function(*args, **kwargs)
-        arguments, leaves = Arguments.of(given, plain)
+        arguments, leaves = Arguments.of(values, plain)
         call = self.call_type(self, arguments, (*kwargs,))
         return call.rebuilt(bind(call, flat_call(leaves)))
 
@@ -119,9 +119,9 @@ class FunctionCall(CustomCall, PullCall):
     # ---- arguments and outputs -----------------------------------------------------------------------------------
     def sorted_arguments(self, operands: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments by position, and those by keyword."""
-        given = self.arguments.rebuilt(operands)
-        count = len(given) - len(self.names)
-        return tuple(given[:count]), dict(zip(self.names, given[count:], strict=True))
+        values = self.arguments.rebuilt(operands)
+        count = len(values) - len(self.names)
+        return tuple(values[:count]), dict(zip(self.names, values[count:], strict=True))
 
     def key(self, i: int) -> Key:
         """How rules call argument `i`."""
@@ -178,19 +178,19 @@ class FunctionCall(CustomCall, PullCall):
         wanted = self.wanted(slots)
         count = len(residuals[1]) - len(self.names)
 
-        def pull(ct: Any, out: Any, given: list[Any]) -> list[Any]:
-            kwargs = dict(zip(self.names, given[count:], strict=True))
-            result = self.function.pull(ct, Called(tuple(given[:count]), kwargs, out, wanted))
+        def pull(ct: Any, out: Any, values: list[Any]) -> list[Any]:
+            kwargs = dict(zip(self.names, values[count:], strict=True))
+            result = self.function.pull(ct, Called(tuple(values[:count]), kwargs, out, wanted))
             return self.pulled(result, slots)
 
         return self._by_example(pull, self.filled(cts), *residuals)
 
-    def _by_example(self, rule: Callable[..., list[Any]], *given: Any) -> list[Any]:
+    def _by_example(self, rule: Callable[..., list[Any]], *arguments: Any) -> list[Any]:
         """What the rule returns; of a batch, unless it is NumPy code, one example after the other."""
-        leaves, structure = tree.flatten(given)
+        leaves, structure = tree.flatten(arguments)
         trace = innermost(leaves)
         if self.function.batch == "traced" or not isinstance(trace, BatchTrace):
-            return rule(*given)
+            return rule(*arguments)
         mine = [isinstance(x, Tracer) and x._trace is trace for x in leaves]
         rows = []
         for k in range(trace.size) or [None]:  # without examples, one of ones gives the shapes
@@ -208,11 +208,11 @@ class FunctionCall(CustomCall, PullCall):
             by_key: Mapping[Any, Any] = result
         else:
             by_key = dict(enumerate(self._one_for_each(result)))
-        found: list[Any] = []
+        cts: list[Any] = []
         for i, structure in enumerate(self.arguments.structures):
             what = f"{self.function.title}: the cotangent that its pull returned for argument {self.key(i)!r}"
-            found += leaves_like(structure, by_key.get(self.key(i)), what)
-        return [self._part(found[i], i, "pull") for i in slots]
+            cts += leaves_like(structure, by_key.get(self.key(i)), what)
+        return [self._part(cts[i], i, "pull") for i in slots]
 
     def _one_for_each(self, result: Any) -> Sequence[Any]:
         count = len(self.arguments.structures) - len(self.names)

@@ -115,8 +115,8 @@ class HessianDiagonal(Differentiated):
             # The gradient may be a plain array without an index per example: so a choice, not an index.
             entry = vmap(lambda t: np.sum(np.where(t != 0, jvp(slope, (x,), (t,))[1], 0)))
             diagonal.add(entry(directions))
-        found = unravel(diagonal.result())
-        return found if self.in_several else found[0]
+        diagonals = unravel(diagonal.result())
+        return diagonals if self.in_several else diagonals[0]
 
 
 @overload

@@ -102,14 +102,14 @@ class Program:
         values = dict(zip(self.inputs, operands, strict=True))
         known = dict(zip(self.kept, kept, strict=False))
         for step in self.steps:
-            given = [values[x] if type(x) is Ref else x for x in step.call.operands]
+            inputs = [values[x] if type(x) is Ref else x for x in step.call.operands]
             for ref in step.dead:
                 values.pop(ref, None)
             if step.outs[0] in known:
-                out = noted(step.primitive, step.call.with_operands(given), known[step.outs[0]])
+                out = noted(step.primitive, step.call.with_operands(inputs), known[step.outs[0]])
             else:
-                out = step.run(given)
-            given.clear()
+                out = step.run(inputs)
+            inputs.clear()
             for ref, value in zip(step.outs, out if isinstance(out, (tuple, list)) else [out], strict=True):
                 if ref is not None and ref not in step.dead:
                     values[ref] = value
@@ -206,8 +206,8 @@ class ProgramTrace(Trace):
             self.kept[ref] = out
         elif primitive.name == "checkpoint_name" and self.keep(call.params["name"]):
             source = self.ref_of(call.operands[0])
-            made = next((step for step in reversed(self.steps) if source in step.outs), None)
-            if made is not None and len(made.outs) == 1 and isinstance(made.primitive, Primitive):
+            maker = next((step for step in reversed(self.steps) if source in step.outs), None)
+            if maker is not None and len(maker.outs) == 1 and isinstance(maker.primitive, Primitive):
                 self.kept[source] = out
 
     def write(self, x: Any, place: Place, v: Any) -> None:
@@ -268,10 +268,10 @@ def write_down(
     Tracers and floating arrays among `leaves` become inputs of the program.
     """
     with ProgramTrace(guard_of(leaves), keep) as trace:
-        given = [trace.input(x) if is_input(x) else x for x in leaves]
-        names = [x._node for x in given if isinstance(x, ProgramTracer)]
-        outs = fun(given)
-        if names != [x._node for x in given if isinstance(x, ProgramTracer)]:
+        inputs = [trace.input(x) if is_input(x) else x for x in leaves]
+        names = [x._node for x in inputs if isinstance(x, ProgramTracer)]
+        outs = fun(inputs)
+        if names != [x._node for x in inputs if isinstance(x, ProgramTracer)]:
             raise RuleError(
                 "a checkpointed (or solved) function assigned into one of its arguments, which the caller would not "
                 "see. Begin with a copy of it (x = x.copy()), and return what is new."

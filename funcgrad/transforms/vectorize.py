@@ -201,9 +201,9 @@ def _why_looped(error: TracerError, name: str, size: int) -> str:
     )
 
 
-def to_front(given: Any, axis: int) -> Any:
+def to_front(array: Any, axis: int) -> Any:
     """`given` with its batch axis first, also in memory: examples that lie scattered are copied together."""
-    x: Any = given
+    x: Any = array
     if not hasattr(x, "dtype"):
         x = np.asarray(x)
     elif type(x) is not np.ndarray and not isinstance(x, Tracer):

@@ -137,16 +137,16 @@ def decorating(cls: type[Transformed], fun: Any, options: dict[str, Any]) -> Any
 
 
 def _rebuild(cls: type, attributes: dict[str, Any]) -> Any:
-    made = object.__new__(cls)
-    made.__dict__.update(attributes, __wrapped__=attributes["fun"])
-    return made
+    transformed = object.__new__(cls)
+    transformed.__dict__.update(attributes, __wrapped__=attributes["fun"])
+    return transformed
 
 
 def check_function(fun: Any, transform: str) -> None:
     """Refuse what is no function."""
     if not callable(fun):
-        found = type(fun).__name__
-        raise ArgumentError(f"{transform} takes a function, not {found}: pass it itself, not its result")
+        kind = type(fun).__name__
+        raise ArgumentError(f"{transform} takes a function, not {kind}: pass it itself, not its result")
 
 
 def name_of(fun: Any) -> str:
@@ -165,8 +165,8 @@ def checked_argnums(argnums: Any, transform: str) -> int | tuple[int, ...]:
             )
         if all(map(_is_int, argnums)):
             return tuple(map(operator.index, argnums))
-    found = f"{argnums!r} ({type(argnums).__name__})"
-    raise ArgumentError(f"{transform}: argnums must be an int or a tuple of ints, not {found}")
+    what = f"{argnums!r} ({type(argnums).__name__})"
+    raise ArgumentError(f"{transform}: argnums must be an int or a tuple of ints, not {what}")
 
 
 def _is_int(a: Any) -> bool:
@@ -189,12 +189,12 @@ def checked_argnames(argnames: Any, transform: str) -> str | tuple[str, ...] | N
 @functools.lru_cache
 def _counted(argnums: int | tuple[int, ...], n: int) -> tuple[int, ...] | int | None:
     """Positions among `n` arguments, from 0; the number that is none of them; None if one is named twice."""
-    found = []
+    positions = []
     for a in argnums if isinstance(argnums, tuple) else (argnums,):
         if not -n <= a < n:
             return a
-        found.append(a % n)
-    return tuple(found) if len(set(found)) == len(found) else None
+        positions.append(a % n)
+    return tuple(positions) if len(set(positions)) == len(positions) else None
 
 
 def of_chosen(
@@ -202,9 +202,9 @@ def of_chosen(
 ) -> Callable[..., Any]:
     """`fun` as a function of its arguments at the positions `where`; the others are fixed."""
 
-    def chosen(*given: Any) -> Any:
+    def chosen(*values: Any) -> Any:
         full = list(args)
-        for i, x in zip(where, given, strict=True):
+        for i, x in zip(where, values, strict=True):
             full[i] = x
         return fun(*full, **kwargs)
 

@@ -97,9 +97,9 @@ def at_first_pull(plan: Plan, name: str, make: Callable[[], Any], meanwhile: Any
         calls -= 1
         if calls > 0 and (type(ct) is not ndarray or ct.size < LARGE):
             return meanwhile(ct, saved)
-        made = make()
-        setattr(plan, name, made)
-        return made(ct, saved)
+        pull = make()
+        setattr(plan, name, pull)
+        return pull(ct, saved)
 
     setattr(plan, name, first)
 

@@ -70,7 +70,7 @@ def at_first_use(space: dict[str, Any], name: str, make: Callable[[], Callable[.
     """Enter a function into the names of a lane, which is made when it is first called."""
 
     def first(*operands: Any) -> Any:
-        space[name] = made = make()
-        return made(*operands)
+        space[name] = function = make()
+        return function(*operands)
 
     space[name] = first

@@ -39,8 +39,8 @@ def only_fills_plain(function: Any, args: Any, kwargs: Any) -> bool:
 
 def filling_plain(function: Any, args: Any, kwargs: Any) -> Any:
     """That call: it is NumPy's."""
-    made = function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
-    return kwargs.get("out", made)
+    out = function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()})
+    return kwargs.get("out", out)
 
 
 def _is_traced(items: Any) -> bool:
@@ -67,10 +67,10 @@ class BlankTracer(Tracer):
         return None if method == "at" else outs[0] if len(outs) == 1 else outs
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        found = known(function)
+        entry = known(function)
         if only_fills_plain(function, args, kwargs):
             return filling_plain(function, args, kwargs)
-        if found is None or isinstance(found, Unsupported):
+        if entry is None or isinstance(entry, Unsupported):
             # Such as np.save: what has no derivative has none to lose.
             return BLANK.constant(function(*map(plain, args), **{k: plain(v) for k, v in kwargs.items()}))
         return super().__array_function__(function, types, args, kwargs)

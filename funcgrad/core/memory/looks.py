@@ -43,15 +43,15 @@ class Look(np.ndarray):
             return NotImplemented
         if out is not None:
             kwargs["out"] = tuple(map(looked_through, out))
-        made = getattr(ufunc, method)(
+        results = getattr(ufunc, method)(
             *map(looked_through, args), **{k: looked_through(v) for k, v in kwargs.items()}
         )
         if out is None:
-            return Look.fresh(made)
+            return Look.fresh(results)
         return (
             out[0]
             if len(out) == 1
-            else tuple(given if given is not None else x for given, x in zip(out, made))
+            else tuple(target if target is not None else x for target, x in zip(out, results))
         )
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -180,10 +180,10 @@ def _of_plain(name: str) -> Callable[..., Any]:
         if any(isinstance(x, Tracer) for x in (*args, *kwargs.values())):
             return getattr(np, name)(self, *args, **kwargs)
         out = kwargs.get("out")
-        made = getattr(self.view(np.ndarray), name)(
+        result = getattr(self.view(np.ndarray), name)(
             *looked_through(args), **{k: looked_through(v) for k, v in kwargs.items()}
         )
-        return Look.fresh(made) if out is None else out
+        return Look.fresh(result) if out is None else out
 
     method.__name__ = name
     return method

@@ -23,6 +23,7 @@ from funcgrad.rules.slopes import (
     arcsinh_slope,
     arctan_slope,
     arctanh_slope,
+    cbrt_slope,
     gap,
     i0_derivative,
     logistic,
@@ -59,7 +60,7 @@ elementwise(np.positive, 1)
 elementwise(np.reciprocal, lambda out: -out * out)
 elementwise(np.square, lambda x: 2 * x)
 declare_square(elementwise(np.sqrt, lambda out: 0.5 / out), elementwise(_square_of_sqrt, 1))
-elementwise(np.cbrt, lambda out: 1 / (3 * out * out))
+elementwise(np.cbrt, cbrt_slope)
 elementwise(np.remainder, 1, lambda x, y: -np.floor_divide(x, y))
 elementwise(np.fmod, 1, lambda x, y, out: np.rint((out - x) / y))
 

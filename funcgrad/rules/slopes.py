@@ -67,6 +67,7 @@ def repaired(out: Any, bad: Any, formula: Callable[..., Any], *operands: Any) ->
             return np.where(bad, formula(*operands), out)
     if not some(bad):
         return out
+    bad = _full(bad, out.shape)
     there = [_full(x, out.shape)[bad] for x in operands]
     out = np.array(out)
     with np.errstate(all="ignore"):
@@ -197,6 +198,27 @@ arcsinh_slope = own(_arcsinh_slope, lambda x, out: -(x * out) * out * out)
 arccosh_slope = own(_arccosh_slope, lambda x, out: -(x * out) * out * out)
 arctan_slope = own(_arctan_slope, lambda x, out: -2 * (x * out) * out)
 arctanh_slope = own(_arctanh_slope, lambda x, out: 2 * (x * out) * out)
+
+
+# ---- the derivatives of the cube root --------------------------------------------------------------------------------
+def _cbrt_derivative(x: Any, n: int) -> Any:
+    """The n-th derivative (n > 0) of cbrt(x), a multiple of cbrt(x) / x**n: divided step by step, so that a tiny
+    x makes it infinite.
+    """
+    root = np.cbrt(x)
+    with np.errstate(divide="ignore"):
+        out = 1 / (3 * root * root)
+        for k in range(1, n):
+            out = out * (1 / 3 - k) / x
+    return out
+
+
+_own_cbrt_derivative = own(_cbrt_derivative, lambda x, n: _own_cbrt_derivative(x, n + 1), None)
+
+
+def cbrt_slope(x: Any, out: Any) -> Any:
+    """The derivative of out = cbrt(x)."""
+    return _own_cbrt_derivative(x, 1) if isinstance(x, Tracer) else 1 / (3 * out * out)
 
 
 # ---- x / hypot(x, y), the slope of hypot and the heart of arctan2 ----------------------------------------------------

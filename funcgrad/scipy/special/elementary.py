@@ -9,12 +9,19 @@ import numpy as np
 from scipy import special
 
 from funcgrad.rules.powers import power_derivative, power_slope
-from funcgrad.rules.slopes import logistic, logistic_slope, own, ratio, repaired, some, unit
+from funcgrad.rules.slopes import cbrt_slope, logistic, logistic_slope, own, ratio, repaired, some, unit
 from funcgrad.scipy.special.rules import elementwise, piecewise_constant
 
 LN2, LN10, DEGREE = math.log(2), math.log(10), math.pi / 180
 
-elementwise("cbrt", lambda out: 1 / (3 * out * out))
+
+def _logit_slope(x: Any) -> Any:
+    return 1 / x / (1 - x)
+
+
+logit_slope = own(_logit_slope, lambda x, out: (2 * x - 1) * out * out)
+
+elementwise("cbrt", cbrt_slope)
 elementwise("exp2", lambda out: LN2 * out)
 elementwise("exp10", lambda out: LN10 * out)
 elementwise("expm1", lambda x: np.exp(x))
@@ -22,12 +29,12 @@ elementwise("log1p", lambda x: 1 / (1 + x))
 elementwise("powm1", power_slope, lambda x, y: power_derivative(x, y, 0, 1))
 elementwise("expit", lambda x: logistic_slope(x))
 elementwise("log_expit", lambda x: logistic(-x))
-elementwise("logit", lambda x: 1 / (x * (1 - x)))
+elementwise("logit", lambda x: logit_slope(x))
 elementwise("cosm1", lambda x: -np.sin(x))
 elementwise("sindg", lambda x: DEGREE * special.cosdg(x))
 elementwise("cosdg", lambda x: -DEGREE * special.sindg(x))
-elementwise("tandg", lambda out: DEGREE * (1 + out * out))
-elementwise("cotdg", lambda out: -DEGREE * (1 + out * out))
+elementwise("tandg", lambda x: DEGREE / special.cosdg(x) ** 2)
+elementwise("cotdg", lambda x: -DEGREE / special.sindg(x) ** 2)  # which keeps more digits than cotdg itself
 elementwise("radian", DEGREE, DEGREE / 60, DEGREE / 3600)
 piecewise_constant("round")
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from funcgrad.rules.polygamma import BERNOULLI, cotangent_derivative, polygamma_series, sign
-from funcgrad.rules.slopes import own, repaired, some
+from funcgrad.rules.polygamma import BERNOULLI, cotangent, cotangent_derivative, polygamma_series, sign
+from funcgrad.rules.slopes import own, repaired
 from funcgrad.scipy.special.rules import elementwise, piecewise_constant
+
+_COUNT = 20  # whole numbers up to here are counted out
 
 
 def is_pole(x: Any) -> Any:
@@ -23,7 +25,7 @@ def is_pole(x: Any) -> Any:
 def _polygamma(x: Any, n: int) -> Any:
     """The n-th derivative of digamma, by Hurwitz' zeta for x > 0, by reflection (DLMF 5.15.6) otherwise."""
     if n == 0:
-        return special.psi(x)
+        return _digamma(x)
     if np.iscomplexobj(x):
         out = polygamma_series(x, n)
     else:
@@ -31,6 +33,15 @@ def _polygamma(x: Any, n: int) -> Any:
     return repaired(
         out, np.real(x) <= 0, lambda x: sign(n) * _polygamma(1 - x, n) - cotangent_derivative(x, n), x
     )
+
+
+def _digamma(x: Any) -> Any:
+    """SciPy's psi, whose reflection loses digits beside the poles."""
+    out = special.psi(x)
+    if np.iscomplexobj(x):
+        return out
+    beside = np.logical_and(np.logical_and(x < -0.5, abs(x - np.rint(x)) < 0.05), np.logical_not(is_pole(x)))
+    return repaired(out, beside, lambda x: special.psi(1 - x) - math.pi * cotangent(x), x)
 
 
 polygamma = own(_polygamma, lambda x, n: polygamma(x, n + 1), None)
@@ -42,8 +53,18 @@ def _polygamma_gap(x: Any, y: Any, n: int) -> Any:
     with np.errstate(invalid="ignore"):
         out = _polygamma(x + y, n) - _polygamma(x, n)
     out = repaired(out, np.logical_and(x > 0, abs(y) < 0.2 * x), lambda x, y: _small_gap(x, y, n), x, y)
+    counted = np.logical_and(np.logical_and(x < 0, abs(y) <= _COUNT), y == np.floor(y))
+    out = repaired(out, counted, lambda x, y: _counted_gap(x, y, n), x, y)
     both = np.logical_and(is_pole(x), is_pole(x + y))  # the poles cancel; reflected, they are gone
     return repaired(out, both, lambda x, y: -sign(n) * _polygamma_gap(1 - x - y, y, n), x, y)
+
+
+def _counted_gap(x: Any, y: Any, n: int) -> Any:
+    """The same for a small whole y, by the recurrence alone: nothing cancels beside the poles."""
+    first, total = np.where(y < 0, x + y, x), 0.0
+    for k in range(_COUNT):
+        total = total + np.where(k < abs(y), 1 / (first + k) ** (n + 1), 0)
+    return sign(n) * math.factorial(n) * np.sign(y) * total
 
 
 def _small_gap(x: Any, y: Any, n: int) -> Any:
@@ -189,24 +210,6 @@ def _quotient_slope(a: Any, x: Any, n: int, m: int) -> Any:
     return out
 
 
-beta_derivative = own(
-    _beta_derivative,
-    lambda x, y, n, m: beta_derivative(x, y, n + 1, m),
-    lambda x, y, n, m: beta_derivative(x, y, n, m + 1),
-    None,
-    None,
-)
-
-# ---- the table -------------------------------------------------------------------------------------------------------
-elementwise("gamma", lambda x, out: out * special.psi(x))
-elementwise("gammaln loggamma", lambda x: special.psi(x))
-elementwise("rgamma", lambda x: rgamma_derivative(x, 1))
-elementwise("psi", lambda x: polygamma(x, 1))
-elementwise("beta", lambda x, y: beta_derivative(x, y, 1, 0), lambda x, y: beta_derivative(x, y, 0, 1))
-elementwise("betaln", lambda x, y: -polygamma_gap(x, y, 0), lambda x, y: -polygamma_gap(y, x, 0))
-piecewise_constant("gammasgn")
-
-
 # ---- poch near x = 0 -------------------------------------------------------------------------------------------------
 def _poch_near_zero(x: Any, y: Any, n: int, m: int) -> Any:
     """The derivative of poch(x, y), n times in x and m times in y, for |x| < 1/2: it is x gamma(x+y) /
@@ -237,61 +240,111 @@ def _poch_at_origin(x: Any, y: Any, n: int, m: int) -> Any:
     return out
 
 
-poch_near_zero = own(
-    _poch_near_zero,
-    lambda x, y, n, m: poch_near_zero(x, y, n + 1, m),
-    lambda x, y, n, m: poch_near_zero(x, y, n, m + 1),
-    None,
-    None,
-)
+# ---- quotients of gamma functions ------------------------------------------------------------------------------------
+# Beside a pole in the denominator they are nearly 0, and the product rule for gamma and 1/gamma keeps digits.
+def _is_beside(x: Any) -> Any:
+    """Is x near a pole of gamma, where neither gamma nor 1/gamma overflows?"""
+    near = np.logical_and(x < 0.05, abs(x - np.rint(x)) < 0.05)
+    return np.logical_and(near, x > -150)
 
 
-# ---- quotients of gamma functions: where a pole in the denominator makes them 0, the product rule holds for 1/gamma ----
-def _poch_slope(x: Any, y: Any, out: Any) -> Any:
-    pole = np.logical_and(is_pole(x), np.logical_not(is_pole(x + y)))
-    with np.errstate(invalid="ignore"):
-        slope = out * polygamma_gap(x, y, 0)
-        if not some(pole):
-            return slope
-        at_pole = special.gamma(x + y) * (rgamma_derivative(x, 1) + special.psi(x + y) * special.rgamma(x))
-        return np.where(pole, at_pole, slope)
+def _gamma_derivative(x: Any, n: int) -> Any:
+    return special.gamma(x) * _of_exponential([_polygamma(x, k) for k in range(n)])
 
 
-def _near_or(slope: Any, x: Any, y: Any, n: int, m: int) -> Any:
-    near = abs(x) < 0.5
-    return np.where(near, poch_near_zero(x, y, n, m), slope) if some(near) else slope
+def _rgamma_of_any_order(x: Any, n: int) -> Any:
+    return _rgamma_derivative(x, n) if n else special.rgamma(x)
 
 
-elementwise(
-    "poch",
-    lambda x, y, out: _near_or(_poch_slope(x, y, out), x, y, 1, 0),
-    lambda x, y, out: _near_or(out * special.psi(x + y), x, y, 0, 1),
-)
+def _poch_product(x: Any, y: Any, n: int, m: int) -> Any:
+    """The derivative of gamma(x + y) / gamma(x), n times in x and m times in y."""
+    terms = [
+        math.comb(n, k) * _gamma_derivative(x + y, m + k) * _rgamma_of_any_order(x, n - k)
+        for k in range(n + 1)
+    ]
+    return sum(terms)
 
 
-def _binom_slope_n(x: Any, y: Any, out: Any) -> Any:
+def _binom_product(x: Any, y: Any, n: int, m: int) -> Any:
+    """The derivative of gamma(1 + x) / gamma(1 + y) / gamma(1 + x - y), n times in x and m times in y."""
+    out: Any = 0.0
+    for k in range(n + 1):
+        for j in range(m + 1):
+            below = _rgamma_of_any_order(1 + y, j) * _rgamma_of_any_order(1 + x - y, n - k + m - j)
+            out = out + math.comb(n, k) * math.comb(m, j) * sign(m - j) * _gamma_derivative(1 + x, k) * below
+    return out
+
+
+def _counted_product(x: Any, y: Any, n: int, step: int) -> Any:
+    """The n-th derivative in x of the product of x + step k for k < y, a small whole number."""
+    out = [np.ones_like(x), *(np.zeros_like(x) for _ in range(n))]
+    for k in range(_COUNT):
+        more = k < y
+        for m in range(n, -1, -1):
+            out[m] = np.where(more, out[m] * (x + step * k) + (m * out[m - 1] if m else 0), out[m])
+    return out[n]
+
+
+def _is_counted(y: Any) -> Any:
+    return np.logical_and(np.logical_and(y >= 0, y <= _COUNT), y == np.floor(y))
+
+
+def _poch_derivative(x: Any, y: Any, n: int, m: int) -> Any:
+    """The derivative of poch(x, y), n times in x and m times in y."""
+
+    def slope(i: int, j: int) -> Any:
+        return _polygamma(x + y, i + j - 1) if j else _polygamma_gap(x, y, i - 1)
+
+    with np.errstate(all="ignore"):
+        out = special.poch(x, y) * _of_exponential_in_two(slope, n, m)
+    beside = np.logical_and(_is_beside(x), np.logical_not(_is_beside(x + y)))
+    out = repaired(out, beside, lambda x, y: _poch_product(x, y, n, m), x, y)
+    out = repaired(out, abs(x) < 0.5, lambda x, y: _poch_near_zero(x, y, n, m), x, y)
+    return out if m else repaired(out, _is_counted(y), lambda x, y: _counted_product(x, y, n, 1), x, y)
+
+
+def _binom_derivative(x: Any, y: Any, n: int, m: int) -> Any:
+    """The derivative of binom(x, y), n times in x and m times in y."""
     k, rest = 1 + y, 1 + x - y
-    pole = np.logical_or(is_pole(k), is_pole(rest))
-    with np.errstate(invalid="ignore"):
-        slope = out * polygamma_gap(rest, y, 0)
-        if not some(pole):
-            return slope
-        others = special.gamma(1 + x) * special.rgamma(k)
-        at_pole = others * (rgamma_derivative(rest, 1) + special.psi(1 + x) * special.rgamma(rest))
-        return np.where(pole, at_pole, slope)
+
+    def slope(i: int, j: int) -> Any:
+        if not j:
+            return _polygamma_gap(rest, y, i - 1)
+        if i == 0 and j == 1:
+            return _polygamma_gap(k, x - 2 * y, 0)
+        return -sign(j) * _polygamma(rest, i + j - 1) - (0 if i else _polygamma(k, j - 1))
+
+    with np.errstate(all="ignore"):
+        out = special.binom(x, y) * _of_exponential_in_two(slope, n, m)
+    beside = np.logical_and(np.logical_or(_is_beside(k), _is_beside(rest)), abs(x) < 150)
+    beside = np.logical_and(beside, np.logical_not(_is_beside(1 + x)))
+    out = repaired(out, beside, lambda x, y: _binom_product(x, y, n, m), x, y)
+    counted = lambda x, y: _counted_product(x, y, n, -1) * special.rgamma(1 + y)
+    return out if m else repaired(out, _is_counted(y), counted, x, y)
 
 
-def _binom_slope_k(x: Any, y: Any, out: Any) -> Any:
-    k, rest = 1 + y, 1 + x - y
-    pole = np.logical_or(is_pole(k), is_pole(rest))
-    with np.errstate(invalid="ignore"):
-        slope = out * polygamma_gap(k, x - 2 * y, 0)
-        if not some(pole):
-            return slope
-        terms = rgamma_derivative(k, 1) * special.rgamma(rest) - special.rgamma(k) * rgamma_derivative(
-            rest, 1
-        )
-        return np.where(pole, special.gamma(1 + x) * terms, slope)
+def _by_orders(function: Any) -> Any:
+    """A function of x, y and the orders of the derivative in both, whose own derivatives are of higher orders."""
+    made = own(
+        function,
+        lambda x, y, n, m: made(x, y, n + 1, m),
+        lambda x, y, n, m: made(x, y, n, m + 1),
+        None,
+        None,
+    )
+    return made
 
 
-elementwise("binom", _binom_slope_n, _binom_slope_k)
+beta_derivative = _by_orders(_beta_derivative)
+poch_derivative, binom_derivative = _by_orders(_poch_derivative), _by_orders(_binom_derivative)
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+elementwise("gamma", lambda x, out: out * polygamma(x, 0))
+elementwise("gammaln loggamma", lambda x: polygamma(x, 0))
+elementwise("rgamma", lambda x: rgamma_derivative(x, 1))
+elementwise("psi", lambda x: polygamma(x, 1))
+elementwise("beta", lambda x, y: beta_derivative(x, y, 1, 0), lambda x, y: beta_derivative(x, y, 0, 1))
+elementwise("betaln", lambda x, y: -polygamma_gap(x, y, 0), lambda x, y: -polygamma_gap(y, x, 0))
+elementwise("poch", lambda x, y: poch_derivative(x, y, 1, 0), lambda x, y: poch_derivative(x, y, 0, 1))
+elementwise("binom", lambda x, y: binom_derivative(x, y, 1, 0), lambda x, y: binom_derivative(x, y, 0, 1))
+piecewise_constant("gammasgn")

@@ -69,7 +69,7 @@ def unbox(x: Any, y: Any) -> Any:
     return mp.exp(mp.log(1 + x * y) / y)
 
 
-case("cbrt", mp.cbrt, 0.3, 1e40)
+case("cbrt", mp.cbrt, 0.3, 1e40, 1e-100, orders=3)
 case("exp2", lambda x: 2**x, 0.3, -20.0)
 case("exp10", lambda x: mp.mpf(10) ** x, 0.3, -20.0)
 case("expm1", mp.expm1, 0.3, 1e-9, -40.0)
@@ -77,12 +77,12 @@ case("log1p", mp.log1p, 0.3, 1e-9, 2.0**-30 - 1)
 case("powm1", lambda x, y: x**y - 1, (1.1, 0.5), (2.0, 1e-9), (0.3, -2.0))
 case("expit", lambda x: 1 / (1 + mp.exp(-x)), 0.3, 40.0, -40.0, -300.0)
 case("log_expit", lambda x: -mp.log(1 + mp.exp(-x)), 0.3, 40.0, -40.0, -300.0)
-case("logit", lambda x: mp.log(x / (1 - x)), 0.3, 1e-10, 1 - 2.0**-30)
+case("logit", lambda x: mp.log(x / (1 - x)), 0.3, 1e-10, 1 - 2.0**-30, 1e-120, orders=3)
 case("cosm1", lambda x: mp.cos(x) - 1, 0.3, 1e-8)
 case("sindg", degrees(mp.sin), 30.0, -130.0)
 case("cosdg", degrees(mp.cos), 30.0, -130.0)
 case("tandg", degrees(mp.tan), 30.0, 89.0)
-case("cotdg", degrees(mp.cot), 30.0, 1.0)
+case("cotdg", degrees(mp.cot), 30.0, 1.0, 1e-8)
 case("radian", lambda x, y, z: (x + y / 60 + z / 3600) * mp.pi / 180, (30.0, 5.0, 7.0), orders=1)
 case("exprel", lambda x: mp.expm1(x) / x, 1e-8, -0.3, 3.0, 4.9, 5.1, -3.0, -5.0, 30.0, -1e3, orders=3)
 case("boxcox", box, (2.0, 0.5), (2.0, 1e-9), (0.5, -1.0), (1e-3, 0.3), (1 + 2.0**-20, 0.3))
@@ -99,7 +99,8 @@ HUBER = [(1.0, 0.5), (1.0, 1e-4), (2.0, -30.0), (1.0, 3e8), (1e160, 2e160)]
 case("pseudo_huber", lambda x, y: x * x * (mp.sqrt(1 + (y / x) ** 2) - 1), *HUBER, orders=3)
 
 # ---- gamma and zeta --------------------------------------------------------------------------------------------------
-case("gamma", mp.gamma, 0.1, 1.5, 30.0, -1.5, -1.001)
+BESIDE = -1 + 2.0**-30  # beside a pole of the gamma function
+case("gamma", mp.gamma, 0.1, 1.5, 30.0, -1.5, -1.001, BESIDE, orders=3)
 case("gammaln loggamma", mp.loggamma, 0.1, 1.0, 2.0, 30.0, 1e5, 1e-5, orders=3)
 case("psi digamma", mp.digamma, 0.1, 1.5, 30.0, -1.5, -16.5, -1.001, 1e5, -1e-3, orders=3)
 case("rgamma", mp.rgamma, 0.0, -1.0, -3.0, -2.999, -2.5, 0.1, 0.9, 30.0, orders=3)
@@ -115,9 +116,13 @@ POCH = [
     (1e-8, 1.0),
     (1e-8, 2e-8),
     (1e-3, -1e-2),
+    (BESIDE, 0.3),
+    (-2.0001, 2.0),
 ]
 case("poch", lambda x, y: mp.gamma(x + y) * mp.rgamma(x), *POCH, orders=3)
 case("binom", mp.binomial, (5.0, 2.0), (5.5, 2.3), (10.0, 0.0), (3.0, 5.0), (3.5, -2.0), (1000.0, 2.0))
+case("binom", mp.binomial, (1e-8, 2.0), (BESIDE, 2.0), wrt=(0,), orders=3)
+case("binom", mp.binomial, (5.5, BESIDE), (-2.5, 0.4), orders=3)
 case("zetac", lambda x: mp.zeta(x) - 1, 1.1, 3.5, 10.0, 0.7, 0.3, -2.0, -5.5)
 case("zeta", mp.zeta, 1.1, 3.5, 10.0, 0.7, 0.3, -2.0, -5.5)
 case("zeta", mp.zeta, (1.1, 0.3), (3.5, 20.0), (10.0, 0.5), tol=1e-11)

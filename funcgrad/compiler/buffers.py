@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.compiler.liveness import Families
+from funcgrad.compiler.liveness import Families, Later
 from funcgrad.compiler.passes.rules import own
 from funcgrad.compiler.steps import Hole, Spec, Step
 from funcgrad.rules import slopes
@@ -41,7 +41,7 @@ class Buffers:
         """Come back to a state."""
         self.vacant, self.of = list(state[0]), dict(state[1])
 
-    def take(self, step: Step, live: set[Ref], returned: set[Ref]) -> str | None:
+    def take(self, step: Step, live: Later, returned: set[Ref]) -> str | None:
         """The name of the buffer into which a step may put its result, if it is worth one."""
         (ref,), (spec,) = step.outs, step.specs
         if not self._fits(step, spec) or any(m in returned for m in self.families.members.get(ref, [ref])):
@@ -78,14 +78,13 @@ class Buffers:
 
     def _vacant(self, spec: Spec) -> int:
         kind = (spec.shape, spec.dtype)
-        for k in reversed(self.vacant):
-            if self.kinds[k] == kind:
-                self.vacant.remove(k)
-                return k
+        for at in range(len(self.vacant) - 1, -1, -1):
+            if self.kinds[self.vacant[at]] == kind:
+                return self.vacant.pop(at)
         self.kinds.append(kind)
         return len(self.kinds) - 1
 
-    def _free_operands(self, step: Step, live: set[Ref], spec: Spec) -> None:
+    def _free_operands(self, step: Step, live: Later, spec: Spec) -> None:
         """An elementwise function may overwrite an operand of its own shape."""
         for ref in step.refs():
             root = self.families.of(ref)
@@ -96,7 +95,7 @@ class Buffers:
                 if not any(m in live for m in members) and not any(m in step.refs() for m in others):
                     self.vacant.append(self.of.pop(root))
 
-    def free(self, step: Step, live: set[Ref]) -> None:
+    def free(self, step: Step, live: Later) -> None:
         """Note that what a step has read for the last time is not needed any more."""
         for ref in {self.families.of(r) for r in [*step.refs(), *step.outs]}:
             if ref in self.of and not any(m in live for m in self.families.members.get(ref, [ref])):

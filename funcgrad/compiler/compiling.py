@@ -286,8 +286,9 @@ def _is_close(x: Any, y: Any) -> bool:
     if y.dtype.kind not in "fc" or not y.size:
         return bool(np.array_equal(x, y))
     with np.errstate(all="ignore"):
-        scale = np.nanmax(np.where(np.isfinite(y), abs(y), 0)) + np.finfo(y.dtype).tiny
-        near = abs(x - y) <= np.sqrt(np.finfo(y.dtype).eps) * scale
+        scale = np.nanmax(np.where(np.isfinite(y), abs(y), 0))
+        # what lies below the smallest normal number has no digits to compare
+        near = abs(x - y) <= np.sqrt(np.finfo(y.dtype).eps) * scale + np.finfo(y.dtype).tiny
     return bool((near | (x == y) | (np.isnan(x) & np.isnan(y))).all())
 
 

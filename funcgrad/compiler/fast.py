@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.compiler.buffers import TANH_SLOPE, Buffers
+from funcgrad.compiler.liveness import Later
 from funcgrad.compiler.loops import BlockWriter
 from funcgrad.compiler.names import index_text
 from funcgrad.compiler.passes.blocks import Loop
@@ -79,7 +80,7 @@ class FastWriter(Writer):
         super()._restore(state[0])
         self.buffers.restore(state[1])
 
-    def _note_dead(self, step: Step, live: set[Ref]) -> None:
+    def _note_dead(self, step: Step, live: Later) -> None:
         assert self.buffers is not None
         self.buffers.free(step, live)
 
@@ -95,7 +96,7 @@ class FastWriter(Writer):
         return super()._output(ref, given)
 
     # ---- steps -------------------------------------------------------------------------------------------------------
-    def _write_one(self, step: Step, live: set[Ref]) -> None:
+    def _write_one(self, step: Step, live: Later) -> None:
         assert self.buffers is not None
         (ref,) = step.outs
         out = self.buffers.take(step, live, returned=self.returned_refs)
@@ -222,7 +223,7 @@ class FastWriter(Writer):
         self._line(f"np.add(p, {self._operand(part)}, p)")
 
     # ---- loops -------------------------------------------------------------------------------------------------------
-    def _write_loop(self, loop: Loop, live: set[Ref]) -> None:
+    def _write_loop(self, loop: Loop, live: Later) -> None:
         assert self.buffers is not None
         known = {
             **self.specs,

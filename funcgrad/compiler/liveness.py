@@ -90,3 +90,22 @@ def live_in(root: Block) -> dict[int, set[Ref]]:
             live.update(step.refs())
         needed[id(block)] = live
     return needed
+
+
+class Later:
+    """What is needed after a step: `ref in later`. One table serves all steps of a block."""
+
+    __slots__ = ("at", "last")
+
+    def __init__(self, at: int, last: dict[Ref, int]) -> None:
+        self.at, self.last = at, last
+
+    def __contains__(self, ref: Ref) -> bool:
+        return self.last.get(ref, -1) > self.at
+
+
+def later(block: Block, end: set[Ref]) -> list[Later]:
+    """For each step of a block what is needed after it; `end` is needed after all of them."""
+    last = {ref: at for at, step in enumerate(block.steps) for ref in step.refs()}
+    last.update(dict.fromkeys(end, len(block.steps)))
+    return [Later(at, last) for at in range(len(block.steps))]

@@ -8,7 +8,7 @@ on the arguments is decided unseen: `if`, `int(x)`, `float(x)` and the shape of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from funcgrad.core.engine.catalogue import Composite, Unsupported, known
 from funcgrad.core.engine.declare import Query
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import Trace, Tracer, rebuilt
+from funcgrad.core.lanes.recordings import RECORDINGS
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.core.memory.indexing import AddAt, GetItem
 from funcgrad.core.memory.mutation import overwrite
@@ -157,6 +158,14 @@ class JitTrace(Trace):
         # did something raise an error? If the function caught it, that has decided its way
         self.has_raised = False
 
+    def __enter__(self) -> Self:
+        RECORDINGS.begin()
+        return super().__enter__()
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        RECORDINGS.end()
+        super().__exit__(kind, error, where)
+
     def ref(self) -> Ref:
         """A name that was not used before."""
         self.counter += 1
@@ -281,11 +290,13 @@ class JitTrace(Trace):
             step.errstate = state
         self.tape.append(step)
         tracers = []
+        value: Any
         for value in out if many else (out,):
             if not isinstance(value, NUMBERS) or getattr(value, "dtype", FLOAT).hasobject:
                 self._refuse(step, value)
             ref, spec = self.ref(), Spec(value)
-            spec.is_view = spec.is_array and any(_may_share(value, x) for x in given)
+            is_own = not spec.is_array or value.base is None and not any(value is x for x in given)
+            spec.is_view = not is_own and any(_may_share(value, x) for x in given)
             step.outs.append(ref)
             step.specs.append(spec)
             tracers.append(self.wrap(value, ref))

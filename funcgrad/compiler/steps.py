@@ -113,7 +113,8 @@ class Step:
     """
 
     __slots__ = (
-        "args", "call", "errstate", "function", "kwargs", "line", "many", "operands", "outs", "primitive", "specs", "varies",
+        "_refs", "args", "call", "errstate", "function", "kwargs", "line", "many", "operands", "outs", "primitive", "specs",
+        "varies",
     )  # fmt: skip
 
     def __init__(
@@ -134,8 +135,12 @@ class Step:
         self.errstate: dict[str, str] | None = None
 
     def refs(self) -> list[Ref]:
-        """What this step needs."""
-        return [x for x in self.operands if type(x) is Ref]
+        """What this step needs; found once, and not to be changed."""
+        try:
+            return self._refs
+        except AttributeError:
+            self._refs = found = [x for x in self.operands if type(x) is Ref]
+            return found
 
     def run(self, operands: Sequence[Any]) -> Any:
         """The step on these operands."""

@@ -21,7 +21,7 @@ from funcgrad import tree
 from funcgrad.compiler.constants import Constant
 from funcgrad.compiler.expressions import Expressions
 from funcgrad.compiler.guards import EXPRESSIONS, OUTCOMES
-from funcgrad.compiler.liveness import Families, live_in
+from funcgrad.compiler.liveness import Families, Later, later, live_in
 from funcgrad.compiler.names import Names, index_text
 from funcgrad.compiler.passes.blocks import Loop
 from funcgrad.compiler.paths import Block, Returned
@@ -182,16 +182,11 @@ class Writer:
             self._line("pass")
         self.indent -= 1
 
-    def _live_after(self, block: Block) -> list[set[Ref]]:
-        live = set().union(*(self.live[id(b)] for b in block.branches.values())) | set(block.needs())
-        found = []
-        for step in reversed(block.steps):
-            found.append(set(live))
-            live.difference_update(step.outs)
-            live.update(step.refs())
-        return found[::-1]
+    def _live_after(self, block: Block) -> list[Later]:
+        needed = (self.live[id(b)] for b in block.branches.values())
+        return later(block, set(block.needs()).union(*needed))
 
-    def _write_step(self, step: Step, live: set[Ref]) -> None:
+    def _write_step(self, step: Step, live: Later) -> None:
         for ref, spec in zip(step.outs, step.specs):
             self.specs[ref] = spec
         if isinstance(step, Loop):
@@ -207,19 +202,19 @@ class Writer:
             self._write_one(step, live)
         self._note_dead(step, live)
 
-    def _note_dead(self, step: Step, live: set[Ref]) -> None:
+    def _note_dead(self, step: Step, live: Later) -> None:
         """Somebody may want to know what is not needed any more."""
 
-    def _write_one(self, step: Step, live: set[Ref]) -> None:
+    def _write_one(self, step: Step, live: Later) -> None:
         self._line(f"{self._name(step.outs[0])} = {self.expressions.of(step, self._operand)}")
 
-    def _write_loop(self, loop: Loop, live: set[Ref]) -> None:
+    def _write_loop(self, loop: Loop, live: Later) -> None:
         """One step after the other: blocks are only a matter of speed."""
         for step in loop.inner:
             self.specs[step.outs[0]] = step.specs[0]
             self._line(f"{self._name(step.outs[0])} = {self.expressions.of(step, self._operand)}")
 
-    def _write_into(self, step: Step, live: set[Ref]) -> None:
+    def _write_into(self, step: Step, live: Later) -> None:
         """A write: into the buffer itself, if nobody needs any more what was there before."""
         (out,) = step.outs
         before, write = step.operands[0], self.expressions._writer(step, self._operand)
@@ -267,7 +262,7 @@ class Writer:
     def _note_handed_on(self, before: Ref, after: Ref) -> None:
         """The memory of `before` is that of `after` now."""
 
-    def _is_free(self, ref: Ref, step: Step, live: set[Ref]) -> bool:
+    def _is_free(self, ref: Ref, step: Step, live: Later) -> bool:
         """May the memory of `ref` be overwritten by this step?"""
         root = self.families.of(ref)
         if not self.families.belongs(ref) or self.specs[ref].is_view or not self.specs[ref].is_array:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import pickle
 import re
+import subprocess
+import sys
 import time
 import tracemalloc
 import warnings
@@ -415,3 +417,21 @@ def test_memory_stays_flat() -> None:
     tracemalloc.stop()
     assert grown < x.nbytes / 8
     assert tree.leaves(compiled(x))[1].shape == x.shape
+
+
+def test_lanes_that_are_made_meanwhile_are_no_other_way() -> None:
+    program = """
+import numpy as np, funcgrad as fg
+f = lambda x: fg.jvp(lambda x: np.sum(np.tanh(x) + x * x - x / 3), (x,), (x,))
+g = fg.grad(lambda x: np.sum(np.sqrt(x) * np.exp(x) + x))
+x = np.ones(3)
+for fun in (f, g):
+    for calls in (0, 40, 110):
+        compiled = fg.jit(fun)
+        compiled(x)
+        for _ in range(calls):
+            fun(x)
+        compiled(x + 1)
+        compiled(x)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)

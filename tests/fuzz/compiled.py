@@ -173,6 +173,8 @@ def main() -> int:
             counts["disagree" if found else "agree"] += 1
             if found:
                 print(text_of(seed), *found[:4], sep="\n", flush=True)
+            if not counts.total() % 100:
+                print(dict(counts), flush=True)
     print(dict(counts))
     return int(counts["disagree"] > 0)
 

@@ -17,6 +17,7 @@ from funcgrad.core.arrays.foreign import OwnOperation, content, opened
 from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
 from funcgrad.core.arrays.text import ArrayText
 from funcgrad.core.engine.catalogue import CATALOGUE, entry
+from funcgrad.core.lanes.recordings import RECORDINGS
 from funcgrad.core.messages.callers import only_looks
 from funcgrad.core.messages.conversions import (
     INSTEAD_OF_ARRAY,
@@ -65,7 +66,7 @@ class Runners(dict[Any, Callable[..., Any]]):
 
     def __missing__(self, function: Any) -> Callable[..., Any]:
         self.calls[function] = calls = self.calls.get(function, 0) + 1
-        if calls <= self.often and function not in LANES:
+        if calls <= self.often and function not in LANES and not RECORDINGS.running:
             return entry(function)
         self[function] = lane = LANES[function]
         return lane

@@ -27,6 +27,7 @@ import numpy as np
 from funcgrad.core.engine.cotangent import Masked, added, fit, select
 from funcgrad.core.engine.primitive import Call, Spec
 from funcgrad.core.lanes.pulls import elementwise_pull, general_pull, masked_pull
+from funcgrad.core.lanes.recordings import RECORDINGS
 from funcgrad.core.memory.plain import LARGE, broadcast, loud, ndarray, quiet
 from funcgrad.errors import NonDifferentiableError, user_line
 
@@ -95,7 +96,7 @@ def at_first_pull(plan: Plan, name: str, make: Callable[[], Any], meanwhile: Any
     def first(ct: Any, saved: Any) -> Any:
         nonlocal calls
         calls -= 1
-        if calls > 0 and (type(ct) is not ndarray or ct.size < LARGE):
+        if calls > 0 and not RECORDINGS.running and (type(ct) is not ndarray or ct.size < LARGE):
             return meanwhile(ct, saved)
         pull = make()
         setattr(plan, name, pull)

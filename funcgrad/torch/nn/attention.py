@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import init
 from funcgrad.torch.nn.functional.attention import MULTI_HEAD, Heads, kept
 from funcgrad.torch.nn.linear import Linear
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter, new_parameters
+from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 
 
@@ -73,11 +74,16 @@ class MultiheadAttention(Module):
             "in_proj_weight": (3 * embed_dim, embed_dim) if same else None,
             "in_proj_bias": (3 * embed_dim,) if bias else None,
         }
-        new_parameters(self, dtype, **shapes)
+        self._add(shapes, dtype)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
-        shape = (1, 1, embed_dim) if add_bias_kv else None
-        new_parameters(self, dtype, bias_k=shape, bias_v=shape)
+        self._add(dict.fromkeys(("bias_k", "bias_v"), (1, 1, embed_dim) if add_bias_kv else None), dtype)
         self._reset_parameters()
+
+    def _add(self, shapes: dict[str, Any], dtype: Any) -> None:
+        for name, shape in shapes.items():
+            self.register_parameter(
+                name, None if shape is None else Parameter(creation.empty(*shape, dtype=dtype))
+            )
 
     def _reset_parameters(self) -> None:
         for p in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):

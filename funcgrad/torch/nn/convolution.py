@@ -6,11 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from funcgrad.torch.nn import functional, init
+from funcgrad.torch.functions import creation
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.from_functions import module
 from funcgrad.torch.nn.functional.sizes import repeated
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter, new_parameters
+from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.torch.random import sampling
 from funcgrad.torch.tensors.tensor import Tensor
 
 _MODES = {"zeros": "constant", "circular": "circular", "replicate": "replicate", "reflect": "reflect"}
@@ -48,13 +51,21 @@ class _Convolution(Module):
         self.padding = padding if isinstance(padding, str) else repeated(padding, self.rank)
         self.output_padding: tuple[int, ...] = (0,) * self.rank
         outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
-        weight, shape = (outer, inner // groups, *self.kernel_size), (out_channels,) if bias else None
-        new_parameters(self, dtype, weight=weight, bias=shape)
+        self.weight = Parameter(creation.empty(outer, inner // groups, *self.kernel_size, dtype=dtype))
+        if bias:
+            self.bias = Parameter(creation.empty(out_channels, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Uniform in ±1/sqrt(the number of inputs that each output depends on)."""
-        init._uniform_by_fan([self.weight, self.bias], self.weight.shape[1] * math.prod(self.kernel_size))
+        fan_in = self.weight.shape[1] * math.prod(self.kernel_size)
+        bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
+        with no_grad():
+            for p in (self.weight, self.bias):
+                if p is not None:
+                    sampling.uniform_(p, -bound, bound)
 
     def _margins(self) -> list[int]:
         """The padding as functional.pad takes it: of the last axis first."""

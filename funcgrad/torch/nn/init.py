@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -102,14 +101,6 @@ def _thinned(stream: Generator, like: np.ndarray, mean: float, std: float, a: fl
         with np.errstate(divide="ignore"):
             pending &= np.log(draws.filled(stream, like.shape, like.dtype, draws.uniform)) > log_chance
     return out
-
-
-def _uniform_by_fan(parameters: Iterable[Tensor | None], fan: int) -> None:
-    """Uniform in ±1/sqrt(fan)."""
-    bound = 1 / math.sqrt(fan) if fan else 0.0
-    for p in parameters:
-        if p is not None:
-            uniform_(p, -bound, bound)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:

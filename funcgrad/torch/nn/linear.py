@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import functional, init
 from funcgrad.torch.nn.lazy import LazyModule
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter, new_parameters
+from funcgrad.torch.nn.parameter import Parameter, UninitializedParameter
 from funcgrad.torch.tensors.tensor import Tensor
 
 
@@ -38,14 +39,19 @@ class Linear(Module):
     ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        shape = (out_features,) if bias else None
-        new_parameters(self, dtype, device, weight=(out_features, in_features), bias=shape)
+        self.weight = Parameter(creation.empty(out_features, in_features, dtype=dtype, device=device))
+        if bias:
+            self.bias = Parameter(creation.empty(out_features, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Uniform in ±1/sqrt(in_features)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        init._uniform_by_fan([self.bias], self.in_features)
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
+            init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
         return functional.linear(input, self.weight, self.bias)
@@ -111,13 +117,21 @@ class Bilinear(Module):
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        weight, shape = (out_features, in1_features, in2_features), (out_features,) if bias else None
-        new_parameters(self, dtype, device, weight=weight, bias=shape)
+        self.weight = Parameter(
+            creation.empty(out_features, in1_features, in2_features, dtype=dtype, device=device)
+        )
+        if bias:
+            self.bias = Parameter(creation.empty(out_features, dtype=dtype, device=device))
+        else:
+            self.register_parameter("bias", None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Uniform in ±1/sqrt(in1_features)."""
-        init._uniform_by_fan([self.weight, self.bias], self.in1_features)
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         return functional.bilinear(input1, input2, self.weight, self.bias)

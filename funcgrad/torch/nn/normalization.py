@@ -10,7 +10,7 @@ from funcgrad.torch.functions import creation
 from funcgrad.torch.nn import functional, init
 from funcgrad.torch.nn.from_functions import module
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter, new_parameters
+from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.tensors.tensor import Tensor
 
 
@@ -20,12 +20,17 @@ class _Affine(Module):
     weight: Parameter | None
     bias: Parameter | None
 
+    def _register(self, shape: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any) -> None:
+        for name, wanted in (("weight", weight), ("bias", bias)):
+            made = Parameter(creation.empty(shape, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, made)
+
     def reset_parameters(self) -> None:
         """Ones for the weight, zeros for the bias."""
-        for name, fill in (("weight", init.ones_), ("bias", init.zeros_)):
-            p = self._parameters.get(name)
-            if p is not None:
-                fill(p)
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
 
 
 # ---- with running statistics -----------------------------------------------------------------------------------------
@@ -53,8 +58,7 @@ class _WithStatistics(_Affine):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        shape = (num_features,) if affine else None
-        new_parameters(self, dtype, device, weight=shape, bias=shape if bias else None)
+        self._register((num_features,), affine, affine and bias, device, dtype)
         tracked = track_running_stats
         self.register_buffer(
             "running_mean", creation.zeros(num_features, dtype=dtype, device=device) if tracked else None
@@ -234,8 +238,7 @@ class LayerNorm(_Affine):
         super().__init__()
         self.normalized_shape, self.eps = _shape(normalized_shape), eps
         self.elementwise_affine = elementwise_affine
-        shape = self.normalized_shape if elementwise_affine else None
-        new_parameters(self, dtype, device, weight=shape, bias=shape if bias else None)
+        self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
@@ -260,9 +263,18 @@ class RMSNorm(_Affine):
         super().__init__()
         self.normalized_shape, self.eps = _shape(normalized_shape), eps
         self.elementwise_affine = elementwise_affine
-        shape = self.normalized_shape if elementwise_affine else None
-        new_parameters(self, dtype, device, weight=shape)
+        made = (
+            Parameter(creation.empty(self.normalized_shape, device=device, dtype=dtype))
+            if elementwise_affine
+            else None
+        )
+        self.register_parameter("weight", made)
         self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Ones."""
+        if self.weight is not None:
+            init.ones_(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
         return functional.rms_norm(x, self.normalized_shape, self.weight, self.eps)
@@ -289,8 +301,7 @@ class GroupNorm(_Affine):
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        shape = (num_channels,) if affine else None
-        new_parameters(self, dtype, device, weight=shape, bias=shape if bias else None)
+        self._register((num_channels,), affine, affine and bias, device, dtype)
         self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.torch.functions.creation import empty
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
 
@@ -38,13 +37,6 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{Tensor.__repr__(self)}"
-
-
-def new_parameters(module: Any, dtype: Any, device: Any = None, **shapes: tuple[int, ...] | None) -> None:
-    """Give a module parameters of these shapes, whose content does not matter; None is the place of one without."""
-    for name, shape in shapes.items():
-        made = None if shape is None else Parameter(empty(shape, dtype=dtype, device=device))
-        module.register_parameter(name, made)
 
 
 tree.register_node(Parameter, lambda p: ((p.__operand__(),), None), lambda _, parts: from_operand(parts[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -10,11 +11,13 @@ import numpy as np
 from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.functions import creation
 from funcgrad.torch.functions.join import cat, stack
-from funcgrad.torch.nn import functional, init
+from funcgrad.torch.graph.modes import no_grad
+from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.functional.recurrent import KINDS, LAYERS
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter, new_parameters
+from funcgrad.torch.nn.parameter import Parameter
 from funcgrad.torch.nn.utils.rnn import PackedSequence
+from funcgrad.torch.random import sampling
 from funcgrad.torch.tensors.tensor import Tensor
 
 
@@ -85,13 +88,17 @@ class RNNBase(Module):
             shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
         if self.proj_size:
             shapes["weight_hr"] = (self.proj_size, self.hidden_size)
-        new_parameters(self, dtype, **{f"{name}_l{layer}{suffix}": shape for name, shape in shapes.items()})
+        for name, shape in shapes.items():
+            setattr(self, f"{name}_l{layer}{suffix}", Parameter(creation.empty(*shape, dtype=dtype)))
         kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         self._names.append([f"{kind}_l{layer}{suffix}" if kind in shapes else None for kind in kinds])
 
     def reset_parameters(self) -> None:
         """Uniform in ±1/sqrt(hidden_size)."""
-        init._uniform_by_fan(self.parameters(), self.hidden_size)
+        bound = 1 / math.sqrt(self.hidden_size)
+        with no_grad():
+            for p in self.parameters():
+                sampling.uniform_(p, -bound, bound)
 
     @property
     def all_weights(self) -> list[list[Parameter]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from funcgrad.torch.functions import creation
-from funcgrad.torch.nn import init
+from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn.functional.recurrent import CELLS, KINDS
 from funcgrad.torch.nn.module import Module
-from funcgrad.torch.nn.parameter import Parameter, new_parameters
+from funcgrad.torch.nn.parameter import Parameter
+from funcgrad.torch.random import sampling
 from funcgrad.torch.tensors.tensor import Tensor
 
 
@@ -32,13 +34,18 @@ class RNNCellBase(Module):
         super().__init__()
         self.input_size, self.hidden_size, self.bias, self.mode = input_size, hidden_size, bias, mode
         rows = KINDS[mode].gates * hidden_size
-        new_parameters(self, dtype, weight_ih=(rows, input_size), weight_hh=(rows, hidden_size))
-        new_parameters(self, dtype, **dict.fromkeys(("bias_ih", "bias_hh"), (rows,) if bias else None))
+        self.weight_ih = Parameter(creation.empty(rows, input_size, dtype=dtype))
+        self.weight_hh = Parameter(creation.empty(rows, hidden_size, dtype=dtype))
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, Parameter(creation.empty(rows, dtype=dtype)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Uniform in ±1/sqrt(hidden_size)."""
-        init._uniform_by_fan(self.parameters(), self.hidden_size)
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0.0
+        with no_grad():
+            for p in self.parameters():
+                sampling.uniform_(p, -bound, bound)
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """The next state; (h, c) of an LSTMCell."""

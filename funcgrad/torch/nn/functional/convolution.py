@@ -10,7 +10,7 @@ from typing import Any
 from funcgrad.nn.kernels.columns import ADDED_COLUMNS, COLUMNS
 from funcgrad.nn.kernels.convolution import CONVOLVE, CONVOLVE_TRANSPOSED, Geometry
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.sizes import for_ranks, spread_out
+from funcgrad.torch.nn.functional.sizes import spread_out
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor
 
@@ -160,7 +160,12 @@ def _convolution(rank: int) -> Callable[..., Tensor]:
         )
         return _on_batch(_FORWARD, input, weight, bias, geometry)
 
-    return conv
+    return _described(
+        conv,
+        f"conv{rank}d",
+        f"The correlation of `input` (N, C, {_SPATIAL[rank]}) with `weight` (O, C/groups, {_KERNEL[rank]}), plus `bias` (O,).\n\n"
+        "    `padding` may be 'valid' (none) or 'same'. Raises RuntimeError for channels, sizes or dtypes that do not fit.\n",
+    )
 
 
 def _conv_transposed(rank: int) -> Callable[..., Tensor]:
@@ -180,7 +185,16 @@ def _conv_transposed(rank: int) -> Callable[..., Tensor]:
         settings = [_hashable(x) for x in (stride, padding, output_padding, dilation)]
         return _on_batch(_TRANSPOSED, input, weight, bias, _of_transpose(shape, kernel, *settings, groups))
 
-    return conv_transpose
+    return _described(
+        conv_transpose,
+        f"conv_transpose{rank}d",
+        f"The transpose of conv{rank}d: `input` (N, C, {_SPATIAL[rank]}), `weight` (C, O/groups, {_KERNEL[rank]}), `bias` (O,).\n"
+        "\n    `output_padding` elements are added behind. Raises RuntimeError for channels, sizes or dtypes that do not fit.\n",
+    )
+
+
+_SPATIAL = {1: "L", 2: "H, W", 3: "D, H, W"}
+_KERNEL = {1: "kL", 2: "kH, kW", 3: "kD, kH, kW"}
 
 
 def _on_batch(op: Op, input: Tensor, weight: Tensor, bias: Tensor | None, geometry: Geometry) -> Tensor:
@@ -190,16 +204,14 @@ def _on_batch(op: Op, input: Tensor, weight: Tensor, bias: Tensor | None, geomet
     return op(input.unsqueeze(0), weight, bias, geometry).squeeze(0)
 
 
-conv1d, conv2d, conv3d = for_ranks(
-    _convolution,
-    "The correlation of `input` (N, C, {sizes}) with `weight` (O, C/groups, {kernel}), plus `bias` (O,).\n\n"
-    "`padding` may be 'valid' (none) or 'same'. Raises RuntimeError for channels, sizes or dtypes that do not fit.",
-)
-conv_transpose1d, conv_transpose2d, conv_transpose3d = for_ranks(
-    _conv_transposed,
-    "The transpose of conv{rank}d: `input` (N, C, {sizes}), `weight` (C, O/groups, {kernel}), `bias` (O,).\n"
-    "\n`output_padding` elements are added behind. Raises RuntimeError for channels, sizes or dtypes that do not fit.",
-)
+def _described(made: Any, name: str, text: str) -> Any:
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = text
+    return made
+
+
+conv1d, conv2d, conv3d = (_convolution(rank) for rank in (1, 2, 3))
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (_conv_transposed(rank) for rank in (1, 2, 3))
 
 
 # ---- windows as columns ----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad.nn.kernels.pooling import PUT_PLACES, WINDOW_MEANS, Axis, adaptive, regular
 from funcgrad.nn.pooling import averages, largest
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.nn.functional.sizes import for_ranks, spread_out
+from funcgrad.torch.nn.functional.sizes import spread_out
 from funcgrad.torch.tensors.tensor import Tensor
 
 # ---- the largest of each window --------------------------------------------------------------------------------------
@@ -104,27 +104,31 @@ def _max_pool(rank: int) -> Callable[..., Any]:
         )
         return _MAX_POOL(input, axes, return_indices)
 
-    return max_pool
+    return _named(
+        max_pool,
+        f"max_pool{rank}d",
+        f"The largest element of each window of the last {_AXES[rank]}; with `return_indices` also where it was (int64).\n\n"
+        "Among equals the first one is taken, and gets all of the gradient. Raises RuntimeError for settings without windows.",
+    )
 
 
-max_pool1d, max_pool2d, max_pool3d = for_ranks(
-    _max_pool,
-    "The largest element of each window of the last {axes}; with `return_indices` also where it was (int64).\n\n"
-    "Among equals the first one is taken, and gets all of the gradient. Raises RuntimeError for settings without windows.",
-)
+_AXES = {1: "axis", 2: "two axes", 3: "three axes"}
 
 
-def _max_pool_with_indices(rank: int) -> Callable[..., Any]:
-    pool = (max_pool1d, max_pool2d, max_pool3d)[rank - 1]
-
-    def max_pool(*args: Any, **options: Any) -> Any:
-        return pool(*args, **{**options, "return_indices": True})
-
-    return max_pool
+def _named(made: Any, name: str, text: str) -> Any:
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = text
+    return made
 
 
-max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = for_ranks(
-    _max_pool_with_indices, "max_pool{rank}d with return_indices=True.", "_with_indices"
+max_pool1d, max_pool2d, max_pool3d = (_max_pool(rank) for rank in (1, 2, 3))
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = (
+    _named(
+        lambda *args, pool=pool, **options: pool(*args, **{**options, "return_indices": True}),
+        f"{pool.__name__}_with_indices",
+        f"{pool.__name__} with return_indices=True.",
+    )
+    for pool in (max_pool1d, max_pool2d, max_pool3d)
 )
 
 
@@ -167,14 +171,15 @@ def _max_unpool(rank: int) -> Callable[..., Tensor]:
             )
         return _UNPOOL(input, indices, size)
 
-    return max_unpool
+    return _named(
+        max_unpool,
+        f"max_unpool{rank}d",
+        f"Zeros with the elements of `input` at `indices`, as max_pool{rank}d with return_indices=True found them.\n\n"
+        "Raises RuntimeError for indices outside of the output, ValueError for an `output_size` that pooling cannot come from.",
+    )
 
 
-max_unpool1d, max_unpool2d, max_unpool3d = for_ranks(
-    _max_unpool,
-    "Zeros with the elements of `input` at `indices`, as max_pool{rank}d with return_indices=True found them.\n\n"
-    "Raises RuntimeError for indices outside of the output, ValueError for an `output_size` that pooling cannot come from.",
-)
+max_unpool1d, max_unpool2d, max_unpool3d = (_max_unpool(rank) for rank in (1, 2, 3))
 
 # ---- the mean of each window -----------------------------------------------------------------------------------------
 
@@ -216,14 +221,15 @@ def _avg_pool(rank: int) -> Callable[..., Tensor]:
         margin = spread_out(padding, rank, "padding") if count_include_pad else None
         return _AVG_POOL(input, axes, margin, divisor_override)
 
-    return avg_pool
+    return _named(
+        avg_pool,
+        f"avg_pool{rank}d",
+        f"The mean of each window of the last {_AXES[rank]}.\n\nWith `count_include_pad` zeros of the padding count as elements; "
+        "`divisor_override` replaces the number of elements. Raises RuntimeError for settings without windows.",
+    )
 
 
-avg_pool1d, avg_pool2d, avg_pool3d = for_ranks(
-    _avg_pool,
-    "The mean of each window of the last {axes}.\n\nWith `count_include_pad` zeros of the padding count as elements; "
-    "`divisor_override` replaces the number of elements. Raises RuntimeError for settings without windows.",
-)
+avg_pool1d, avg_pool2d, avg_pool3d = (_avg_pool(rank) for rank in (1, 2, 3))
 
 # ---- a given number of windows ---------------------------------------------------------------------------------------
 
@@ -242,7 +248,11 @@ def _adaptive_avg_pool(rank: int) -> Callable[..., Tensor]:
             input, _adaptive_axes(f"adaptive_avg_pool{rank}d", input, rank, output_size)
         )
 
-    return adaptive_avg_pool
+    return _named(
+        adaptive_avg_pool,
+        f"adaptive_avg_pool{rank}d",
+        f"The means of `output_size` windows of the last {_AXES[rank]}, which share the elements; None leaves an axis as it is.",
+    )
 
 
 def _adaptive_max_pool(rank: int) -> Callable[..., Any]:
@@ -250,16 +260,18 @@ def _adaptive_max_pool(rank: int) -> Callable[..., Any]:
         axes = _adaptive_axes(f"adaptive_max_pool{rank}d", input, rank, output_size)
         return _ADAPTIVE_MAX_POOL(input, axes, return_indices)
 
-    return adaptive_max_pool
+    return _named(
+        adaptive_max_pool,
+        f"adaptive_max_pool{rank}d",
+        f"The largest of each of `output_size` windows of the last {_AXES[rank]}, which share the elements.",
+    )
 
 
-adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = for_ranks(
-    _adaptive_avg_pool,
-    "The means of `output_size` windows of the last {axes}, which share the elements; None leaves an axis as it is.",
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = (
+    _adaptive_avg_pool(rank) for rank in (1, 2, 3)
 )
-adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = for_ranks(
-    _adaptive_max_pool,
-    "The largest of each of `output_size` windows of the last {axes}, which share the elements.",
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = (
+    _adaptive_max_pool(rank) for rank in (1, 2, 3)
 )
 
 # ---- norms of windows ------------------------------------------------------------------------------------------------
@@ -275,10 +287,11 @@ def _lp_pool(rank: int) -> Callable[..., Tensor]:
         found: Any = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         return (found.sign() * found.abs().relu()).mul(count).pow(1.0 / norm_type)
 
-    return lp_pool
+    return _named(
+        lp_pool,
+        f"lp_pool{rank}d",
+        f"(sum of x**norm_type) ** (1 / norm_type) of each window of the last {_AXES[rank]}.",
+    )
 
 
-lp_pool1d, lp_pool2d, lp_pool3d = for_ranks(
-    _lp_pool,
-    "(sum of x**norm_type) ** (1 / norm_type) of each window of the last {axes}.",
-)
+lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(rank) for rank in (1, 2, 3))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from funcgrad.core.engine.cotangent import Repeated
+
 Axis = int | tuple[int, ...] | None
 
 
@@ -23,8 +25,12 @@ def count_along(shape: tuple[int, ...], axis: Axis) -> int:
 def expanded(reduced: Any, shape: tuple[int, ...], axis: Axis, keepdims: bool) -> Any:
     """The result of a reduction of an array of this shape, with the reduced axes back, of length 1."""
     if axis is None or keepdims:  # a scalar broadcasts as it is
-        return reduced
+        return reduced.value if type(reduced) is Repeated else reduced
     axes = axes_of(axis, len(shape))
+    if type(reduced) is Repeated:  # of which the axes kept may have the length 1, too
+        reduced = reduced.aligned()
+        kept = iter(reduced.shape)
+        return reduced.reshape([1 if i in axes else next(kept) for i in range(len(shape))])
     return reduced.reshape([1 if i in axes else n for i, n in enumerate(shape)])
 
 

@@ -19,7 +19,7 @@ from funcgrad.core.engine.batch import REPEATED, align
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import composite, constructor, custom, linear, piecewise_constant
 from funcgrad.core.engine.primitive import Call
-from funcgrad.core.engine.trace import Tracer, bind, concrete
+from funcgrad.core.engine.trace import Tracer, bind, concrete, is_foreign
 from funcgrad.core.memory.layout import axes_of
 from funcgrad.core.memory.orders import example, in_order
 from funcgrad.core.memory.views import OF_PLAIN, Alias, is_scalar, plain_view
@@ -177,6 +177,12 @@ constructor(np.fromfunction, _fromfunction)
 
 # ---- evenly spaced numbers -------------------------------------------------------------------------------------------
 def _spaced(start, stop, num, endpoint, dtype, axis):
+    if is_foreign(start) or is_foreign(stop):  # not all libraries take arrays for the ends
+        shape = np.broadcast_shapes(np.shape(start), np.shape(stop))
+        first, last = (np.expand_dims(np.broadcast_to(x, shape), axis) for x in (start, stop))
+        share = _weights(first, num, endpoint, axis)
+        out = first * (1 - share) + last * share
+        return out if dtype is None else out.astype(dtype)
     return np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
 
 

@@ -7,6 +7,7 @@ taken out of the sums, which are then over what is small.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,11 @@ def norm_of(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> A
     """sum(|x|**ord)**(1/ord) along any number of axes, by NumPy."""
     if ord == 2 and (axis is None or len(axes_of(axis, x.ndim)) in (1, 2)):
         return np.linalg.norm(x, axis=axis, keepdims=keepdims)
+    if is_foreign(x):  # not all libraries have it
+        size = abs(x)
+        if math.isinf(ord):
+            return (np.max if ord > 0 else np.min)(size, axis=axis, keepdims=keepdims)
+        return (size**ord).sum(axis=axis, keepdims=keepdims) ** (1 / ord)
     return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 

@@ -8,14 +8,21 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.chunks import runner
 from funcgrad.core.engine.declare import composite
-from funcgrad.core.engine.trace import concrete
+from funcgrad.core.engine.trace import concrete, memory_of
+from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.rules.slopes import found
 
 
 def _widened(x: Any, is_outside: Callable[[Any], Any]) -> Any:
     """`x`, as complex numbers if any element lies outside the real domain."""
     x = as_array(x)
+    if runner(memory_of(x)) is not None:
+        raise UnsupportedFunctionError(
+            f"a function of np.emath at {user_line()}: whether its result is complex depends on the values, which are not "
+            "known of a lazy array. Write np.sqrt(x) or np.sqrt(x + 0j), and the like."
+        )
     if x.dtype.kind == "c" or not found(is_outside(concrete(x))):
         return x
     return x.astype(np.result_type(x.dtype, np.complex64))

@@ -15,12 +15,14 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.arrays.arguments import as_operand, holds_tracer, out_refused
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import ANY_CAST
-from funcgrad.core.engine.cotangent import Masked, Read, make_read
+from funcgrad.core.engine.cotangent import Masked, make_read
 from funcgrad.core.engine.declare import composite, linear, piecewise_constant, query
-from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.engine.scattering import scattered
+from funcgrad.core.engine.trace import Tracer, is_foreign, memory_of
 from funcgrad.core.memory.indexing import ADD_AT, GETITEM
 from funcgrad.core.memory.orders import in_order
 from funcgrad.errors import BatchedControlFlowError, UnsupportedFunctionError, user_line
+from funcgrad.rules.rows import is_lazy, take_rows
 from funcgrad.rules.shapes import shifted
 
 # ---- taking ----------------------------------------------------------------------------------------------------------
@@ -30,6 +32,8 @@ def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "
     if out is not None:
         raise out_refused("take")
     a, indices = as_operand(a), as_positions(indices)
+    if type(indices) is np.ndarray and not indices.ndim and is_foreign(memory_of(a)):
+        indices = int(indices)  # which some libraries take for an index only as such
     if axis is None or not np.ndim(a) and axis in (0, -1):  # a number counts as an array of one axis
         a, axis = np.reshape(a, -1), 0
     axis = normalize_axis_index(axis, np.ndim(a))
@@ -93,6 +97,11 @@ def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     if not set(trim.lower()) <= set("fb"):
         raise ValueError(f"np.trim_zeros at {user_line()}: trim is 'f', 'b' or 'fb', not {trim!r}")
     mask = x != 0
+    if is_lazy(x):
+        raise UnsupportedFunctionError(
+            f"np.trim_zeros at {user_line()}: the shape of the result depends on the values of a lazy array. Write "
+            "x[first:last]."
+        )
     if is_batched(mask):
         raise BatchedControlFlowError(
             f"np.trim_zeros at {user_line()}: under vmap, the examples may have zeros at different ends. Write x[first:last]."
@@ -138,9 +147,13 @@ def _windows(x: Any, size: int, axis: int) -> Any:
     return np.lib.stride_tricks.sliding_window_view(x, size, axis)
 
 
-def _windows_back(ct: Any, x: Any, size: int, axis: int) -> Read:
+def _windows_back(ct: Any, x: Any, size: int, axis: int) -> Any:
     """A read of the elements of each window."""
     index = np.arange(x.shape[axis] - size + 1)[:, None] + np.arange(size)
+    if is_foreign(memory_of(ct)):  # which need not take such an index: each place in a window by itself
+        along = (slice(None),) * axis
+        places = [(*along, slice(k, k + len(index))) for k in range(size)]
+        return sum(scattered(ct[..., k], place, x.shape) for k, place in enumerate(places))
     return make_read((slice(None),) * axis + (index,), np.moveaxis(ct, -1, axis + 1), x)
 
 
@@ -149,9 +162,17 @@ WINDOWS = linear(
 )
 composite(np.take, _take, out=ANY_CAST)
 composite(np.lib.stride_tricks.sliding_window_view, _sliding_window_view)
-composite(
-    np.take_along_axis, lambda arr, indices, axis=-1: GETITEM(as_operand(arr), along_axis(arr, indices, axis))
-)
+
+
+def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    arr = as_operand(arr)
+    if axis is not None and is_lazy(arr) and np.ndim(indices) == arr.ndim:
+        rows = take_rows(*(np.moveaxis(x, axis, -1) for x in (arr, as_operand(indices))))
+        return np.moveaxis(rows, -1, axis)
+    return GETITEM(arr, along_axis(arr, indices, axis))
+
+
+composite(np.take_along_axis, _take_along_axis)
 composite(np.compress, _compress, out=ANY_CAST)
 composite(np.extract, _extract)
 composite(np.trim_zeros, _trim_zeros)

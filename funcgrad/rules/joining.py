@@ -19,7 +19,7 @@ from funcgrad.core.arrays.flat import check_parts_apart
 from funcgrad.core.engine.catalogue import Out
 from funcgrad.core.engine.declare import composite, linear
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.trace import bind, is_foreign
+from funcgrad.core.engine.trace import bind, is_foreign, memory_of
 from funcgrad.core.memory.layout import in_bytes
 from funcgrad.core.memory.orders import contiguous_as, example, lying_as
 
@@ -131,6 +131,11 @@ def _append(arr: Any, values: Any, axis: Any = None) -> Any:
     return np.concatenate([arr, values], axis)
 
 
+def as_dtype(x: Any, dtype: Any) -> Any:
+    """`x` cast to this dtype as NumPy casts what it puts into an array."""
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
 def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """NumPy says where each element goes, by inserting positions into positions."""
     arr = as_operand(arr)
@@ -140,8 +145,11 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     places = np.arange(np.size(arr)).reshape(np.shape(arr))
     new = np.size(arr) + np.arange(np.size(values)).reshape(np.shape(values))
     # NumPy casts what it inserts to the array's dtype.
-    pool = np.concatenate([np.reshape(arr, -1), np.reshape(values, -1)], dtype=arr.dtype, casting="unsafe")
-    return contiguous_as(pool[np.insert(places, obj, new, axis)], arr)
+    pool = np.concatenate([np.reshape(arr, -1), as_dtype(np.reshape(values, -1), arr.dtype)])
+    taken = np.insert(places, obj, new, axis)
+    if is_foreign(memory_of(pool)):  # which may take one array of positions along one axis, and no more
+        return np.reshape(pool[taken.reshape(-1)], taken.shape)
+    return contiguous_as(pool[taken], arr)
 
 
 def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:

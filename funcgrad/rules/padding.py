@@ -11,6 +11,7 @@ from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.declare import composite
 from funcgrad.core.memory.orders import contiguous_as
 from funcgrad.errors import UnsupportedFunctionError, user_line
+from funcgrad.rules.joining import as_dtype
 
 Borders = tuple[Any, Any]
 Extension = Callable[..., Borders]
@@ -37,7 +38,8 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> 
             borders = extension(
                 x, axis, before, behind, **{name: value[axis] for name, value in settings.items()}
             )
-            x = np.concatenate([borders[0], x, borders[1]], axis, dtype=x.dtype, casting="unsafe")
+            left, right = (as_dtype(border, x.dtype) for border in borders)
+            x = np.concatenate([left, x, right], axis)
     return contiguous_as(x if np.any(widths) else np.copy(x), array)
 
 

@@ -18,10 +18,10 @@ from funcgrad.core.engine.catalogue import ANY_CAST
 from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite, custom, linear
 from funcgrad.core.engine.roots import declare_square
-from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete, is_foreign, memory_of
 from funcgrad.rules.axes import Axis, axes_of, count_along, expanded, given, reversed_along
 from funcgrad.rules.directions import has_rule, spread_slope, weighted_mean
-from funcgrad.rules.slopes import ratio
+from funcgrad.rules.slopes import ratio, some
 
 # ---- sums and means --------------------------------------------------------------------------------------------------
 
@@ -32,10 +32,17 @@ def sum_pull(ct, a, axis=None, keepdims=False, where=None):
     return ct if where is None else select(where, ct)
 
 
+def summed(x: Any, axis: Axis, where: Any, *, keepdims: bool) -> Any:
+    """x.sum(where=where); what is left out may be inf or NaN."""
+    if where is not None:
+        x = np.where(where, x, 0)
+    return x.sum(axis=axis, keepdims=keepdims)
+
+
 def cumsum_pull(ct, a, axis=None):
     """The transpose of a running sum; any running reduction depends on the elements that this reaches."""
     if axis is None:
-        return reversed_along(reversed_along(ct, 0).cumsum(), 0).reshape(a.shape)
+        return reversed_along(reversed_along(ct, 0).cumsum(axis=0), 0).reshape(a.shape)
     return reversed_along(reversed_along(ct, axis).cumsum(axis=axis), axis)
 
 
@@ -57,8 +64,8 @@ _initial_pull = lambda ct, initial: ct
 
 # What these move, they add up: so the result is no view.
 _SUMS: dict[str, Any] = {"moves": True, "may_view": False, "batch": "axis", "out": ANY_CAST}
-linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", **_SUMS)
-linear(np.mean, {"a": _mean_pull}, operands="a where", **_SUMS)
+linear(np.sum, {"a": sum_pull, "initial": _initial_pull}, operands="a where initial", repeats=True, **_SUMS)
+linear(np.mean, {"a": _mean_pull}, operands="a where", repeats=True, **_SUMS)
 linear(np.cumsum, cumsum_pull, flattens=True, **_SUMS)
 
 
@@ -95,7 +102,8 @@ def _average(
     else:
         weights = laid_along(as_array(weights), a, axis)
         total = np.sum(weights, axis=axis, keepdims=keepdims, dtype=np.result_type(a, weights))
-        if not is_batched(total) and np.any(total == 0):
+        is_known = not is_batched(total) and not is_foreign(memory_of(total))
+        if is_known and np.any(total == 0):
             raise ZeroDivisionError("np.average: the weights sum to zero")
         average = weighted_mean(a, weights, axis=axis, keepdims=keepdims)
     return (average, np.broadcast_to(total, average.shape)) if returned else average
@@ -128,7 +136,9 @@ def _chosen(a: Any, out: Any, axis: Axis, keepdims: bool, where: Any, initial: A
     """Where `a` is the extreme, whether `initial` is, and how many they are."""
     out = expanded(out, a.shape, axis, keepdims)
     chosen, initial_chosen, count = _equal(a, out, axis, where, initial, nan=False)
-    if isinstance(count, Tracer) or not count.all():  # NaN is the extreme, but equals nothing
+    if (
+        isinstance(count, Tracer) or is_foreign(count) or not count.all()
+    ):  # NaN is the extreme, but equals nothing
         chosen, initial_chosen, count = _equal(a, out, axis, where, initial, nan=True)
         count = np.maximum(count, 1)  # nothing is chosen where NaN-ignoring functions find only NaN
     return chosen, initial_chosen, count
@@ -169,7 +179,7 @@ def declare_extreme(function: Any, adapt: Any = lambda formula: formula) -> None
     """Declare a maximum or minimum; `adapt` turns its formulas into those of a variant."""
     pulls = {"a": adapt(_extreme_pull), "initial": adapt(_extreme_pull_initial)}
     push, reach = adapt(_extreme_push), adapt(sum_pull)
-    custom(function, pulls, push=push, reach=reach, operands="a where initial", batch="axis")
+    custom(function, pulls, push=push, reach=reach, operands="a where initial", batch="axis", repeats=True)
 
 
 for _function in {np.max, np.amax, np.min, np.amin}:  # in some versions amax is max itself
@@ -191,9 +201,17 @@ def _deviations(a: Any, axis: Axis, dtype: Any, where: Any, mean: Any) -> Any:
     """a - mean (of the complex conjugates); half precision is worked out in single."""
     if mean is None:
         dtype = np.float32 if dtype is None and a.dtype == np.float16 else dtype
-        mean = np.mean(a, axis=axis, dtype=dtype, keepdims=True, **given(where=where))
+        mean = _mean(a, axis, dtype, where)
     deviations = a - mean
     return deviations.conj() if deviations.dtype.kind == "c" else deviations
+
+
+def _mean(a: Any, axis: Axis, dtype: Any, where: Any) -> Any:
+    """The mean with the reduced axes kept; not all libraries have it with a mask."""
+    if where is None or not is_foreign(memory_of(a)):
+        return np.mean(a, axis=axis, dtype=dtype, keepdims=True, **given(where=where))
+    total = np.where(where, a, 0).sum(axis=axis, dtype=dtype, keepdims=True)
+    return total / _taken(where, a.shape, axis)
 
 
 def _degrees(shape: tuple[int, ...], axis: Axis, where: Any, ddof: Any) -> Any:
@@ -232,11 +250,17 @@ def declare_spread(function: Any, slope: Any, adapt: Any = lambda formula: formu
     def push(t, axis=None, keepdims=False, where=None, **rest):
         moved = -t["mean"] if t["a"] is None else t["a"] if t.get("mean") is None else t["a"] - t["mean"]
         terms = (moved * partial(axis=axis, keepdims=keepdims, where=where, **rest)).real
-        return terms.sum(axis=axis, keepdims=keepdims, **given(where=where))
+        return summed(terms, axis, where, keepdims=keepdims)
 
     pulls = {"a": adapt(pull), "mean": adapt(pull_mean)}
     return custom(
-        function, pulls, push=adapt(push), reach=adapt(sum_pull), operands="a where mean", batch="axis"
+        function,
+        pulls,
+        push=adapt(push),
+        reach=adapt(sum_pull),
+        operands="a where mean",
+        batch="axis",
+        repeats=True,
     )
 
 
@@ -248,10 +272,13 @@ def var_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -
 def std_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -> Any:
     """d std / d deviation: 0 without spread, which is the minimum; so, too, for one element alone."""
     if _squares_are_lost(concrete(out)):
-        size = np.max(np.abs(deviations), axis=axis, keepdims=True, initial=0, **given(where=where))
+        size = np.abs(deviations) if where is None else np.where(where, np.abs(deviations), 0)
+        # which not all libraries know; they have an element to begin with
+        start: dict[str, Any] = {} if is_foreign(memory_of(size)) else {"initial": 0}
+        size = np.max(size, axis=axis, keepdims=True, **start)
         deviations = deviations / np.where((size > 0) & (size < np.inf), size, 1)
         squares = (deviations * deviations.conj()).real
-        out = np.sqrt(squares.sum(axis=axis, keepdims=True, **given(where=where)) / degrees)
+        out = np.sqrt(summed(squares, axis, where, keepdims=True) / degrees)
     alone = (
         count_along(deviations.shape, axis) == 1
         if where is None
@@ -266,7 +293,7 @@ def std_slope(deviations: Any, degrees: Any, out: Any, axis: Axis, where: Any) -
 def _squares_are_lost(x: Any) -> bool:
     """Do the squares of numbers of this size overflow or underflow?"""
     limits = np.finfo(x.dtype)
-    return bool(np.any((x < np.sqrt(limits.tiny)) | (x > np.sqrt(limits.max))))
+    return some((x < np.sqrt(limits.tiny)) | (x > np.sqrt(limits.max)))
 
 
 declare_square(declare_spread(np.std, std_slope), declare_spread(np.var, var_slope))

@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.chunks import runner
 from funcgrad.core.engine.declare import composite, piecewise_constant
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.trace import Tracer, memory_of
 from funcgrad.core.memory.orders import lying_as
+from funcgrad.errors import UnsupportedFunctionError, user_line
 
 
 def _plain(name: str, x: Any) -> Any:
     """The values of `x`, for a question whose answer no derivative depends on (but which vmap can't answer)."""
+    if runner(memory_of(x)) is not None:
+        raise UnsupportedFunctionError(
+            f"np.{name} at {user_line()}: how many values there are is not known of a lazy array. Write a.compute()."
+        )
     return x._question(f"np.{name}(x)") if isinstance(x, Tracer) else x
 
 

@@ -20,7 +20,7 @@ from funcgrad.core.engine.catalogue import register
 from funcgrad.core.engine.declare import composite, linear
 from funcgrad.core.engine.named import Linear
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.trace import Tracer, bind
+from funcgrad.core.engine.trace import Tracer, bind, is_foreign
 from funcgrad.core.memory.layout import axes_of, by_strides
 from funcgrad.core.memory.orders import example
 
@@ -102,6 +102,8 @@ class Reshape(Primitive):
         params = dict(call.params)
         shape = params.pop("shape")
         x = call.operands[0]
+        if params.get("order", "C") != "C" and is_foreign(x):
+            return _reshaped(x, shape)
         return x.reshape(shape, **params) if "copy" not in params else np.reshape(x, shape, **params)
 
     def arguments(self, call: Call, operands: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
@@ -109,8 +111,16 @@ class Reshape(Primitive):
         return (*operands, params.pop("shape")), params  # whose name depends on NumPy's version
 
 
+def _reshaped(x: Any, shape: Any) -> Any:
+    """`x` reshaped in Fortran order, which not all libraries know: with the axes the other way round."""
+    turned = (shape,) if isinstance(shape, int) else tuple(shape)[::-1]
+    return x.transpose().reshape(turned).transpose()
+
+
 def _reshaped_back(ct: Any, a: Any, order: Any = "C") -> Any:
-    return ct.reshape(a.shape) if order == "C" else ct.reshape(a.shape, order=order)  # Dask knows no order
+    if order != "C" and is_foreign(ct):
+        return _reshaped(ct, a.shape)
+    return ct.reshape(a.shape) if order == "C" else ct.reshape(a.shape, order=order)
 
 
 register(

@@ -34,7 +34,7 @@ def _window(n: int, m: int, mode: Any) -> tuple[int, int]:
 
 def _convolve_pull(ct: Any, size: int, other: Any, mode: Any) -> Any:
     """The transpose of the convolution of `size` points with `other`: with `other` turned around."""
-    other = np.reshape(other, -1)
+    other = np.reshape(other, (-1,))
     before, length = _window(size, other.size, mode)
     after = size + other.size - 1 - before - length
     if before or after:

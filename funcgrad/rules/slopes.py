@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.core.engine.declare import elementwise
 from funcgrad.core.engine.kinds import Partial
-from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.engine.trace import Tracer, is_foreign, memory_of
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.lanes.source import PLAIN
 from funcgrad.core.memory.plain import ndarray
@@ -347,7 +347,8 @@ def _i0_derivative(x: Any, n: int) -> Any:
     with N angles errs by about I_N(x)/I_0(x) < exp(-N**2 / (2 |x|)) (Trefethen and Weideman, SIAM Review 56,
     2014).
     """
-    largest = int(np.fmin(np.max(abs(x), initial=0), 800)) + 1
+    # a lazy array is not asked how large it is
+    largest = 801 if is_foreign(memory_of(x)) else int(np.fmin(np.max(abs(x), initial=0), 800)) + 1
     quarter = 8 + n // 4 + math.ceil(math.sqrt(80 * largest) / 4)
     wave = np.sinh if n % 2 else np.cosh
     out = np.zeros_like(x)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,16 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.arrays.arguments import out_refused
 from funcgrad.core.arrays.ufunc import as_array, as_result
 from funcgrad.core.engine.batch import is_batched, one_by_one
+from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import composite, custom
 from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.orders import corner, lying_as, lying_as_copy_of
+from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.rules.axes import given, merged
 from funcgrad.rules.mixing import mix
 from funcgrad.rules.reductions import laid_along
+from funcgrad.rules.rows import is_lazy, places, sorting_rows, take_rows
 
 # ---- sorting ---------------------------------------------------------------------------------------------------------
 
@@ -45,12 +50,23 @@ def _sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable
     if kind is not None:
         np.sort(np.empty(0), kind=kind)  # NumPy's refusal of what is no kind; they all give the same
     a, axis = _flat(a, axis)
+    if is_lazy(a):
+        return _sorted_rows(np.argsort, a, axis, stable=True)
     return lying_as_copy_of(np.take_along_axis(a, np.argsort(a, axis=axis, stable=True), axis), a)
+
+
+def _sorted_rows(function: Callable[..., Any], a: Any, axis: int, **options: Any) -> Any:
+    if not a.size:
+        return a.copy()
+    rows = np.moveaxis(a, axis, -1)
+    return np.moveaxis(take_rows(rows, CATALOGUE[sorting_rows](rows, function, options)), -1, axis)
 
 
 def _partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Any:
     _no_fields("partition", order)
     a, axis = _flat(a, axis)
+    if is_lazy(a):
+        return _sorted_rows(np.argpartition, a, axis, kth=kth, kind=kind)
     return lying_as_copy_of(np.take_along_axis(a, np.argpartition(a, kth, axis=axis, kind=kind), axis), a)
 
 
@@ -133,6 +149,8 @@ def _order_statistic(
     axis = axis if axis is None else normalize_axis_tuple(axis, a.ndim)
     values = merged(a, axis)
     n = values.shape[-1]
+    if is_lazy(values):
+        return _of_lazy(function, a, values, _reduced_shape(a.shape, axis, keepdims), q, weights, method)
     order = np.argsort(values, axis=-1, stable=True)
     nan = np.take_along_axis(np.isnan(values), order, -1)
     grid: Any = np.arange(float(n))
@@ -151,6 +169,38 @@ def _order_statistic(
     lower, upper = (np.take_along_axis(values, np.take_along_axis(order, i, -1), -1) for i in (low, high))
     out = np.moveaxis(mix(lower, upper, share.astype(_dtype(function, a, q, method))), -1, 0)
     return _lying_as_numpy_has_it(as_result(out.reshape(shape)), function, a, axis, keepdims, q)
+
+
+def _of_lazy(
+    function: Callable[..., Any], a: Any, values: Any, shape: Any, q: Any, weights: Any, method: Any
+) -> Any:
+    """The same of a lazy array: where the neighbours are is found when its chunks are there."""
+    if weights is not None or isinstance(q, Tracer):
+        raise UnsupportedFunctionError(
+            f"np.{function.__name__} of a lazy array at {user_line()} has no derivative with weights= or in q. Write "
+            "a.compute(), or q as a number."
+        )
+    find = partial(_found_in_rows, q=None if q is None else np.asarray(q), function=function, method=method)
+    shape = np.shape(q if q is not None else 0.0) + shape
+    found = CATALOGUE[places](values, find, math.prod(np.shape(q if q is not None else 0.0)))
+    low, high = found[..., 0].astype(np.intp), found[..., 1].astype(np.intp)
+    share = found[..., 2].astype(_dtype(function, a, q, method))
+    out = mix(take_rows(values, low), take_rows(values, high), share)
+    return np.moveaxis(out, -1, 0).reshape(shape)
+
+
+def _found_in_rows(values: Any, *, q: Any, function: Callable[..., Any], method: Any) -> Any:
+    """The two elements of each row that a statistic mixes, and the share of the second: as `_order_statistic`
+    finds them.
+    """
+    n = values.shape[-1]
+    order = np.argsort(values, axis=-1, stable=True)
+    nan = np.take_along_axis(np.isnan(values), order, -1)
+    grid = np.where(nan, np.nan, np.arange(float(n)))
+    position = _last(_positions(grid, q, function=function, method=method), 0 if q is None else np.ndim(q))
+    low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
+    low, high = (np.take_along_axis(order, i, -1) for i in (low, high))
+    return np.stack([low, high, share], axis=-1)
 
 
 def _lying_as_numpy_has_it(

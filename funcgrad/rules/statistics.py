@@ -16,6 +16,7 @@ from funcgrad.core.engine.trace import Tracer, bind, concrete
 from funcgrad.core.memory.indexing import GETITEM
 from funcgrad.errors import BatchedControlFlowError, user_line
 from funcgrad.rules.indexing import as_positions
+from funcgrad.rules.rows import is_lazy
 
 # ---- correlations ----------------------------------------------------------------------------------------------------
 
@@ -34,6 +35,11 @@ def _variables(m: Any, rowvar: bool, dtype: Any) -> Any:
     return m if rowvar or (m.shape[0] == 1 and not _TURNS_A_ROW) else m.T
 
 
+def _is_any(mask: Any) -> bool:
+    """Is an element True? A lazy array is not asked: it would be computed."""
+    return not is_lazy(mask) and bool(np.any(mask))
+
+
 def _observation_weights(fweights: Any, aweights: Any, count: int) -> Any:
     """How often, and how much, each observation counts; None for once."""
     weights = None
@@ -43,9 +49,9 @@ def _observation_weights(fweights: Any, aweights: Any, count: int) -> Any:
         factor = as_array(factor)
         if factor.shape != (count,):
             raise ValueError(f"np.cov: {name} has shape {factor.shape}, but there are {count} observations")
-        if np.any(concrete(factor) < 0):
+        if _is_any(concrete(factor) < 0):
             raise ValueError(f"np.cov: {name} cannot be negative")
-        if name == "fweights" and np.any(concrete(factor) != np.around(concrete(factor))):
+        if name == "fweights" and _is_any(concrete(factor) != np.around(concrete(factor))):
             raise TypeError(
                 "np.cov: fweights must be integers, as they count; give other weights as aweights"
             )
@@ -70,7 +76,7 @@ def _cov(
         x = x - x.mean(axis=1, keepdims=True)
         return (x @ x.conj().T / max(x.shape[1] - ddof, 0)).squeeze()
     total = weights.sum()
-    if np.any(concrete(total) == 0):
+    if _is_any(concrete(total) == 0):
         raise ZeroDivisionError("np.cov: the weights sum to zero")
     x = x - (x @ weights / total).reshape(-1, 1)
     lost = ddof if aweights is None else ddof * (weights * aweights).sum() / total

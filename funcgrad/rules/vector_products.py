@@ -10,7 +10,7 @@ import numpy as np
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import Strategy, ndim_of, one_by_one
 from funcgrad.core.engine.catalogue import Out
-from funcgrad.core.engine.cotangent import fit_shape
+from funcgrad.core.engine.cotangent import dense, fit_shape
 from funcgrad.core.engine.declare import composite, multilinear
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.rules.contractions import OverStacks
@@ -20,7 +20,7 @@ from funcgrad.rules.matrices import conj
 
 
 def _flat(x: Any) -> Any:
-    return x.reshape(-1) if ndim_of(x) else np.reshape(x, 1)
+    return x.reshape(-1) if ndim_of(x) else np.reshape(x, (1,))
 
 
 def _batched_flat(function: Callable[[Any, Any], Any]) -> Strategy:
@@ -84,7 +84,9 @@ def _cross_pull(sign: int, ct: Any, x: Any, y: Any, axes: tuple[int, int, int]) 
         ct = np.moveaxis(ct, axes[2], -1)
     axis = axes[0] % x.ndim
     part = sign * np.cross(_vectors(y, axes[1]), ct)[..., : x.shape[axis]]
-    return np.moveaxis(fit_shape(part, (*x.shape[:axis], *x.shape[axis + 1 :], x.shape[axis])), -1, axis)
+    return np.moveaxis(
+        dense(fit_shape(part, (*x.shape[:axis], *x.shape[axis + 1 :], x.shape[axis]))), -1, axis
+    )
 
 
 def _cross_a(ct, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):

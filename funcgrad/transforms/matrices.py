@@ -9,6 +9,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
+from funcgrad.core.engine.chunks import runner
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.sweep import sweep
@@ -81,8 +82,9 @@ class Jacobian(Differentiated):
 
 
 def is_finite(*results: Any) -> bool:
-    """Are all numbers beneath these results finite?"""
-    return all(np.isfinite(concrete(r)).all() for r in tree.leaves(results) if concrete(r).dtype.kind in "fc")
+    """Are all numbers beneath these results finite? (Lazy arrays are not asked: they would be computed.)"""
+    values = [concrete(r) for r in tree.leaves(results)]
+    return all(np.isfinite(v).all() for v in values if v.dtype.kind in "fc" and runner(v) is None)
 
 
 def seed(trace: BatchTrace, rows: Any, shape: tuple[int, ...], dtype: Any, *, masked: bool) -> Any:

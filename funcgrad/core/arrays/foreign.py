@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from numbers import Number
 from typing import Any, NoReturn
 
 import numpy as np
 
-from funcgrad.errors import NonDifferentiableError, user_line
+from funcgrad.errors import NonDifferentiableError, UnsupportedFunctionError, user_line
 
 Taker = Callable[[Any], Any]
 
@@ -101,6 +102,31 @@ def index(x: Any) -> Any:
     x = content(x)
     x = np.asarray(x) if _taker(type(x)) is _lazy else x
     return x.astype(np.intp) if type(x) is np.ndarray and not x.size and x.dtype.kind == "f" else x
+
+
+def check_has(x: Any, function: Any, title: str) -> None:
+    """Refuse a function that the library of `x` lacks and would run on all of the array, computed, instead."""
+    library = library_of(x)
+    if library in _COMPUTING and not _has(library, function):
+        raise UnsupportedFunctionError(
+            f"{title} of an array of {library}, at {user_line()}: {library} has no such function, and would compute the "
+            "whole array for NumPy's. Write a.compute(), or the same in terms of functions that it has (docs/support.md)."
+        )
+
+
+# A library of lazy arrays -> where its functions have the names of NumPy's.
+_COMPUTING = {"dask": "dask.array"}
+
+
+@cache
+def _has(library: str, function: Any) -> bool:
+    path = (getattr(function, "__module__", None) or "").split(".")
+    if isinstance(function, np.ufunc) or path[0] != "numpy":
+        return True  # a ufunc is run on chunks, and what is our own calls others
+    found: Any = import_module(_COMPUTING[library])
+    for name in [*(path[1:] if path[1:2] != ["lib"] else []), function.__name__]:
+        found = getattr(found, name, None)
+    return found is not None and found is not function
 
 
 def check_number(x: Any, function: Any) -> None:

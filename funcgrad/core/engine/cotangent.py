@@ -8,11 +8,13 @@ Besides a plain array or a tracer, a cotangent may be
   row that belongs to another output), and stay zero even where the derivative that multiplies them is inf or
   NaN;
 - `Read`, `Scatter`: contributions of `x[index]`, added into one buffer, so that reading x element by element stays linear;
+- `Repeated`: one value at many places, of an array of another library: what is repeated stays small;
 - `Part`: the cotangent of one of several outputs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +22,7 @@ import numpy as np
 
 from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.scattering import scattered
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.memory.plain import (
     BASIC,
@@ -155,7 +158,8 @@ class Scatter:
 
     def __init__(self, read: Read) -> None:
         self.shape, self.dtype = read.shape, read.dtype
-        self.buffer: Any = buffer_for(read.part, read.shape, read.dtype)
+        part = read.part.value if type(read.part) is Masked else read.part
+        self.buffer: Any = None if is_of_library(part) else buffer_for(part, read.shape, read.dtype)
         self.elements: list[int] = []  # what loops read
         self.places: list[tuple[int, ...]] = []  # and loops over several axes
         self.basics: list[Any] = []  # slices, and tuples of slices and integers
@@ -184,11 +188,19 @@ class Scatter:
                 return
         if type(part) is Masked:
             part, live = part.value, part.live
+        elif type(part) is not ndarray and is_of_library(part):
+            part = dense(part)
+            live = np.ones_like(part, dtype=bool)
         self.reads.append((read.index, live))
-        self.buffer = add_at(self.buffer, read.index, part)
+        if self.buffer is None:
+            self.buffer = added_from_zero(part, index, self.shape)
+        else:
+            self.buffer = add_at(self.buffer, index, part)
 
     def settled(self) -> Any:
         """The sum as a Masked, or as a plain array where every position is live."""
+        if is_foreign(self.buffer):
+            return Masked(self.buffer, self._live_elsewhere(), owned=True)
         live: Any = np.zeros(self.shape, bool)
         if self.elements:
             live[self.elements] = True
@@ -215,6 +227,25 @@ class Scatter:
             return self.buffer
         return Masked(self.buffer, live, owned=True)
 
+    def _live_elsewhere(self) -> Any:
+        """Where the reads are, as an array of the library that the parts are from."""
+        live = np.zeros(self.shape, bool) if self.elements or self.places else None
+        if self.elements:
+            live[self.elements] = True  # pyright: ignore[reportOptionalSubscript]
+        if self.places:
+            live[tuple(map(list, zip(*self.places)))] = True  # pyright: ignore[reportOptionalSubscript]
+        for index, part in self.reads:
+            weights = part.astype(float) if hasattr(part, "astype") else np.ones_like(self.buffer)[index]
+            found = added_from_zero(weights, index, self.shape) != 0
+            live = found if live is None else np.logical_or(live, found)
+        return live
+
+
+def added_from_zero(part: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """`part`, of another library, at `index` of zeros of this shape."""
+    out = None if holds_tracer((part, index)) else scattered(part, index, shape)
+    return add_at(buffer_for(part, shape, part.dtype), index, part) if out is None else out
+
 
 def buffer_for(part: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Zeros to add up parts in: of the same kind of array as `part`, if that is one of another library."""
@@ -234,6 +265,10 @@ def add_at(buffer: Any, index: Any, part: Any) -> Any:
     """`buffer` with `part` added at `index` (repeated indices add up): in place where both are plain."""
     if isinstance(buffer, Tracer) or holds_tracer((part, index)):
         return CATALOGUE[add_at](buffer, part, index)
+    if type(part) is not ndarray and is_foreign(part) or type(buffer) is not ndarray and is_foreign(buffer):
+        out = scattered(part, index, buffer.shape)
+        if out is not None:
+            return buffer + out
     if not repeats(index):
         buffer[index] += part
     elif np.size(part) < LARGE or type(buffer) is not ndarray or not buffer.flags.c_contiguous:
@@ -242,6 +277,68 @@ def add_at(buffer: Any, index: Any, part: Any) -> Any:
         places = positions(index, buffer.shape)
         np.add.at(buffer.reshape(-1), places.reshape(-1), np.broadcast_to(part, places.shape).reshape(-1))
     return buffer
+
+
+class Repeated:
+    """`value`, which broadcasts to `shape`: what a sum hands back, of an array of another library.
+
+    There np.broadcast_to is no view: a lazy graph would have a task for each chunk, a device an array as large
+    as the data. A partial derivative broadcasts it, too, in the product that is taken anyway.
+    """
+
+    __slots__ = ("shape", "value")
+
+    def __init__(self, value: Any, shape: tuple[int, ...]) -> None:
+        self.value, self.shape = value, shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the value it belongs to."""
+        return self.value.dtype
+
+    def __mul__(self, factor: Any) -> Repeated:
+        return Repeated(self.value * factor, self.shape)
+
+    def __neg__(self) -> Repeated:
+        return Repeated(-self.value, self.shape)
+
+    def aligned(self) -> Any:
+        """The value, with as many axes as what it stands for."""
+        missing = len(self.shape) - self.value.ndim
+        return self.value.reshape((1,) * missing + self.value.shape) if missing else self.value
+
+    def summed(self, shape: tuple[int, ...]) -> Any:
+        """The undoing of broadcasting from a value of this shape, as `fit_shape` does it: what is repeated is
+        multiplied, and not added up.
+        """
+        value, lead = self.aligned(), len(self.shape) - len(shape)
+        axes = [i for i, n in enumerate((1,) * lead + shape) if n == 1 and self.shape[i] != 1]
+        count = math.prod(self.shape[i] for i in axes if value.shape[i] == 1)
+        added = tuple(i for i in axes if value.shape[i] != 1)
+        if added:
+            value = value.sum(axis=added, keepdims=True)
+        if lead:
+            value = value.reshape(value.shape[lead:])
+        return repeated(value if count == 1 else value * count, shape)
+
+    def dense(self) -> Any:
+        """The array."""
+        return np.broadcast_to(self.value, self.shape)
+
+
+def repeated(value: Any, shape: tuple[int, ...]) -> Any:
+    """`value` repeated to this shape: as it is, where it has that."""
+    return value if value.shape == shape else Repeated(value, shape)
+
+
+def is_of_library(ct: Any) -> bool:
+    """Is this cotangent an array of another library, or does it repeat one?"""
+    return type(ct) is Repeated or type(ct) is not ndarray and is_foreign(ct)
+
+
+def small(ct: Any) -> Any:
+    """`ct`, or what it repeats."""
+    return ct.value if type(ct) is Repeated else dense(ct)
 
 
 class Part:
@@ -257,6 +354,8 @@ def settled(ct: Any) -> Any:
     """`ct` as a plain array, a tracer or a Masked."""
     if type(ct) is Read:
         ct = Scatter(ct)
+    if type(ct) is Repeated:
+        return ct.dense()
     return ct.settled() if type(ct) is Scatter else ct
 
 
@@ -266,11 +365,15 @@ def dense(ct: Any) -> Any:
         ct = Scatter(ct)
     if type(ct) is Scatter:
         return ct.buffer
+    if type(ct) is Repeated:
+        return ct.dense()
     return ct.value if type(ct) is Masked else ct
 
 
 def added(ct: Any, other: Any) -> Any:
     """The sum of two; what both mask stays zero by structure."""
+    if type(ct) is Repeated or type(other) is Repeated:
+        return repeated(small(ct) + small(other), ct.shape)
     if type(ct) is Masked and type(other) is Masked:
         return Masked(ct.value + other.value, np.logical_or(ct.live, other.live))
     return dense(ct) + dense(other)
@@ -292,7 +395,11 @@ def fit(part: Any, to: Any) -> Any:
         part = np.asarray(part)
     if part.shape != to.shape:
         part = fit_shape(part, to.shape)
-    return Masked(_cast(part.value, to.dtype), part.live) if type(part) is Masked else _cast(part, to.dtype)
+    if type(part) is Masked:
+        return Masked(_cast(part.value, to.dtype), part.live)
+    if type(part) is Repeated:
+        return Repeated(_cast(part.value, to.dtype), part.shape)
+    return _cast(part, to.dtype)
 
 
 def is_any_live(ct: Masked) -> bool:
@@ -313,6 +420,8 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
     """Undo broadcasting: sum `part` over the axes along which a value of this shape was repeated."""
     if type(part) is Masked:
         return part.through(lambda p: fit_shape(p, shape))
+    if type(part) is Repeated:
+        return part.summed(shape) if len(part.shape) >= len(shape) else fit_shape(part.dense(), shape)
     if 0 < part.ndim < len(shape):  # x[:] = v, where v has axes of length 1 in front
         part = part.reshape((1,) * (len(shape) - part.ndim) + part.shape)
     lead = max(part.ndim - len(shape), 0)
@@ -324,4 +433,6 @@ def fit_shape(part: Any, shape: tuple[int, ...]) -> Any:
         part = part.sum(axis=(*range(lead), *stretched)).reshape(
             [1 if n == 1 else m for n, m in zip(shape, kept)]
         )
-    return part if part.shape == shape else broadcast(part, shape)
+    if part.shape == shape:
+        return part
+    return Repeated(part, shape) if is_foreign(part) else broadcast(part, shape)

@@ -58,15 +58,22 @@ def _operands_xyz(function: Callable[..., Any], options: dict[str, Any]) -> dict
 
 
 def linear(
-    function: Callable[..., Any], transpose: Pulls, *, moves: bool = False, **options: Any
+    function: Callable[..., Any],
+    transpose: Pulls,
+    *,
+    moves: bool = False,
+    repeats: bool = False,
+    **options: Any,
 ) -> Primitive:
     """A linear function: its transpose, which sees the Spec of what it is differentiated in, never its value.
 
     `moves=True` says that it only moves, copies and adds up elements, so that zeros by structure can follow.
     A dict of transposes by operand name: linear in all of them together, and not differentiable in the
-    others.
+    others. `repeats=True` says that the transpose takes a cotangent by the small value that it repeats.
     """
-    return _primitive(function, Linear(_of_ufunc(function, transpose), moves=moves), options)
+    rule = Linear(_of_ufunc(function, transpose), moves=moves)
+    rule.repeats = repeats
+    return _primitive(function, rule, options)
 
 
 def multilinear(function: Callable[..., Any], *transposes: Formula, **options: Any) -> Primitive:
@@ -82,6 +89,7 @@ def custom(
     push: Formula | None = None,
     joint: Formula | None = None,
     reach: Formula | None = None,
+    repeats: bool = False,
     **options: Any,
 ) -> Primitive:
     """Any other function: `pull` for its operand (by name, in a dict, for several); `joint` gives a tuple.
@@ -90,14 +98,16 @@ def custom(
     Without `push`, forward mode transposes the pull. `push(t, ...)` gets the tangent of the operand; with
     several operands a dict of tangents by name, None where an operand has none. `reach(ct, ...)` says on
     which elements of the first operand an output depends (a sum along an axis reaches the same as any other
-    reduction along it), so that zeros by structure can follow.
+    reduction along it), so that zeros by structure can follow. `repeats` is that of `linear`.
     """
     if joint is not None:
         names = [n.removesuffix("*") for n in options["operands"].split()]
         alone = pull if isinstance(pull, dict) else {}
         return _primitive(function, Custom({**dict.fromkeys(names), **alone}, push, joint, reach), options)
     assert pull is not None
-    return _primitive(function, Custom(_of_ufunc(function, pull), push, reach=reach), options)
+    rule = Custom(_of_ufunc(function, pull), push, reach=reach)
+    rule.repeats = repeats
+    return _primitive(function, rule, options)
 
 
 def _of_ufunc(function: Callable[..., Any], pulls: Pulls) -> Pulls:

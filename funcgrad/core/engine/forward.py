@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Masked, dense, fit
+from funcgrad.core.engine.cotangent import Masked, buffer_for, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
@@ -130,7 +130,7 @@ def transposed_pull(primitive: Primitive, call: Call, out: Any, tangents: dict[i
     outs = list(out) if many else [out]
     with PullTrace() as trace:
         cts: list[Any] = [
-            trace.leaf(np.zeros(o.shape, o.dtype)) if o.dtype.kind in "fc" else None for o in outs
+            trace.leaf(buffer_for(o, o.shape, o.dtype)) if o.dtype.kind in "fc" else None for o in outs
         ]
         parts = plan.pull(cts if many else cts[0], saved)
         seeds = []

@@ -27,6 +27,7 @@ class Named(Rule):
 
     by_spec = False  # does a formula see only the Spec of the operand that it differentiates in?
     moves = False  # does it only move, copy and add up elements, so that zeros by structure can follow?
+    repeats = False  # do its formulas take a cotangent that one small value stands for?
     reach: Formula | None = None  # how zeros by structure can follow where it does more
 
     def __init__(self, pulls: Pulls, push: Formula | None = None, joint: Formula | None = None) -> None:
@@ -72,6 +73,10 @@ class Named(Rule):
             present = dict(call.layout)
             at_first_pull(
                 plan, "pull", lambda: named_pull(self, primitive, present, needed, wanted, general), general
+            )
+        if self.repeats:
+            plan.pull_foreign = lambda ct, saved: (plan.pull_masked if type(ct) is Masked else plan.pull)(
+                ct, saved
             )
         plan.masks = self.moves or self.reach is not None
         if len(owners) <= 2 and not primitive.lists:

@@ -14,13 +14,16 @@ import numpy as np
 
 from funcgrad.core.arrays.arguments import (
     ABSENT,
+    TAKEN,
     as_operand,
     holds_tracer,
     out_refused,
 )
+from funcgrad.core.arrays.foreign import check_has
+from funcgrad.core.arrays.methods import astype
 from funcgrad.core.arrays.signatures import Signed
 from funcgrad.core.engine.catalogue import Function, Out
-from funcgrad.core.engine.trace import Tracer, bind
+from funcgrad.core.engine.trace import Tracer, bind, is_foreign
 from funcgrad.core.memory.orders import example
 from funcgrad.core.memory.views import ViewStep, note_view
 
@@ -222,6 +225,11 @@ class Primitive(Signed):
     def arguments(self, call: Call, operands: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """What the function is called with: by position what is positional-only, all else by keyword."""
         layout = call.layout
+        for x in call.operands:
+            if type(x) not in TAKEN and is_foreign(x):
+                if self.function in _BY_METHOD:
+                    return _BY_METHOD[self.function](*call.operands, **call.params)
+                check_has(x, self.function, self.title)
         if 0 < len(layout) <= self.leading and layout[-1][0] == self.operand_names[len(layout) - 1]:
             return operands, call.params
         named = {**call.named(operands), **call.params}
@@ -238,6 +246,13 @@ class Primitive(Signed):
         return args, named
 
 
+# What every library has as a method, and not as a function.
+_BY_METHOD: dict[Any, Callable[..., Any]] = {
+    np.copy: lambda x, **options: x.copy(),
+    np.amax: lambda x, *args, **options: np.max(x, *args, **options),
+    np.amin: lambda x, *args, **options: np.min(x, *args, **options),
+    astype: lambda x, dtype, **options: x.astype(dtype),
+}
 _STATIC = frozenset([int, bool, float, str, type, type(None)])
 _MANY = 256  # ways to call one function that are remembered
 

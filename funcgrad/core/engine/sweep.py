@@ -11,7 +11,17 @@ from collections.abc import Iterable, Sequence
 from sys import getrefcount
 from typing import Any, Protocol
 
-from funcgrad.core.engine.cotangent import Masked, Part, Read, Scatter, added, dense, fit, settled
+from funcgrad.core.engine.cotangent import (
+    Masked,
+    Part,
+    Read,
+    Scatter,
+    added,
+    dense,
+    fit,
+    is_of_library,
+    settled,
+)
 from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.memory.owned import OWNED
 from funcgrad.core.memory.plain import LARGE, PLAIN_PARTS, ndarray
@@ -213,8 +223,12 @@ STOPPED = (None,)  # the parts of a node at which a visitor stops
 def _pulled(node: Node, ct: Any, visitor: Visitor | None) -> Sequence[Any]:
     """The parts for the parents of `node`, whatever its cotangent is, and whoever looks in."""
     plan, saved = node.plan, node.saved
-    if type(ct) is Masked and visitor is None:
-        return plan.pull_masked(ct, saved)
+    if visitor is None:
+        is_masked = type(ct) is Masked
+        if is_of_library(ct.value if is_masked else ct) and (pull := getattr(plan, "pull_foreign", None)):
+            return pull(ct, saved)
+        if is_masked:
+            return plan.pull_masked(ct, saved)
     if type(ct) not in PLAIN_PARTS:
         ct = settled(ct)
     if visitor is not None:

@@ -111,6 +111,8 @@ def together(x: Any) -> Any:
 
 def as_alone(x: Any, alone: np.ndarray) -> Any:
     """`x`, a batch, of which each example has its axes in memory in the order that they have in `alone`."""
+    if type(alone) is not np.ndarray:  # of another library, which does not tell
+        return x
     wanted = axes_of(alone)
     plain = one_example(x)
     if not plain.size or wanted == axes_of(plain[0]):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.foreign import library_of
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.messages.callers import called
 from funcgrad.core.messages.tracebacks import is_ours
@@ -67,7 +68,7 @@ def explained(error: BaseException, refused: TracerError | None) -> BaseExceptio
     if refused is not None and (is_foreign or not isinstance(error, _CLEAR)) and any(map(_is_solver, frames)):
         return type(refused)(str(refused))  # a callback of compiled code, which does not pass errors on
     if not is_foreign:
-        return _of_compiled(error)
+        return _of_array(error, frames) or _of_compiled(error)
     return error if isinstance(error, _CLEAR) else _of_library(error, frames)
 
 
@@ -126,6 +127,31 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
         f"Use NumPy's functions; write np.asarray(a) * x for a * x, where a is an object of {library}; or give the call a rule "
         "with funcgrad.custom_vjp."
     )
+
+
+def _of_array(error: Exception, frames: list[FrameType]) -> Exception | None:
+    """What is said of an array of another library that was asked, by NumPy or by a rule, for what it can't do."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None or type(error) is not TypeError or not _LACKING.search(str(error)):
+        return None
+    held = [*step.tb_frame.f_locals.values()]
+    held += [x for call in held for x in getattr(call, "operands", ())]
+    others = (x for x in held if hasattr(x, "__array_function__"))
+    x = next((x for x in others if not isinstance(x, (np.ndarray, ArrayMethods))), None)
+    if x is None or not frames:
+        return None
+    library = library_of(x)
+    return UnsupportedFunctionError(
+        f"an array of {library}, at {line_of(frames[-1])}: {library} can't do this (TypeError: {error}). Write the same with "
+        "functions that it has, or convert the array to one of NumPy's."
+    )
+
+
+_LACKING = re.compile(
+    r"all returned NotImplemented from __array_ufunc__|no implementation found for|unexpected keyword argument"
+)
 
 
 def _of_compiled(error: Exception) -> Exception:

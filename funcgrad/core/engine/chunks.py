@@ -1,0 +1,101 @@
+"""Elementwise rules on lazy arrays, chunk by chunk: a formula of several steps is one task, run by NumPy.
+
+Written out on a lazy array, each step of a formula would be a layer of its graph, and what formulas ask of
+values (`is anything too large here?`) would start a computation. In a chunk it is what it is on a plain array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from funcgrad.core.arrays.foreign import library_of
+from funcgrad.core.engine.catalogue import known
+
+# A library of lazy arrays -> where its function is that runs another on all chunks: run(function, *arrays).
+_RUNNERS = {"dask": ("dask.array.core", "elemwise")}
+# And one of the last axes: run(function, signature, *arrays), as a generalised ufunc.
+_BY_ROWS = {"dask": ("dask.array", "apply_gufunc")}
+# And one that says itself how blocks go together: run(function, outer, x, inner, ...), with letters for axes.
+_BLOCKWISE = {"dask": ("dask.array", "blockwise")}
+
+
+def runner(x: Any) -> Callable[..., Any] | None:
+    """What runs a function on the chunks of arrays like `x`; None, if these hold their elements."""
+    return _function(library_of(x), _RUNNERS)
+
+
+def by_rows(x: Any) -> Callable[..., Any] | None:
+    """What runs a function of whole rows on the chunks of arrays like `x`; None, if these hold their elements."""
+    return _function(library_of(x), _BY_ROWS)
+
+
+def with_axis(x: Any, axis: int, size: int, at: int) -> Any:
+    """A lazy `x` with one more axis, of this size: zeros but at `at`. None, if `x` holds its elements.
+
+    One function of each block, which is no layer that keeps others from being fused. (With size 1, which others
+    broadcast against, Dask's own fusing fails.)
+    """
+    run = _function(library_of(x), _BLOCKWISE)
+    if run is None or size < 2:
+        return None
+    inner = tuple(range(x.ndim))
+    put = partial(_put, axis=axis, size=size, at=at)
+    outer = (*inner[:axis], x.ndim, *inner[axis:])
+    return run(put, outer, x, inner, new_axes={x.ndim: size}, dtype=x.dtype)
+
+
+def _put(x: Any, axis: int, size: int, at: int) -> Any:
+    out = np.zeros((*x.shape[:axis], size, *x.shape[axis:]), x.dtype)
+    out[(*(slice(None),) * axis, at)] = x
+    return out
+
+
+def _function(library: str, known_in: dict[str, tuple[str, str]]) -> Callable[..., Any] | None:
+    return _imported(*known_in[library]) if library in known_in else None
+
+
+@cache
+def _imported(module: str, name: str) -> Callable[..., Any]:
+    return getattr(import_module(module), name)
+
+
+class Product:
+    """A cotangent (or tangent) times the partial derivative of an elementwise rule in one operand.
+
+    It travels to the processes that compute: as the name of NumPy's function, whose rule they look up.
+    """
+
+    def __init__(self, function: Callable[..., Any], slot: int, rule: Any = None) -> None:
+        self.function, self.slot = function, slot
+        self.rule: Any = getattr(known(function), "rule", None) if rule is None else rule
+        self.__name__ = f"{getattr(function, '__name__', 'function')}_slope"
+
+    def __call__(self, ct: Any, *values: Any) -> Any:
+        rule, slot = self.rule, self.slot
+        formula = rule.partials[slot]
+        return formula(ct, *values) if slot in rule.applied else ct * formula(*values)
+
+    def __dask_tokenize__(self) -> Any:
+        return (type(self).__name__, self.function, self.slot)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.function, self.slot, None if _is_known(self.function) else self.rule)
+
+
+class LiveProduct(Product):
+    """The same where a cotangent has zeros by structure, which stay: `live` tells the other places."""
+
+    def __call__(self, ct: Any, live: Any, *values: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return np.where(live, super().__call__(ct, *values), 0)
+
+
+def _is_known(function: Any) -> bool:
+    """Does every process find the same rule for `function`?"""
+    module = getattr(function, "__module__", None) or "numpy"  # older ufuncs do not know theirs
+    return module.partition(".")[0] in ("numpy", "scipy")

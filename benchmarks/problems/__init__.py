@@ -4,6 +4,7 @@ from benchmarks.problems import (
     curvature,
     elementwise,
     layers,
+    lazy,
     loops,
     models,
     operations,
@@ -20,4 +21,4 @@ BY_HAND = (
     *resources.LINES,
     *scientific.LINES,
 )
-ALL = (*BY_HAND, *layers.LINES, *operations.LINES, *training.LINES)
+ALL = (*BY_HAND, *layers.LINES, *operations.LINES, *training.LINES, *lazy.LINES)

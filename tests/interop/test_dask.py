@@ -1,0 +1,270 @@
+"""Functions on Dask arrays: every sample in both modes, nothing computed on the way, and graphs as small as those
+of a gradient written by hand.
+"""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.problems.lazy import MODELS, Model, data, graph
+from funcgrad import dask as lazily
+from funcgrad import grad, hessian, tree, value_and_grad, vmap
+from funcgrad.errors import FuncgradError, UnsupportedFunctionError
+from tests.grouping import in_groups
+from tests.rules.samples import Sample, collect
+from tests.rules.test_strict import pulled, pushed
+from tests.rules.test_sweep import directions, floating
+
+dask: Any = pytest.importorskip("dask")
+da: Any = pytest.importorskip("dask.array")
+
+# What asks for values that a lazy array does not have yet, as NumPy's own functions do: how many bins there are,
+# whether a coefficient is zero, whether the imaginary parts are.
+ASKS = {
+    "geomspace",
+    "histogram",
+    "histogram_bin_edges",
+    "histogram2d",
+    "histogramdd",
+    "poly",
+    "polydiv",
+    "real_if_close",
+}
+# What Dask has and we refuse by name: a derivative in q, or with weights; all that goes by distinct values.
+REFUSED = {"quantile", "unique", "union1d", "tile"}
+
+
+def chosen() -> dict[str, Sample]:
+    """One sample of each function."""
+    found: dict[Any, tuple[str, Sample]] = {}
+    for text, sample in collect():
+        if not text.startswith("nn-"):  # whose kernels are written for NumPy's own arrays
+            found.setdefault(sample.subject, (text, sample))
+    return dict(found.values())
+
+
+def lazy(x: Any) -> Any:
+    """A number or array as a Dask array, in two chunks along each axis."""
+    x = np.asarray(x)
+    if x.dtype.kind not in "fc":
+        return x
+    return da.from_array(x, chunks=tuple(max(1, (n + 1) // 2) if n else 0 for n in x.shape))
+
+
+def like(values: list[Any]) -> list[Any]:
+    """Plain arrays of the shapes and dtypes of `values`, which are not asked for more."""
+    return [np.empty(v.shape, v.dtype)[()] for v in values]
+
+
+class ComputedError(Exception):
+    """Something was computed that was not asked for."""
+
+
+def uncomputed(run: Callable[[], Any]) -> Any:
+    """The result of `run`, during which no scheduler may be asked for anything."""
+
+    def refuse(graph: Any, keys: Any, **options: Any) -> Any:
+        raise ComputedError
+
+    with dask.config.set(scheduler=refuse):
+        return run()
+
+
+def computed(x: Any) -> Any:
+    return x.compute(scheduler="sync") if isinstance(x, da.Array) else x
+
+
+def assert_lazily(came: list[Any], plain: list[Any]) -> None:
+    for c, p in zip(came, plain, strict=True):
+        if p is None or c is None:
+            assert c is p
+            continue
+        assert isinstance(c, da.Array), f"a {type(c).__name__} came of Dask arrays"
+        assert (c.shape, c.dtype) == (np.shape(p), p.dtype)
+        np.testing.assert_allclose(computed(c), p, rtol=1e-7, atol=1e-9)
+
+
+def is_known_to_dask(sample: Sample, leaves: list[Any], lazily: list[Any]) -> bool:
+    """Does Dask itself compute this, lazily and as NumPy does?"""
+    call = sample.leaves()[1]
+    try:
+        found = uncomputed(lambda: call(*lazily))
+        assert_lazily(floating(found), floating(call(*leaves)))
+    except Exception:  # noqa: BLE001 (Dask has many ways of not doing something)
+        return False
+    return True
+
+
+@in_groups(chosen())
+@pytest.mark.filterwarnings("ignore")
+def test_derivatives_on_dask_arrays_are_right_and_lazy(sample: Sample) -> None:
+    leaves = [x if hasattr(x, "dtype") else np.float64(x) for x in sample.leaves()[0]]
+    lazily = [lazy(x) for x in leaves]
+    name = sample.subject.__name__
+    ts = directions(leaves, 2)
+    runs = {
+        "rev": lambda xs: pulled(sample, xs, lambda vs: [_as(xs, d) for d in directions(like(vs), 3)]),
+        "fwd": lambda xs: pushed(sample, xs, [_as(xs, t) for t in ts]),
+    }
+    for mode in sample.modes:
+        refusal = None
+        try:
+            came = uncomputed(lambda: runs[mode](lazily))
+        except (FuncgradError, ComputedError) as error:
+            refusal = error
+        if refusal is not None:
+            assert name in ASKS if type(refusal) is ComputedError else "Write" in str(refusal)
+            assert name in ASKS | REFUSED or not is_known_to_dask(sample, leaves, lazily), refusal
+            continue
+        plain = runs[mode](leaves)
+        for found, expected in [*zip(came, plain, strict=True)] if mode == "rev" else [(came, plain)]:
+            assert_lazily(found, expected)
+
+
+def _as(like: list[Any], x: Any) -> Any:
+    return lazy(x) if any(isinstance(v, da.Array) for v in like) else x
+
+
+# ---- graphs ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=list(MODELS))
+def test_graphs_are_as_small_as_those_of_a_gradient_by_hand(model: Model) -> None:
+    X, y = data(2000, 20)
+    hand = model.by_hand(model.params, X, y)
+    ours = uncomputed(lambda: value_and_grad(model.function)(model.params, X, y))
+    for came, expected in zip(
+        *(tree.leaves(dask.compute(r, scheduler="sync")) for r in (ours, hand)), strict=True
+    ):
+        np.testing.assert_allclose(came, expected, rtol=1e-9, atol=1e-12)
+    assert len(graph(ours)) <= 1.2 * len(graph(hand))
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=list(MODELS))
+def test_no_plain_array_as_large_as_the_data_is_in_the_graph(model: Model) -> None:
+    cloudpickle: Any = pytest.importorskip("cloudpickle")
+    sizes = []
+    for rows in (2_000, 200_000):
+        X, y = data(rows, 20)
+        sizes.append(len(cloudpickle.dumps(graph(value_and_grad(model.function)(model.params, X, y)))))
+    assert sizes[1] < 1.1 * sizes[0] + 1000
+
+
+def test_parts_of_an_array_are_put_back_lazily() -> None:
+    x = da.ones((2100, 3), chunks=(700, 3))
+    functions = {
+        "slice": lambda x: np.sum(x[10:1500] ** 2),
+        "steps": lambda x: np.sum(x[::-3] ** 2),
+        "column": lambda x: np.sum(x[:, 1] ** 2),
+        "row": lambda x: np.sum(x[1500] ** 2),
+        "rows": lambda x: np.sum(x[[5, 5, 2099]] ** 2),
+        "mask": lambda x: np.sum(x[np.arange(2100) > 2090] ** 2),
+        "new axis": lambda x: np.sum(x[None, 1:, :2] ** 2),
+        "twice": lambda x: np.sum(x[1:] * x[:-1]),
+        "of a function": lambda x: np.sum(np.exp(x)[:, 0] * np.exp(x)[:, 2]),
+    }
+    for name, f in functions.items():
+        found = uncomputed(lambda f=f: grad(f)(x))
+        assert isinstance(found, da.Array), name
+        np.testing.assert_allclose(computed(found), grad(f)(np.ones((2100, 3))), err_msg=name)
+
+
+def test_assignment_into_lazy_arrays() -> None:
+    def f(w, x):
+        y = x * w
+        y[1:3] = y[1:3] ** 2
+        y[0] = w
+        y += 1
+        return np.sum(y * y)
+
+    x = np.arange(1.0, 6.0)
+    found = uncomputed(lambda: value_and_grad(f, (0, 1))(0.7, da.from_array(x, chunks=2)))
+    expected = value_and_grad(f, (0, 1))(0.7, x)
+    for came, plain in zip(tree.leaves(found), tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(computed(came), plain)
+
+
+def test_second_derivatives_and_vmap_over_parameters() -> None:
+    X, y = data(400, 4)
+    plain = [computed(X), computed(y)]
+    for name in ("logistic regression", "softmax", "Huber regression"):
+        model = MODELS[name]
+        found = uncomputed(lambda model=model: hessian(model.function)(model.params, X, y))
+        np.testing.assert_allclose(
+            computed(found), hessian(model.function)(model.params, *plain), rtol=1e-9, atol=1e-12
+        )
+        several = np.stack([model.params, 2 * model.params, -model.params])
+        mapped = vmap(value_and_grad(model.function), (0, None, None))
+        for came, expected in zip(
+            uncomputed(lambda m=mapped, s=several: m(s, X, y)), mapped(several, *plain), strict=True
+        ):
+            np.testing.assert_allclose(computed(came), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_what_dask_lacks_is_refused_by_name_before_anything_is_computed() -> None:
+    x = da.ones((3, 3), chunks=2)
+    with pytest.raises(
+        UnsupportedFunctionError, match=r"np\.cross of an array of dask, at test_dask\.py.*a\.compute\(\)"
+    ):
+        uncomputed(lambda: grad(lambda x: np.sum(np.cross(x, x + 1)))(x))
+    with pytest.raises(UnsupportedFunctionError, match=r"dask can't do this.*maximum"):
+        grad(lambda x: np.maximum.at(x * 1, [0, 1], 2.0))(x[0])
+
+
+# ---- funcgrad.dask ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [lazily.computed, lazily.chunks_of], ids=lambda f: f.__name__)
+def test_examples_of_functions_for_dask(function: Any) -> None:
+    text = function.__doc__.replace("  # doctest: +SKIP", "")  # where Dask is not installed
+    example = doctest.DocTestParser().get_doctest(text, {"np": np}, function.__name__, None, None)
+    assert doctest.DocTestRunner().run(example).failed == 0
+    assert example.examples
+
+
+def test_scipy_minimizes_a_loss_on_chunks() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    model = MODELS["ridge regression"]
+    X, y = data(400, 4)
+    found = optimize.minimize(
+        lazily.computed(value_and_grad(model.function), scheduler="sync"), model.params, args=(X, y), jac=True
+    )
+    plain = [computed(X), computed(y)]
+    expected = optimize.minimize(value_and_grad(model.function), model.params, args=tuple(plain), jac=True)
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-6, atol=1e-9)
+    assert found.success
+
+
+def test_one_pass_computes_value_and_gradient() -> None:
+    passes = []
+
+    def counting(graph: Any, keys: Any, **options: Any) -> Any:
+        passes.append(keys)
+        return dask.get(graph, keys, **options)
+
+    model = MODELS["logistic regression"]
+    value, gradient = lazily.computed(value_and_grad(model.function), scheduler=counting)(
+        model.params, *data(40, 4)
+    )
+    assert (type(value), type(gradient), len(passes)) == (float, np.ndarray, 1)
+
+
+def test_chunks_must_be_cut_at_the_same_rows() -> None:
+    with pytest.raises(ValueError, match=r"\(3, 1\) and \(2, 2\)\. Write y\.rechunk"):
+        next(lazily.chunks_of(da.ones((4, 2), chunks=3), da.ones(4, chunks=2)))
+
+
+def test_a_chunk_that_raises_names_the_users_lines() -> None:
+    def load(block: Any) -> Any:
+        raise OSError("no such file")
+
+    X = da.ones((4, 2), chunks=2).map_blocks(load, dtype=float)
+    with pytest.raises(OSError, match="no such file") as caught:
+        lazily.computed(grad(lambda w: np.sum(np.log(X @ w))), scheduler="sync")(np.ones(2))
+    assert any("asked for at test_dask.py, line" in note for note in caught.value.__notes__)
+    assert caught.traceback[-1].name == "load"

@@ -219,17 +219,17 @@ class Primitive(Signed):
 
     def run(self, call: Call) -> Any:
         """Call the NumPy function itself."""
+        for x in call.operands:
+            if type(x) not in TAKEN and is_foreign(x):
+                if self.function in _BY_METHOD:
+                    return _BY_METHOD[self.function](*call.operands, **call.params)
+                check_has(x, self.function, self.title)
         args, kwargs = self.arguments(call, call.operands)
         return self.function(*args, **kwargs)
 
     def arguments(self, call: Call, operands: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """What the function is called with: by position what is positional-only, all else by keyword."""
         layout = call.layout
-        for x in call.operands:
-            if type(x) not in TAKEN and is_foreign(x):
-                if self.function in _BY_METHOD:
-                    return _BY_METHOD[self.function](*call.operands, **call.params)
-                check_has(x, self.function, self.title)
         if 0 < len(layout) <= self.leading and layout[-1][0] == self.operand_names[len(layout) - 1]:
             return operands, call.params
         named = {**call.named(operands), **call.params}

@@ -103,7 +103,7 @@ def _as_step(name: str, run: Callable[[list[Any]], Any], inputs: list[Any]) -> A
         numbers.append([o if isinstance(o, (int, float, complex)) else None for o in outs])
         return [o if hasattr(o, "dtype") else np.asarray(o)[()] for o in outs]
 
-    outs = bind(Step(name, flat), flat_call(inputs))
+    outs = bind(CodeCall(name, flat), flat_call(inputs))
     same = [
         column[0] if column[0] is not None and len(set(column)) == 1 else None
         for column in zip(*numbers, strict=True)
@@ -213,7 +213,7 @@ def with_attributes(c: type, x: Any, named: dict[str, Any]) -> Any:
     return made
 
 
-class Step(OpaqueCall):
+class CodeCall(OpaqueCall):
     """A function of flat arrays as one step, differentiated as its code; a batch runs it per example."""
 
     def __init__(self, name: str, function: Flat) -> None:
@@ -238,7 +238,7 @@ class Step(OpaqueCall):
             chosen = self._chosen(values[: len(residuals)], slots, places)
             return list(vjp(chosen, *(values[i] for i in slots))[1](tuple(values[len(residuals) :])))
 
-        return bind(Step(self.name, pulled), flat_call([*residuals, *(cts[k] for k in places)]))
+        return bind(CodeCall(self.name, pulled), flat_call([*residuals, *(cts[k] for k in places)]))
 
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         """The push of the code itself, as a step in its turn."""
@@ -252,7 +252,7 @@ class Step(OpaqueCall):
             chosen = self._chosen(values[:count], slots, places)
             return list(jvp(chosen, tuple(values[i] for i in slots), tuple(values[count:]))[1])
 
-        found = bind(Step(self.name, pushed), flat_call([*operands, *tangents.values()]))
+        found = bind(CodeCall(self.name, pushed), flat_call([*operands, *tangents.values()]))
         ts: list[Any] = [None] * len(outs)
         for k, t in zip(places, found, strict=True):
             ts[k] = t

@@ -7,8 +7,10 @@ node is built by calling the class, so that what its constructor derives of the 
 
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import wraps
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -34,6 +36,25 @@ class Field(NamedTuple):
     is_static: bool
 
 
+FieldsOf = Callable[[Any], list[Field] | None]
+
+
+def remembered(fields_of: FieldsOf) -> FieldsOf:
+    """`fields_of`, asked once of each class, as long as there is the class."""
+    known: WeakKeyDictionary[type, list[Field] | None] = WeakKeyDictionary()
+
+    @wraps(fields_of)
+    def of(cls: Any) -> list[Field] | None:
+        try:
+            return known[cls]
+        except KeyError:
+            fields = known[cls] = fields_of(cls)
+            return fields
+
+    return of
+
+
+@remembered
 def fields_of_dataclass(cls: Any) -> list[Field] | None:
     """The fields of a dataclass; None if its constructor is not made of them (its own, or one with more)."""
     declared = cls.__dataclass_fields__.values()
@@ -43,6 +64,7 @@ def fields_of_dataclass(cls: Any) -> list[Field] | None:
     return [Field(f.name, f.name, bool(f.metadata.get("static", False))) for f in kept]
 
 
+@remembered
 def fields_of_attrs(cls: Any) -> list[Field] | None:
     """The fields of an attrs class; None if it has a constructor of its own."""
     if "__attrs_init__" in vars(cls):
@@ -87,7 +109,7 @@ def is_data(x: Any) -> bool:
     return all(map(is_data, container.flatten(x)[0])) and record_for(type(x)) is None
 
 
-def record_container(cls: type, fields_of: Callable[[Any], list[Field] | None]) -> Container:
+def record_container(cls: type, fields_of: FieldsOf) -> Container:
     """One entry for all classes of a maker, as for named tuples: classes come and go."""
 
     def flatten(node: Any) -> tuple[Sequence[Any], Any]:

@@ -1,17 +1,20 @@
 """What the pages declare is forgotten after the tests of each file."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from funcgrad.core.engine.catalogue import CATALOGUE
+from tests.declarations import forgotten
+
+
+def comes_when_needed(function: Any) -> bool:
+    """Is this a rule of ours, that was imported late?"""
+    module = getattr(function, "__module__", "numpy") or ""
+    return module.partition(".")[0] in ("numpy", "scipy", "funcgrad")
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _declarations_of_pages_are_forgotten() -> Iterator[None]:
-    known = set(CATALOGUE)
-    yield
-    for function in set(CATALOGUE) - known:
-        module = getattr(function, "__module__", "numpy") or ""
-        if module.partition(".")[0] not in ("numpy", "scipy", "funcgrad"):  # whose rules come when needed
-            del CATALOGUE[function]
+    with forgotten(comes_when_needed):
+        yield

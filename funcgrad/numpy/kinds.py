@@ -22,14 +22,14 @@ class NumberKind(type):
     such numbers, or tracers that take their place.
     """
 
+    itself: type
     original: type
     convert: Callable[..., Any]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        space = cls.__dict__
-        if "original" not in space:
+        if cls.itself is not cls:  # a subclass of a user's
             return super().__call__(*args, **kwargs)
-        return space["original"](*args, **kwargs) if running() is None else space["convert"](*args, **kwargs)
+        return cls.original(*args, **kwargs) if running() is None else cls.convert(*args, **kwargs)
 
     def __instancecheck__(cls, x: object) -> bool:
         if "original" not in cls.__dict__:
@@ -73,6 +73,7 @@ def stand_in_for(original: type, convert: Callable[..., Any], dtype: Any) -> Any
     if not issubclass(original, np.generic) or original is np.bool_:
         space["dtype"] = np.dtype(dtype)
     made = NumberKind(original.__name__, bases, space)
+    made.itself = made
     made.__module__, made.__qualname__ = original.__module__, original.__qualname__
     return made
 

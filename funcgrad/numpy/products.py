@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.core.engine.declare import linear
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.numpy.dispatch import HOME, looking, named_like
+from funcgrad.numpy.dispatch import HOME, looking, named_like, running
 
 
 def times(x: Any, matrix: Any) -> Any:
@@ -41,7 +41,7 @@ def product(function: Callable[..., Any]) -> Any:
 
     def multiply(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
         if type(x) is np.ndarray and type(y) is np.ndarray:
-            return dense(x, y, *args, **kwargs)
+            return (function if running() is None else dense)(x, y, *args, **kwargs)
         if is_sparse(x) and isinstance(y, Tracer):
             return sparse_times(y, matrix=x)
         if is_sparse(y) and isinstance(x, Tracer):

@@ -125,13 +125,13 @@ def _erfc(x: Any) -> np.ndarray:
 
 
 _BLOCK = 1 << 15  # elements, whose intermediate results stay in the cache
-_MANY = 1 << 12  # from which on it is worth to ask for SciPy
+MANY = 1 << 12  # from which on it is worth to ask for SciPy
 
 
-def _of_many(function: Any, name: str, x: Any) -> np.ndarray:
+def of_many(function: Any, name: str, x: Any) -> np.ndarray:
     """`function` of the elements of `x`; of many, SciPy's of this name where it is installed, or by blocks."""
     x = np.asarray(x, np.float64)
-    if x.size < _MANY:
+    if x.size < MANY:
         return function(x).reshape(x.shape)
     with suppress(ImportError):
         from scipy import special
@@ -144,12 +144,12 @@ def _of_many(function: Any, name: str, x: Any) -> np.ndarray:
 
 def erf(x: Any) -> np.ndarray:
     """2/sqrt(pi) times the integral of exp(-t*t) from 0 to x, as float64."""
-    return _of_many(_erf, "erf", x)
+    return of_many(_erf, "erf", x)
 
 
 def erfc(x: Any) -> np.ndarray:
     """1 - erf(x), without cancellation, as float64."""
-    return _of_many(_erfc, "erfc", x)
+    return of_many(_erfc, "erfc", x)
 
 
 # ---- float32 -----------------------------------------------------------------------------------------------------------

@@ -181,12 +181,12 @@ def _log_or_minus_100(x: Any) -> Any:
 
 def _huber(x: Any, y: Any, delta: float) -> Any:
     gap = np.abs(x - y)
-    return np.where(gap < delta, 0.5 * gap * gap, delta * (gap - 0.5 * delta))
+    least = np.minimum(gap, delta)
+    return least * (gap - 0.5 * least)  # one formula for both pieces
 
 
 def _smooth_l1(x: Any, y: Any, beta: float) -> Any:
-    gap = np.abs(x - y)
-    return np.where(gap < beta, 0.5 * gap * gap / beta, gap - 0.5 * beta)
+    return _huber(x, y, beta) / beta
 
 
 MSE = _elementwise("mse_loss", lambda x, y, _: np.square(x - y), lambda x, y, _: 2 * (x - y))

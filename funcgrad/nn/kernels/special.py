@@ -67,7 +67,10 @@ def erfc(x: Any) -> Any:
 
 def erfinv(x: Any) -> Any:
     """The inverse of erf."""
-    y = np.asarray(x, np.float64)
+    return _as(x, erf_values.of_many(_erfinv, "erfinv", x))
+
+
+def _erfinv(y: Any) -> Any:
     with np.errstate(all="ignore"):
         w = -np.log((1 - y) * (1 + y))
         near = y * np.polyval(_GILES_NEAR, w - 2.5)
@@ -81,26 +84,33 @@ def erfinv(x: Any) -> Any:
             )
             step = gap / (2 / math.sqrt(math.pi) * np.exp(-z * z))
             z = z - np.where(np.isfinite(step), step / (1 + z * step), 0)
-        z = np.where(np.abs(y) == 1, np.copysign(np.inf, y), np.where(np.abs(y) > 1, np.nan, z))
-    return _as(x, z)
+        return np.where(np.abs(y) == 1, np.copysign(np.inf, y), np.where(np.abs(y) > 1, np.nan, z))
 
 
 def lgamma(x: Any) -> Any:
     """log |gamma(x)|."""
-    return _as(x, _lgamma(x))
+    return _as(x, np.where(np.isinf(x), np.inf, erf_values.of_many(_lgamma, "gammaln", x)))
 
 
 def polygamma(n: Any, x: Any) -> Any:
     """The n-th derivative of digamma."""
     n = int(n)
-    y = np.asarray(x, np.float64)
+    found = _digamma_or_more(n, np.asarray(x, np.float64)) if n else erf_values.of_many(_digamma, "psi", x)
+    return _as(x, found)
+
+
+def _digamma(y: Any) -> Any:
+    return _digamma_or_more(0, y)
+
+
+def _digamma_or_more(n: int, y: Any) -> Any:
     with np.errstate(all="ignore"):
         out = _polygamma(n, np.where(y > 0, y, 1 - y))
         if (y <= 0).any():
             out = np.where(y > 0, out, (-1) ** n * out - math.pi * _cotangent_derivative(n, y))
             # Poles: at 0 the sign of zero, or of the power, says to which side; elsewhere it cannot be said.
             out = np.where(y == 0, (-1) ** (n + 1) * np.copysign(np.inf, y) ** (n + 1), out)
-    return _as(x, out)
+    return out
 
 
 def _polygamma(n: int, x: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -224,8 +226,6 @@ UNARY = {
     "acosh arccosh": np.arccosh,
     "atanh arctanh": np.arctanh,
     "reciprocal": np.reciprocal,
-    "deg2rad": np.deg2rad,
-    "rad2deg": np.rad2deg,
     "sigmoid": sigmoid_kernel,
 }
 for _names, _ufunc in UNARY.items():
@@ -250,6 +250,13 @@ def _sign(input: Any) -> Any:
     )
 
 
+def _scaled(factor: float, input: Any) -> Any:
+    """The elements times a number; integers become floats."""
+    return aligned((input,), floating=True)[0] * factor
+
+
+for _name, _factor in (("deg2rad", math.pi / 180), ("rad2deg", 180 / math.pi)):
+    declare(_name, partial(_scaled, _factor), where="fmi")
 declare("rsqrt", lambda input: 1 / np.sqrt(*aligned((input,), floating=True)), where="fmi")
 declare("square", lambda input: _pow(input, 2), "PowBackward0", where="fmi")
 declare("sinc", _floating(np.sinc), where="fmi")
@@ -295,7 +302,9 @@ def _clamp(input: Any, min: Any = None, max: Any = None) -> Any:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [x for x in (min, max) if x is not None]
     x, *rest = aligned((input, *bounds))
-    out = x
+    if type(x) is np.ndarray and not any(hasattr(b, "dtype") or b == 0 for b in bounds):
+        return np.clip(x, None if min is None else rest[0], None if max is None else rest[-1])
+    out = x  # where a bound is 0, the sign of a zero that is within the bounds stays
     if min is not None:
         low = rest.pop(0)
         out = np.maximum(out, low) if hasattr(min, "dtype") else np.where(out < low, low, out)

@@ -193,8 +193,11 @@ _extreme("min", np.min, np.argmin, np.minimum, MinResult)
 def _lower_middle(x: Any, axis: Any = None) -> Any:
     """The index of the lower middle element; NaN counts as the middle."""
     n = x.size if axis is None else x.shape[axis]
-    order = np.argsort(x, axis=axis, kind="stable")
-    found = order[(n - 1) // 2] if axis is None else np.take(order, (n - 1) // 2, axis)
+    if type(x) is np.ndarray and axis is None and x.dtype.kind != "c":  # of equal ones any will do
+        found = np.argmax(x == np.partition(x, (n - 1) // 2)[(n - 1) // 2])
+    else:
+        order = np.argsort(x, axis=axis, kind="stable")
+        found = order[(n - 1) // 2] if axis is None else np.take(order, (n - 1) // 2, axis)
     if x.dtype.kind != "f":
         return found
     return np.where(np.isnan(x).any(axis=axis), np.argmax(np.isnan(x), axis=axis), found)

@@ -4,32 +4,41 @@ distribution.py  the base                                constraints.py   where 
 normal.py        Normal, Laplace, StudentT, Uniform      positive.py      Exponential, Gamma, Beta, Dirichlet
 discrete.py      Bernoulli, Categorical, ...             multivariate.py  MultivariateNormal
 compound.py      Independent, TransformedDistribution    transforms.py    what they transform with
+tails.py         Cauchy, Gumbel, Pareto, Weibull, ...    counts.py        Geometric, Multinomial, mixtures
 kl.py            divergences                             gamma_samples.py samples with implicit gradients
 """
 
 from funcgrad.torch.distributions import (
     compound,
     constraints,
+    counts,
     discrete,
     distribution,
     kl,
     multivariate,
     normal,
     positive,
+    tails,
     transforms,
 )
 from funcgrad.torch.public import gather
 
 _NAMES = {
     compound: "Independent LogNormal TransformedDistribution",
+    counts: (
+        "Geometric LogitRelaxedBernoulli MixtureSameFamily Multinomial NegativeBinomial RelaxedBernoulli"
+    ),
     discrete: ("Bernoulli Binomial Categorical OneHotCategorical OneHotCategoricalStraightThrough Poisson"),
     distribution: "Distribution",
     kl: "kl_divergence register_kl",
     multivariate: "MultivariateNormal",
     normal: "Laplace Normal StudentT Uniform",
     positive: "Beta Dirichlet Exponential Gamma",
+    tails: (
+        "Cauchy Chi2 FisherSnedecor Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy Pareto Weibull"
+    ),
     transforms: (
-        "AffineTransform ComposeTransform ExpTransform PowerTransform SigmoidTransform "
+        "AbsTransform AffineTransform ComposeTransform ExpTransform PowerTransform SigmoidTransform "
         "SoftplusTransform TanhTransform Transform identity_transform"
     ),
 }

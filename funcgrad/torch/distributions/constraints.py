@@ -76,6 +76,29 @@ class IndependentConstraint(Constraint):
         return f"{type(self).__name__}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
+class MixtureSameFamilyConstraint(Constraint):
+    """What all components of a mixture, which are the last batch axis, fulfill."""
+
+    def __init__(self, base_constraint: Any) -> None:
+        self.base_constraint = base_constraint
+
+    @property
+    def event_dim(self) -> int:
+        """That of the components."""
+        return self.base_constraint.event_dim
+
+    @property
+    def is_discrete(self) -> bool:
+        """Are the components discrete?"""
+        return self.base_constraint.is_discrete
+
+    def check(self, value: Any) -> Any:
+        return self.base_constraint.check(value.unsqueeze(-1 - self.event_dim)).all(-1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_constraint!r})"
+
+
 class _Boolean(Constraint):
     is_discrete = True
 
@@ -162,6 +185,19 @@ class _Simplex(Constraint):
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < _TOLERANCE)
 
 
+class _Multinomial(_Integers):
+    event_dim = 1
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+
+    def check(self, value: Any) -> Any:
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.total)
+
+    def __repr__(self) -> str:
+        return "Multinomial()"
+
+
 class _LowerTriangular(Constraint):
     event_dim = 2
 
@@ -198,6 +234,7 @@ real_vector = IndependentConstraint(real, 1)
 lower_triangular, lower_cholesky = _LowerTriangular(), _LowerCholesky()
 symmetric, positive_definite = _Symmetric(), _PositiveDefinite()
 dependent = _Dependent()
+multinomial = _Multinomial
 integer_interval, interval, half_open_interval = _IntegerInterval, _Interval, _HalfOpenInterval
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 independent = IndependentConstraint

@@ -22,7 +22,7 @@ from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.random.sampling import multinomial, poisson
 
 
-class _Parametrized(Distribution):
+class Parametrized(Distribution):
     """Distributions given by probs or by logits; the other one is computed when it is asked for."""
 
     is_binary = True
@@ -53,7 +53,7 @@ def bce_with_logits(logits: Any, value: Any) -> Any:
     return logits.clamp(min=0) - logits * value + (-logits.abs()).exp().log1p()
 
 
-class Bernoulli(_Parametrized):
+class Bernoulli(Parametrized):
     """1 with the probability `probs`, else 0; or given by the logarithm of the odds.
 
     >>> import funcgrad.torch as torch
@@ -113,7 +113,7 @@ def _enumerated(values: Any, batch_shape: Any, expand: bool) -> Any:
     return found.expand(-1, *batch_shape) if expand else found
 
 
-class Binomial(_Parametrized):
+class Binomial(Parametrized):
     """How many of `total_count` trials of probability `probs` succeed."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {
@@ -179,7 +179,7 @@ class Binomial(_Parametrized):
         return _enumerated(arange(1 + most, dtype=self._param.dtype), self._batch_shape, expand)
 
 
-class Categorical(_Parametrized):
+class Categorical(Parametrized):
     """0, ..., k - 1 with the (not normalised) probabilities along the last axis of `probs`, or with their
     logarithms.
 

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from funcgrad.torch.distributions.compound import Independent, LogNormal, TransformedDistribution
+from funcgrad.torch.distributions.counts import Geometric
 from funcgrad.torch.distributions.discrete import Bernoulli, Binomial, Categorical, OneHotCategorical, Poisson
 from funcgrad.torch.distributions.distribution import Distribution, sum_rightmost
 from funcgrad.torch.distributions.multivariate import MultivariateNormal, log_diagonal, mahalanobis, solved
 from funcgrad.torch.distributions.normal import Laplace, Normal, Uniform
 from funcgrad.torch.distributions.positive import Beta, Dirichlet, Exponential, Gamma
+from funcgrad.torch.distributions.tails import EULER, Cauchy, Gumbel, HalfNormal, Pareto
 from funcgrad.torch.functions.creation import full_like
 from funcgrad.torch.functions.registry import FUNCTIONS
 from funcgrad.torch.functions.special import SPECIAL
 
-EULER = 0.57721566490153286060
 _REGISTERED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 
 
@@ -279,3 +280,33 @@ for _p, _q in (
     (Poisson, Bernoulli), (Poisson, Binomial),
 ):  # fmt: skip
     register_kl(_p, _q)(_infinite)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Cauchy, q: Cauchy) -> Any:
+    """Chyzak and Nielsen, 2019."""
+    both = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
+    return both.log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p: HalfNormal, q: HalfNormal) -> Any:
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Gumbel, q: Gumbel) -> Any:
+    ratio, gap = p.scale / q.scale, (q.loc - p.loc) / q.scale
+    return -ratio.log() - gap + ratio * EULER + (gap + (1 + ratio).lgamma()).exp() - (1 + EULER)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p: Pareto, q: Pareto) -> Any:
+    ratio = q.alpha / p.alpha
+    found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return found.masked_fill(p.scale < q.scale, math.inf)
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Geometric, q: Geometric) -> Any:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits

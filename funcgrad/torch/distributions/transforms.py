@@ -121,6 +121,19 @@ class ExpTransform(Transform):
         return x
 
 
+class AbsTransform(Transform):
+    """y = |x|, whose inverse is y itself."""
+
+    bijective = False
+    codomain: Any = constraints.nonnegative
+
+    def _call(self, x: Any) -> Any:
+        return x.abs()
+
+    def _inverse(self, y: Any) -> Any:
+        return y
+
+
 class PowerTransform(Transform):
     """y = x ** exponent, for x > 0."""
 
@@ -130,6 +143,11 @@ class PowerTransform(Transform):
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         (self.exponent,) = broadcast_all(exponent)
+
+    @property
+    def sign(self) -> Any:
+        """-1 where it turns the order around."""
+        return self.exponent.sign()
 
     def _call(self, x: Any) -> Any:
         return x.pow(self.exponent)

@@ -290,12 +290,15 @@ class JitTrace(Trace):
             step.errstate = state
         self.tape.append(step)
         tracers = []
-        value: Any
         for value in out if many else (out,):
             if not isinstance(value, NUMBERS) or getattr(value, "dtype", FLOAT).hasobject:
                 self._refuse(step, value)
             ref, spec = self.ref(), Spec(value)
-            is_own = not spec.is_array or value.base is None and not any(value is x for x in given)
+            is_own = (
+                not spec.is_array
+                or getattr(value, "base", None) is None
+                and not any(value is x for x in given)
+            )
             spec.is_view = not is_own and any(_may_share(value, x) for x in given)
             step.outs.append(ref)
             step.specs.append(spec)

@@ -95,9 +95,10 @@ class Plan:
 def at_first_pull(plan: Plan, name: str, make: Callable[[], Any], meanwhile: Any = None) -> None:
     """Give a plan a pull that is made when it is first called.
 
-    With `meanwhile`, when it was called often, or is given a large array (whose buffer it may use again).
+    With `meanwhile`, when it was called often, or is given a large array (whose buffer it may use again). Copies
+    of the plan join its `holders`, which all get what was made.
     """
-    calls = OFTEN if meanwhile else 0
+    calls, holders = OFTEN if meanwhile else 0, [plan]
 
     def first(ct: Any, saved: Any) -> Any:
         nonlocal calls
@@ -105,9 +106,11 @@ def at_first_pull(plan: Plan, name: str, make: Callable[[], Any], meanwhile: Any
         if calls > 0 and not RECORDINGS.running and (type(ct) is not ndarray or ct.size < LARGE):
             return meanwhile(ct, saved)
         pull = make()
-        setattr(plan, name, pull)
+        for holder in holders:
+            setattr(holder, name, pull)
         return pull(ct, saved)
 
+    vars(first)["holders"] = holders
     setattr(plan, name, first)
 
 

@@ -239,17 +239,23 @@ def _leads_to_these_leaves(captures: dict[Node, Any], roots: list[Node]) -> bool
     if any(node.plan is not None for node in captures):
         return False
     seen, stack = set(roots), list(roots)
+    note = seen.add
     while stack:
         node = stack.pop()
-        if node.plan is None:
+        while node.plan is not None:
+            origin = node.origin
+            if type(origin) is tuple:
+                fresh = [parent for parent in origin if parent not in seen]
+                seen.update(fresh)
+                stack += fresh
+                break
+            if origin in seen:
+                break
+            note(origin)
+            node = origin  # a chain: without a detour through the stack
+        else:
             if node not in captures:
                 return False
-            continue
-        origin = node.origin
-        for parent in origin if type(origin) is tuple else (origin,):
-            if parent not in seen:
-                seen.add(parent)
-                stack.append(parent)
     return True
 
 

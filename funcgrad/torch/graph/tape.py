@@ -78,6 +78,8 @@ class NamedPlan(Plan):
         for slot in Plan.__slots__:
             if hasattr(plan, slot):
                 setattr(self, slot, getattr(plan, slot))
+        for pull in (self.pull, getattr(self, "pull_masked", None)):
+            getattr(pull, "holders", []).append(self)  # what is not made yet is made for both
         arrays = {"out", *(name for name, _ in self.layout)}
         self.keeps = tuple(name for name in plan.keeps if name in arrays)
 

@@ -13,6 +13,7 @@ from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import OFTEN
 from funcgrad.core.engine.primitive import Call
 from funcgrad.core.memory.plain import LARGE
+from funcgrad.torch.graph.tape import NamedPlan
 
 
 def test_a_lane_is_made_for_what_is_called_often(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,3 +70,14 @@ def test_a_pull_is_made_for_what_is_large() -> None:
     first = plan.pull
     plan.pull(np.ones(LARGE), plan.save(call, np.tanh(x)))
     assert plan.pull is not first
+
+
+def test_copies_of_a_plan_get_the_pull_that_is_made() -> None:
+    sin: Any = CATALOGUE[np.sin]
+    plan = sin.rule.plan(sin, (0,), Call([1.0], (("x", None),), {}))
+    copy = NamedPlan(plan, "SinBackward0")
+    for _ in range(OFTEN + 1):
+        assert copy.pull(np.float64(2.0), (np.float64(0.5),))[0] == 2 * np.cos(0.5)
+    made: Any = copy.pull
+    assert made is plan.pull
+    assert made.__code__.co_filename.startswith("<funcgrad pull")

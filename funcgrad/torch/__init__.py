@@ -90,7 +90,8 @@ from funcgrad.torch.tensors.tensor import Tensor
 
 for _numpy, _dtype in _dtypes.DTYPES.items():
     globals()[_dtype.name] = _dtype
-for _alias, _name in _dtypes.ALIASES.items():
+globals().update(_dtypes.MENTIONED)
+for _alias, _name in (_dtypes.ALIASES | _dtypes.ALIASES_OF_MENTIONED).items():
     globals()[_alias] = globals()[_name]
 newaxis = None
 globals().update(_LEGACY_TYPES)
@@ -131,5 +132,4 @@ _OF_FUNCTIONAL = (
 def __getattr__(name: str):
     if name in _OF_FUNCTIONAL.split() and hasattr(nn.functional, name):
         return getattr(nn.functional, name)
-    why = " (NumPy has no such dtype)" if name in _dtypes.UNKNOWN else ""
-    raise AttributeError(f"module 'torch' has no attribute '{name}': funcgrad.torch lacks it{why}")
+    raise AttributeError(f"module 'torch' has no attribute '{name}': funcgrad.torch lacks it")

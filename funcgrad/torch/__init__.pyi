@@ -103,11 +103,14 @@ IntTensor: _type[Tensor]
 LongTensor: _type[Tensor]
 ShortTensor: _type[Tensor]
 __version__: str
+bfloat16: Any
 bool: _dtype
 cdouble: _dtype
 cfloat: _dtype
+chalf: Any
 channels_last: Any
 complex128: _dtype
+complex32: Any
 complex64: _dtype
 contiguous_format: Any
 double: _dtype
@@ -115,6 +118,8 @@ e: _float
 float16: _dtype
 float32: _dtype
 float64: _dtype
+float8_e4m3fn: Any
+float8_e5m2: Any
 float: _dtype
 half: _dtype
 inf: _float
@@ -128,6 +133,9 @@ nan: _float
 newaxis: Any
 pi: _float
 preserve_format: Any
+qint32: Any
+qint8: Any
+quint8: Any
 short: _dtype
 strided: Any
 uint16: _dtype

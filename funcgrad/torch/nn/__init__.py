@@ -13,6 +13,7 @@ from funcgrad.torch.nn import (
     embedding,
     functional,
     init,
+    lazy_layers,
     linear,
     losses,
     module,
@@ -43,6 +44,11 @@ _NAMES = {
     distances: "CosineSimilarity PairwiseDistance",
     dropout: "AlphaDropout Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout",
     embedding: "Embedding EmbeddingBag",
+    lazy_layers: (
+        "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
+        "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
+        "LazyInstanceNorm2d LazyInstanceNorm3d"
+    ),
     linear: "Bilinear Identity LazyLinear Linear",
     losses: (
         "BCELoss BCEWithLogitsLoss CosineEmbeddingLoss CrossEntropyLoss CTCLoss "

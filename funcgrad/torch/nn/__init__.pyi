@@ -422,6 +422,102 @@ class L1Loss(Module):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor: ...
 
+class LazyBatchNorm1d(BatchNorm1d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyBatchNorm2d(BatchNorm2d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyBatchNorm3d(BatchNorm3d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyConv1d(Conv1d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyConv2d(Conv2d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyConv3d(Conv3d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyConvTranspose1d(ConvTranspose1d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor, output_size: Sequence[_int] | None=None) -> Tensor: ...
+
+class LazyConvTranspose2d(ConvTranspose2d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor, output_size: Sequence[_int] | None=None) -> Tensor: ...
+
+class LazyConvTranspose3d(ConvTranspose3d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor, output_size: Sequence[_int] | None=None) -> Tensor: ...
+
+class LazyInstanceNorm1d(InstanceNorm1d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyInstanceNorm2d(InstanceNorm2d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
+class LazyInstanceNorm3d(InstanceNorm3d):
+    args: Any
+    kwargs: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    def forward(self, input: Tensor) -> Tensor: ...
+
 class LeakyReLU(Module):
     negative_slope: _float
     inplace: _bool

@@ -108,8 +108,14 @@ class _Unknown:
         self.dtype = dtype
 
     def __getattr__(self, name: str) -> Any:
+        return self._refuse()
+
+    def _refuse(self, *_: Any) -> Any:
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens in `load_state_dict` "
             "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the "
             "parameters before accessing their attributes."
         )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __matmul__ = __rmatmul__ = __pow__ = __neg__ = __getitem__ = _refuse

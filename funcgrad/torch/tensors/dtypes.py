@@ -86,9 +86,67 @@ ALIASES = {
     "int": "int32",
     "long": "int64",
 }
-UNKNOWN = frozenset(
-    ("bfloat16", "complex32", "chalf", "float8_e4m3fn", "float8_e5m2", "quint8", "qint8", "qint32")
-)
+
+
+class MentionedDtype(dtype):
+    """A dtype that NumPy lacks: it can be named and compared (`dtype == torch.bfloat16`), and no tensor has it."""
+
+    __slots__ = ("kind", "size")
+
+    def __init__(self, name: str, kind: str, size: int) -> None:
+        self.name, self.kind, self.size = name, kind, size
+
+    @property
+    def numpy(self) -> Any:
+        """Raises RuntimeError: what needs it would make such numbers."""
+        raise RuntimeError(
+            f"NumPy has no {self.name}, so no tensor can have it. Use torch.float32 (or torch.float16 for 16 bits)."
+        )
+
+    @property
+    def is_floating_point(self) -> bool:
+        """Does it stand for real numbers?"""
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        """Does it stand for complex numbers?"""
+        return self.kind == "c"
+
+    @property
+    def is_signed(self) -> bool:
+        """Does it hold negative numbers?"""
+        return self.kind != "u"
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.size
+
+    def __reduce__(self) -> Any:
+        return mentioned, (self.name,)
+
+
+MENTIONED = {
+    name: MentionedDtype(name, kind, size)
+    for name, kind, size in (
+        ("bfloat16", "f", 2),
+        ("complex32", "c", 4),
+        ("float8_e4m3fn", "f", 1),
+        ("float8_e5m2", "f", 1),
+        ("quint8", "u", 1),
+        ("qint8", "i", 1),
+        ("qint32", "i", 4),
+    )
+}
+
+
+def mentioned(name: str) -> MentionedDtype:
+    """The dtype of this name that NumPy lacks."""
+    return MENTIONED[name]
+
+
+ALIASES_OF_MENTIONED = {"chalf": "complex32"}
 _default = [np.dtype(np.float32)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -370,10 +371,22 @@ def test_dtypes_of_numpy_are_accepted() -> None:
 
 
 def test_what_numpy_lacks_is_said() -> None:
-    with pytest.raises(AttributeError, match="NumPy has no such dtype"):
-        _ = ft.bfloat16
+    for make in (lambda d: ft.zeros(2, dtype=d), lambda d: ft.ones(2).to(d), ft.finfo, ft.set_default_dtype):
+        with pytest.raises(RuntimeError, match=r"NumPy has no bfloat16.* Use torch.float32"):
+            make(ft.bfloat16)
     with pytest.raises(RuntimeError, match="Use device='cpu'"):
         ft.zeros(2, device="cuda")
+
+
+def test_what_numpy_lacks_can_be_mentioned() -> None:
+    assert ft.float32 != ft.bfloat16 == ft.bfloat16
+    assert repr(ft.bfloat16) == "torch.bfloat16"
+    assert (ft.bfloat16.itemsize, ft.bfloat16.is_floating_point, ft.bfloat16.is_complex) == (2, True, False)
+    assert pickle.loads(pickle.dumps(ft.bfloat16)) is ft.bfloat16
+    assert ft.chalf is ft.complex32
+    assert ft.complex32.is_complex
+    with ft.autocast("cpu", dtype=ft.bfloat16):
+        assert (ft.ones(1) * 2).dtype is ft.float32
 
 
 def test_copying_a_tensor_warns() -> None:

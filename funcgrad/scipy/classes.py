@@ -66,6 +66,15 @@ def _member(value: Any) -> Any:
 _PARTS: dict[int, tuple[Any, Any]] = {}  # an object of SciPy's modules -> itself, and the one in its place
 
 
+_OF_MODULES: dict[int, Any] = {}
+
+
+def of_a_module(x: Any) -> Any:
+    """`x`, which stands for an object of SciPy's modules, and so was made without tracers: nobody need look."""
+    _OF_MODULES[id(x)] = x
+    return x
+
+
 def is_made_of_parts(x: Any) -> bool:
     """Is `x` an object of SciPy's own classes, or a list or dict of such?"""
     if isinstance(x, (list, tuple)):
@@ -91,6 +100,7 @@ def rerun_object(x: Any) -> Any:
     if id(x) not in _PARTS:
         made = object.__new__(rerun_class(type(x)))
         _PARTS[id(x)] = x, made  # first, as parts may know the whole
+        of_a_module(made)
         for name, value in vars(x).items():
             object.__setattr__(made, name, rerun_object(value))
     return _PARTS[id(x)][1]
@@ -146,7 +156,7 @@ def carries_tracer(x: Any, depth: int = 5) -> bool:
         return any(carries_tracer(v, depth - 1) for v in x.values())
     if isinstance(x, MethodType):
         return carries_tracer(x.__self__, depth - 1)
-    if holds_arrays(x):
+    if holds_arrays(x) and id(x) not in _OF_MODULES:
         return any(carries_tracer(v, depth - 1) for v in attributes(x).values())
     return False
 

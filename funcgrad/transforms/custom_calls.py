@@ -33,6 +33,7 @@ class Arguments:
         self, structures: Sequence[tree.Structure], specs: Sequence[Spec | None], nondiff: tuple[int, ...]
     ) -> None:
         self.structures, self.specs, self.nondiff = structures, specs, nondiff
+        self.is_flat = all(structure is tree.LEAF for structure in structures)  # is each its own leaf?
         self.diff = [i for i in range(len(structures)) if i not in nondiff]
 
     @classmethod
@@ -40,6 +41,10 @@ class Arguments:
         """The arguments and their leaves. Without a tracer in it, an undifferentiated one stays whole."""
         structures, leaves = [], []
         for i, arg in enumerate(args):
+            if isinstance(arg, Tracer):
+                structures.append(tree.LEAF)
+                leaves.append(arg)
+                continue
             arg_leaves, structure = tree.flatten(arg)
             if i in nondiff and not any(isinstance(x, Tracer) for x in arg_leaves):
                 arg_leaves, structure = [Fixed(arg)], tree.LEAF
@@ -58,6 +63,8 @@ class Arguments:
 
     def rebuilt(self, leaves: Sequence[Any]) -> list[Any]:
         """The arguments, from their leaves."""
+        if self.is_flat:
+            return [x.value if type(x) is Fixed else x for x in leaves]
         parts = self.split([x.value if type(x) is Fixed else x for x in leaves])
         return [
             tree.unflatten(structure, part) for structure, part in zip(self.structures, parts, strict=True)
@@ -262,6 +269,8 @@ def leaves_like(structure: tree.Structure, direction: Any, what: str) -> list[An
     Where a list or tuple belongs, an array with as many rows (or the other of the two) is as good: it is
     indexed like that.
     """
+    if structure is tree.LEAF and (direction is None or hasattr(direction, "dtype")):
+        return [direction]
     try:
         return direction_leaves(structure, _by_index(structure, direction), what)
     except ValueError as error:

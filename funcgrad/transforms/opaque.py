@@ -269,12 +269,13 @@ class BatchedPull(_Batched, PullCall):
 
 def stripped(trace: Trace, x: Any) -> Any:
     """`x` (a pytree) with the wrapping of `trace` taken off, also where it lies beneath that of a vmap."""
-    return tree.map(lambda leaf: _stripped(trace, leaf), x)
+    return tree.map(lambda leaf: stripped_leaf(trace, leaf), x)
 
 
-def _stripped(trace: Trace, x: Any) -> Any:
+def stripped_leaf(trace: Trace, x: Any) -> Any:
+    """The same of a leaf."""
     if not isinstance(x, Tracer):
         return x
     if x._trace is trace:
         return snapshot(x._value) if isinstance(x._value, Tracer) else x._value
-    return x._trace.wrap(_stripped(trace, x._value), None) if isinstance(x, BatchTracer) else snapshot(x)
+    return x._trace.wrap(stripped_leaf(trace, x._value), None) if isinstance(x, BatchTracer) else snapshot(x)

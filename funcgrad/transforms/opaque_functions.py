@@ -39,6 +39,7 @@ from funcgrad.transforms.opaque import (
     PushCall,
     flat_call,
     stripped,
+    stripped_leaf,
 )
 from funcgrad.transforms.wrapping import name_of
 
@@ -130,11 +131,16 @@ class FunctionCall(CustomCall, PullCall):
 
     def wanted(self, slots: Any) -> tuple[Key, ...]:
         """The arguments that the operands in `slots` belong to."""
+        if self.arguments.is_flat:
+            return tuple([self.key(i) for i in slots])
         owners = [i for i, s in enumerate(self.arguments.structures) for _ in range(s.num_leaves)]
         return tuple(dict.fromkeys(self.key(owners[i]) for i in slots))
 
     def flat(self, out: Any) -> list[Any]:
         """The numbers among the leaves of an output; the structure, and the other leaves, are remembered."""
+        if isinstance(out, (np.ndarray, np.generic, Tracer)) and out.dtype.kind in "fciub":
+            self.structure, self.outs = tree.LEAF, [spec(out)]
+            return [out]
         leaves, self.structure = tree.flatten(out)
         self.others = {k: x for k, x in enumerate(leaves) if not is_number(x)}
         outs = [
@@ -147,6 +153,8 @@ class FunctionCall(CustomCall, PullCall):
 
     def rebuilt(self, outs: Sequence[Any], others: Mapping[int, Any] | None = None) -> Any:
         """The output, from its numbers."""
+        if self.structure is tree.LEAF and not self.others:
+            return outs[0]
         numbers, others = iter(outs), self.others if others is None else others
         leaves = [
             others[k] if k in self.others else next(numbers) for k in range(len(outs) + len(self.others))
@@ -170,7 +178,10 @@ class FunctionCall(CustomCall, PullCall):
             return PushCall.fwd(self, operands, slots, trace)  # type: ignore[arg-type]
         args, kwargs = self.sorted_arguments(operands)
         out = self.function(*args, **kwargs)
-        return self.flat(out), stripped(trace, (out, [*args, *kwargs.values()]))
+        given = [*args, *kwargs.values()]
+        if self.arguments.is_flat:  # what is no tracer has none in it
+            return self.flat(out), (stripped(trace, out), [stripped_leaf(trace, x) for x in given])
+        return self.flat(out), stripped(trace, (out, given))
 
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         if self.function.pull is None:

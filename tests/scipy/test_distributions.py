@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ pytest.importorskip("scipy")
 
 from scipy import stats as theirs
 
+import funcgrad as fg
 from funcgrad import grad, jvp, vmap
 from funcgrad.scipy import stats
 from funcgrad.testing import check_grads
@@ -142,3 +145,27 @@ def test_plain_results_are_scipys() -> None:
         args = CONTINUOUS[name]
         np.testing.assert_array_equal(getattr(stats, name).cdf(x, *args), getattr(theirs, name).cdf(x, *args))
     assert isinstance(stats.norm, theirs.rv_continuous)
+
+
+def test_covariances_with_equal_eigenvalues_have_a_slope() -> None:
+    x, mean = np.array([[0.5, -1.0, 2.0], [1.0, 0.0, 0.3]]), np.zeros(3)
+    log_density = lambda s: np.sum(stats.multivariate_normal.logpdf(x, mean, s * np.eye(3)))
+    # by hand: -3 log(s) - sum(x**2) / (2 s), for two points
+    np.testing.assert_allclose(fg.grad(log_density)(2.0), -3 / 2.0 + np.sum(x**2) / 8.0)
+    np.testing.assert_allclose(fg.grad(fg.grad(log_density))(2.0), 3 / 4.0 - np.sum(x**2) / 8.0)
+    slope = fg.grad(lambda S: np.sum(stats.multivariate_normal.logpdf(x, mean, S)))(2 * np.eye(3))
+    np.testing.assert_allclose(slope, -2 * np.eye(3) / 4 + x.T @ x / 8)
+
+
+@pytest.mark.parametrize(("name", "shapes"), [("norm", ()), ("t", (2.4,)), ("t", (5e4,))])
+def test_densities_that_are_written_out_are_scipys(name: str, shapes: Any) -> None:
+    original, ours = getattr(theirs, name), getattr(stats, name)
+    x, h = np.array([-2.0, 0.3, 7.0]), 1e-6
+    for method in ("pdf", "logpdf"):
+        f = lambda x, loc, scale: getattr(ours, method)(x, *shapes, loc, scale)
+        plain = getattr(original, method)
+        np.testing.assert_allclose(fg.vjp(f, x, 0.2, 1.5)[0], plain(x, *shapes, 0.2, 1.5), rtol=1e-13)
+        slope = fg.jvp(f, (x, 0.2, 1.5), (1.0 + 0 * x, 0.5, 2.0))[1]
+        above, below = (plain(x + s * h, *shapes, 0.2 + 0.5 * s * h, 1.5 + 2 * s * h) for s in (1, -1))
+        np.testing.assert_allclose(slope, (above - below) / (2 * h), rtol=2e-7)
+    assert np.isnan(fg.vjp(lambda scale: ours.logpdf(0.5, *shapes, 0.0, scale), -1.0)[0])

@@ -17,11 +17,12 @@ import numpy as np
 from scipy import stats as theirs
 
 from funcgrad.core.arrays.ufunc import as_array, as_result
-from funcgrad.core.engine.trace import RUNNING
+from funcgrad.core.engine.batch import is_batched
+from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
 from funcgrad.errors import BatchedControlFlowError, FuncgradError, UnsupportedFunctionError
 from funcgrad.scipy.examples import by_examples
 from funcgrad.scipy.rerun import rerun, values
-from funcgrad.scipy.stats.formulas import OWN
+from funcgrad.scipy.stats.formulas import AT_ONCE, OWN
 from funcgrad.scipy.stats.integrals import Elementary, integral, slope, traced
 
 Formula = Callable[..., Any]
@@ -263,13 +264,33 @@ class Continuous:
         with np.errstate(all="ignore"):
             out = getattr(self, name)(z, *args)
         out = out / scale if density == 1 else out - np.log(scale) if density == 2 else out
+        if _all(inside) and _all(valid):
+            return _given(out)
         out = np.where(inside, out, np.where(z >= b, above, np.where(z <= a, below, np.nan)))
         return _given(np.where(valid, out, np.nan))
 
+    def _at_once(self: Any, what: str, x: Any, args: Any, kwds: Any) -> Any:
+        """A density that is written out, where all parameters are known to be valid; else None."""
+        formula = AT_ONCE.get((self.name, what))
+        if formula is None:
+            return None
+        shapes, loc, scale = self._parse_args(*args, **kwds)
+        if any(map(is_batched, (x, loc, scale, *shapes))) or not all(map(_is_positive, (scale, *shapes))):
+            return None
+        with np.errstate(all="ignore"):
+            found = formula(*map(_double, (x, loc, scale, *shapes)))
+        return None if found is None else _given(found)
+
     def _traced_pdf(self: Any, x: Any, *args: Any, **kwds: Any) -> Any:
+        found = self._at_once("pdf", x, args, kwds)
+        if found is not None:
+            return found
         return self._valued("_pdf", x, args, kwds, 0.0, 0.0, 1)
 
     def _traced_logpdf(self: Any, x: Any, *args: Any, **kwds: Any) -> Any:
+        found = self._at_once("logpdf", x, args, kwds)
+        if found is not None:
+            return found
         return self._valued("_logpdf", x, args, kwds, -np.inf, -np.inf, 2)
 
     def _traced_cdf(self: Any, x: Any, *args: Any, **kwds: Any) -> Any:
@@ -454,6 +475,17 @@ def runs_with(*values: Any) -> bool:
 def theirs_of(dist: Any) -> Any:
     """SciPy's own object."""
     return getattr(theirs, dist.name, None) or dist
+
+
+def _is_positive(x: Any) -> bool:
+    """Is a parameter known to be positive and finite, in all its elements?"""
+    x = np.asarray(concrete(x))
+    return bool(np.all(x > 0) and np.all(x < np.inf))
+
+
+def _all(mask: Any) -> bool:
+    """Is a mask true everywhere, as far as that is known?"""
+    return not isinstance(mask, Tracer) and bool(np.all(mask))
 
 
 def _public(name: str) -> Formula:

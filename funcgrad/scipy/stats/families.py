@@ -10,7 +10,7 @@ from typing import Any
 from scipy import stats as theirs
 from scipy.stats import _multivariate
 
-from funcgrad.scipy.classes import rerun_class
+from funcgrad.scipy.classes import of_a_module, rerun_class
 from funcgrad.scipy.mirror import MADE
 from funcgrad.scipy.rerun import OBJECTS
 from funcgrad.scipy.stats.continuous import Continuous
@@ -27,7 +27,7 @@ def family(c: type) -> type:
 @cache
 def distribution(original: Any) -> Any:
     """SciPy's object as one of ours."""
-    return family(type(original))(**original._updated_ctor_param())
+    return of_a_module(family(type(original))(**original._updated_ctor_param()))
 
 
 @cache
@@ -35,7 +35,7 @@ def multivariate(original: Any) -> Any:
     """The same of several variables."""
     made = copy.copy(original)
     made.__class__ = rerun_class(type(original))
-    return made
+    return of_a_module(made)
 
 
 def _stands(name: str, original: Any, make: Callable[[Any], Any]) -> None:

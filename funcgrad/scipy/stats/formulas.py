@@ -253,3 +253,31 @@ def _zipfian(k: Any, a: Any, n: Any) -> Any:
 
 
 OWN["zipfian"] = {"_logpmf": _zipfian}
+
+
+# ---- densities that programs call in their loops, with loc and scale, of valid parameters ------------------------
+def _normal_logpdf(x: Any, loc: Any, scale: Any) -> Any:
+    z = (x - loc) / scale
+    return -0.5 * (z * z) - (np.log(scale) + HALF_LOG_TAU)
+
+
+def _normal_pdf(x: Any, loc: Any, scale: Any) -> Any:
+    z = (x - loc) / scale
+    return np.exp(-0.5 * (z * z)) / (scale * np.sqrt(2 * np.pi))
+
+
+def _t_logpdf(x: Any, loc: Any, scale: Any, df: Any) -> Any:
+    z = (x - loc) / scale
+    if not (np.all(df < 1e4) and np.all(abs(z) < 1e100)):  # the one would lose digits, the other overflow
+        return None
+    constant = (
+        special.gammaln(0.5 * (df + 1)) - special.gammaln(0.5 * df) - 0.5 * np.log(df * np.pi) - np.log(scale)
+    )
+    return constant - 0.5 * (df + 1) * np.log1p(z * z / df)
+
+
+AT_ONCE: dict[tuple[str, str], Any] = {
+    ("norm", "logpdf"): _normal_logpdf,
+    ("norm", "pdf"): _normal_pdf,
+    ("t", "logpdf"): _t_logpdf,
+}

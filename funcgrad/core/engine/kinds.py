@@ -264,8 +264,12 @@ class Elementwise(Rule):
             run = self._runner([*values.values(), *map(dense, tangents.values())], out)
             terms = [self._part(primitive, i, t, values, run) for i, t in tangents.items()]
             return total([term for term in terms if term is not None], out)
-        with np.errstate(all="ignore") if Masked in map(type, tangents.values()) else nullcontext():
+        token = quiet() if Masked in map(type, tangents.values()) else None
+        try:
             terms = [self.times(t, self.partial(i, values)) for i, t in tangents.items()]
+        finally:
+            if token is not None:
+                loud(token)
         return total([term for term in terms if term is not None], out)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.cotangent import Masked, dense
-from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer, transposed_pull
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer, pushed, transposed_pull
 from funcgrad.core.engine.kinds import Elementwise, fit_tangent
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.lanes.source import FASTER, PLAIN, SCALARS, compiled, indented, running
@@ -50,7 +50,7 @@ _UNARY = """\
 def NAME(x):
 {root}    trace = x._trace
     t_x = x._node
-    if t_x is None or type(t_x) is Masked or type(trace) is not Trace or not trace.is_open:
+    if t_x is None or type(trace) is not Trace or not trace.is_open:
         return None
     x = x._value
     out = {run}
@@ -79,7 +79,7 @@ def NAME(x, y):
         y = y._value
     else:
         return None
-    if type(trace) is not Trace or not trace.is_open or type(t_x) is Masked or type(t_y) is Masked:
+    if type(trace) is not Trace or not trace.is_open:
         return None
     out = {run}
 {check}
@@ -91,7 +91,7 @@ _FUNCTION = """\
 def NAME(x):
     trace = x._trace
     t_x = x._node
-    if t_x is None or type(t_x) is Masked or type(trace) is not Trace or not trace.is_open:
+    if t_x is None or type(trace) is not Trace or not trace.is_open:
         return None
     x = x._value
     if type(x) is not ndarray and type(x) not in scalars:
@@ -104,9 +104,17 @@ def NAME(x):
 {wrap}
 """
 
-_PUSH_UNARY = "t = {push_x}\n"
+# A tangent with zeros by structure: what a partial is where nothing is live is nobody's concern.
+_PUSH_UNARY = """\
+if type(t_x) is Masked:
+    t = pushed(primitive, Call((x,), layout, {{}}), out, {{0: t_x}})
+else:
+    t = {push_x}
+"""
 _PUSH_BINARY = """\
-if t_y is None:
+if type(t_x) is Masked or type(t_y) is Masked:
+    t = pushed(primitive, Call((x, y), layout, {{}}), out, {{i: t for i, t in enumerate((t_x, t_y)) if t is not None}})
+elif t_y is None:
     if t_x is None:
         return trace.constant(out)
     t = {push_x}
@@ -175,7 +183,7 @@ def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:
         "ndarray": ndarray, "float64": np.float64, "function": primitive.function, "fitted": fitted,
         "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title, "quiet": quiet, "loud": loud,
         "primitive": primitive, "layout": tuple((name, None) for name in primitive.operand_names[: len(operands)]),
-        "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
+        "pushed": pushed, "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
     }  # fmt: skip
 
 

@@ -174,6 +174,10 @@ class Scatter:
             part, live = part.value, part.live
         if type(part) in PLAIN_PARTS and type(self.buffer) is ndarray:
             kind = type(index)
+            if live is not True and (kind in BASIC or kind is tuple and BASIC.issuperset(map(type, index))):
+                self.buffer[index] += part
+                self.masked.append((index, live))
+                return
             if kind in INTS:
                 self.buffer[index] += part
                 self.elements.append(index)
@@ -184,7 +188,7 @@ class Scatter:
                 return
             if kind is slice or kind is tuple and BASIC.issuperset(map(type, index)):
                 self.buffer[index] += part
-                (self.basics.append(index) if live is True else self.masked.append((index, live)))
+                self.basics.append(index)
                 return
         if type(part) is Masked:
             part, live = part.value, part.live

@@ -54,20 +54,12 @@ def _to(
 
 _device = device
 Tensor.to = _to
-for _name, _dtype in (
-    ("float", np.float32),
-    ("double", np.float64),
-    ("half", np.float16),
-    ("int", np.int32),
-    ("long", np.int64),
-    ("short", np.int16),
-    ("char", np.int8),
-    ("byte", np.uint8),
-    ("bool", np.bool_),
-    ("cfloat", np.complex64),
-    ("cdouble", np.complex128),
-):
-    setattr(Tensor, _name, lambda self, _dtype=_dtype, **_: cast_to(self, _dtype))
+_CASTS = (
+    "float float32, double float64, half float16, int int32, long int64, short int16, char int8, byte uint8, bool bool, "
+    "cfloat complex64, cdouble complex128"
+)
+for _name, _wanted in map(str.split, _CASTS.split(", ")):
+    setattr(Tensor, _name, lambda self, _dtype=_wanted, **_: cast_to(self, np.dtype(_dtype)))
 Tensor.type_as = lambda self, other: cast_to(self, other.value.dtype)  # type: ignore[attr-defined]
 Tensor.cpu = lambda self, *_, **__: self
 Tensor.contiguous = lambda self, *_, **__: self if self.is_contiguous() else _in_order(self)

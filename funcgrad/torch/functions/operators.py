@@ -74,16 +74,9 @@ _eq, _ne = _F["eq"], _F["ne"]
 Tensor.__eq__ = lambda self, other: _eq(self, other) if _known(other) else NotImplemented
 Tensor.__ne__ = lambda self, other: _ne(self, other) if _known(other) else NotImplemented
 Tensor.__hash__ = lambda self: id(self)
-for _name, _method in (
-    ("add", "add_"),
-    ("sub", "sub_"),
-    ("mul", "mul_"),
-    ("truediv", "div_"),
-    ("pow", "pow_"),
-    ("mod", "remainder_"),
-    ("floordiv", "floor_divide_"),
-    ("and", "bitwise_and_"),
-    ("or", "bitwise_or_"),
-    ("xor", "bitwise_xor_"),
-):
+_IN_PLACE = (
+    "add add_, sub sub_, mul mul_, truediv div_, pow pow_, mod remainder_, floordiv floor_divide_, and bitwise_and_, "
+    "or bitwise_or_, xor bitwise_xor_"
+)
+for _name, _method in map(str.split, _IN_PLACE.split(", ")):
     setattr(Tensor, f"__i{_name}__", _F[_method])

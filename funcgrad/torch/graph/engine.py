@@ -190,19 +190,10 @@ class Visitor:
 
 # Nodes that save their result where PyTorch's save operands: the result may be overwritten, as the node has
 # the old one.
-_RESULT_IS_FREE = frozenset(
-    (
-        "DivBackward0",
-        "MaximumBackward0",
-        "MinimumBackward0",
-        "VarBackward0",
-        "SignBackward0",
-        "PowBackward0",
-        "PowBackward1",
-    )
+_WITH_FREE_RESULTS = (
+    "DivBackward0 MaximumBackward0 MinimumBackward0 VarBackward0 SignBackward0 PowBackward0 PowBackward1"
 )
-
-
+_RESULT_IS_FREE = frozenset(_WITH_FREE_RESULTS.split())
 # Nodes that save their operand where PyTorch's save the result alone, so that the operand may be overwritten.
 _OPERAND_IS_FREE = frozenset(("TanhBackward0", "SigmoidBackward0", "LogsumexpBackward0"))
 

@@ -13,7 +13,7 @@ from funcgrad.core.engine.cotangent import fit
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node as EngineNode
 from funcgrad.torch.graph.exchange import FREED, SECOND_TIME, current_sweep, from_user, to_user
-from funcgrad.torch.graph.hooks import EXTRAS, RemovableHandle, edge_of, extras_of
+from funcgrad.torch.graph.hooks import RemovableHandle, edge_of, extras_of
 from funcgrad.torch.graph.saved import pack_node, packer
 from funcgrad.torch.graph.tape import NumberFirstPlan, Tape
 from funcgrad.torch.tensors import storage
@@ -118,29 +118,12 @@ class NodeObject(Node):
 
 
 # Nodes whose constants are numbers or masks, which have no edges.
-_NUMBERS_ONLY = frozenset(
-    f"{name}Backward{k}"
-    for name, k in (
-        ("Pow", 0),
-        ("Pow", 2),
-        ("Remainder", 0),
-        ("Fmod", 0),
-        ("Rsub", 1),
-        ("MaskedFill", 0),
-        ("Clamp", 1),
-        ("ClampMin", 0),
-        ("ClampMax", 0),
-        ("Tril", 0),
-        ("Triu", 0),
-        ("Floor", 0),
-        ("Ceil", 0),
-        ("Trunc", 0),
-        ("Round", 0),
-        ("Round", 1),
-        ("Zero", 0),
-        ("Fill", 2),
-    )
+_WITH_NUMBERS = (
+    "PowBackward0 PowBackward2 RemainderBackward0 FmodBackward0 RsubBackward1 MaskedFillBackward0 ClampBackward1 "
+    "ClampMinBackward0 ClampMaxBackward0 TrilBackward0 TriuBackward0 FloorBackward0 CeilBackward0 TruncBackward0 "
+    "RoundBackward0 RoundBackward1 ZeroBackward0 FillBackward2"
 )
+_NUMBERS_ONLY = frozenset(_WITH_NUMBERS.split())
 
 
 def operand_count(node: EngineNode) -> int:
@@ -322,12 +305,3 @@ def _grad_fn(tensor: Tensor) -> Any:
 
 
 Tensor.grad_fn = property(_grad_fn)  # type: ignore[attr-defined]
-
-__all__ = [
-    "EXTRAS",
-    "GradientEdge",
-    "Node",
-    "get_gradient_edge",
-    "increment_version",
-    "register_multi_grad_hook",
-]

@@ -61,21 +61,8 @@ class dtype:
         return of, (self.numpy,)
 
 
-NAMES = (
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-    "uint8",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "bool",
-)
-NAMES += ("uint16", "uint32", "uint64")
-DTYPES = {np.dtype(name): dtype(name, name) for name in NAMES}
+NAMES = "float16 float32 float64 complex64 complex128 uint8 int8 int16 int32 int64 bool uint16 uint32 uint64"
+DTYPES = {np.dtype(name): dtype(name, name) for name in NAMES.split()}
 ALIASES = {
     "half": "float16",
     "float": "float32",
@@ -156,7 +143,7 @@ def of(numpy: Any) -> dtype:
         return DTYPES[np.dtype(numpy)]
     except KeyError:
         raise TypeError(
-            f"can't convert np.ndarray of type {np.dtype(numpy)}. The supported types are: {', '.join(NAMES)}."
+            f"can't convert np.ndarray of type {np.dtype(numpy)}. The supported types are: {', '.join(NAMES.split())}."
         ) from None
 
 

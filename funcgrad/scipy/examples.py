@@ -267,7 +267,7 @@ class CodeCall(OpaqueCall):
             values = list(operands)
             for i, v in zip(slots, varied, strict=True):
                 values[i] = v
-            outs = bind(self, flat_call(values))
+            outs = self.flat(*values)  # the code itself: bound, this step would ask for its own pull again
             return tuple(outs[k] for k in places)
 
         return call

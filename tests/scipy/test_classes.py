@@ -9,7 +9,7 @@ pytest.importorskip("scipy")
 
 from scipy import interpolate as theirs
 
-from funcgrad import grad, vmap
+from funcgrad import grad, vjp, vmap
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.scipy import interpolate, stats
 
@@ -58,3 +58,25 @@ def test_objects_of_a_batch() -> None:
 def test_a_search_for_knots_is_refused() -> None:
     with pytest.raises(UnsupportedFunctionError, match="searches for its knots"):
         grad(lambda y: interpolate.UnivariateSpline(X, y, s=0.1)(0.3))(Y)
+
+
+@pytest.mark.parametrize("name", ["BarycentricInterpolator", "FloaterHormannInterpolator"])
+def test_quotients_at_and_beside_their_nodes(name: str) -> None:
+    if not hasattr(interpolate, name):
+        pytest.skip(f"this SciPy has no {name}")
+    made = getattr(interpolate, name)
+    nodes, values = np.linspace(0.0, 2.0, 5), np.array([0.4, 1.2, 0.7, 1.5, 0.9])
+    f = lambda q: made(nodes, values)(q)
+    points = np.array([1.5, 1.5 + 1e-9, 0.0, 0.3])
+    h = 1e-3
+    plain = getattr(theirs, name)(nodes, values)
+    first = (8 * (plain(points + h) - plain(points - h)) - plain(points + 2 * h) + plain(points - 2 * h)) / (
+        12 * h
+    )
+    np.testing.assert_allclose([grad(f)(q) for q in points], first, rtol=1e-6)
+    np.testing.assert_allclose(vmap(grad(f))(points), first, rtol=1e-6)
+    slope = lambda q: (grad(f)(q + h) - grad(f)(q - h)) / (2 * h)
+    np.testing.assert_allclose([grad(grad(f))(q) for q in points], [slope(q) for q in points], rtol=1e-4)
+    at_nodes = vjp(lambda y: made(nodes, y)(nodes[::-1]), values)
+    np.testing.assert_allclose(at_nodes[0], values[::-1], rtol=1e-14)
+    np.testing.assert_allclose(at_nodes[1](np.arange(5.0))[0], np.arange(5.0)[::-1], atol=1e-12)

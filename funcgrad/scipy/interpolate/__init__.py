@@ -2,4 +2,4 @@
 
 from funcgrad.scipy.mirror import mirror
 
-__getattr__, __dir__ = mirror(__name__, "piecewise bsplines grids scattered dierckx")
+__getattr__, __dir__ = mirror(__name__, "piecewise quotients bsplines grids scattered dierckx")

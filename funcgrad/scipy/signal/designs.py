@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+from scipy import signal as theirs
+
+from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.scipy.declare import Chapter
-from funcgrad.scipy.rerun import leaves, on_values, private
+from funcgrad.scipy.rerun import leaves, on_values, private, rerun
 
 signal = Chapter("signal")
 signal.rerun(
@@ -12,8 +16,22 @@ signal.rerun(
 )
 _designs = private("scipy.signal._filter_design")
 leaves("scipy.signal._filter_design", _bessel_zeros=on_values(_designs._bessel_zeros))  # of a whole order
+normalize = rerun(theirs.normalize)
 signal.rerun("freqz freqz_zpk freqz_sos sosfreqz freqs freqs_zpk group_delay bilinear bilinear_zpk normalize")
-signal.rerun("lp2lp lp2hp lp2bp lp2bs lp2lp_zpk lp2hp_zpk lp2bp_zpk lp2bs_zpk")
+signal.rerun("lp2lp lp2bp lp2bs lp2lp_zpk lp2hp_zpk lp2bp_zpk lp2bs_zpk")
+
+
+@signal.composite("lp2hp")
+def lp2hp(b, a, wo=1.0):
+    """s -> wo / s. (SciPy's code asks whether wo is 1.)"""
+    dtype = np.result_type(as_array(b), as_array(a), np.float32)
+    b, a = (np.atleast_1d(as_array(v)).astype(dtype) for v in (b, a))
+    d, n = a.shape[0], b.shape[0]
+    powers = (as_array(wo).reshape(-1)[0] ** np.arange(max(d, n))).astype(dtype)
+    padded = lambda v: np.concatenate([v, np.zeros(max(d, n) - v.shape[0], dtype)])
+    return normalize(padded(b[::-1] * powers[:n]), padded(a[::-1] * powers[:d]))
+
+
 signal.rerun(
     "tf2zpk zpk2tf tf2sos zpk2sos sos2tf sos2zpk tf2ss ss2tf zpk2ss ss2zpk residue residuez invres invresz"
 )

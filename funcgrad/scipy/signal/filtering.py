@@ -20,6 +20,7 @@ from funcgrad.core.engine.declare import custom, multilinear
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import bind
 from funcgrad.scipy.declare import Chapter
+from funcgrad.scipy.rerun import rerun
 
 signal = Chapter("signal")
 
@@ -170,9 +171,29 @@ def _sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     return x if zi is None else (x, np.stack(states))
 
 
-signal.rerun(
-    "filtfilt sosfiltfilt lfiltic lfilter_zi sosfilt_zi deconvolve savgol_filter savgol_coeffs decimate"
-)
+signal.rerun("filtfilt sosfiltfilt sosfilt_zi deconvolve savgol_filter savgol_coeffs decimate")
+
+# SciPy divides by a[0] only if that is not 1, which would hide the derivative there.
+_initial, _step_response = rerun(theirs.lfiltic), rerun(theirs.lfilter_zi)
+
+
+def _normalized(b: Any, a: Any) -> tuple[Any, Any]:
+    a, b = np.atleast_1d(as_array(a)), np.atleast_1d(as_array(b))
+    while a.shape[0] > 1 and a[0] == 0:
+        a = a[1:]
+    return b / a[0], a / a[0]
+
+
+@signal.composite("lfilter_zi")
+def lfilter_zi(b, a):
+    return _step_response(*_normalized(b, a))
+
+
+@signal.composite("lfiltic")
+def lfiltic(b, a, y, x=None):
+    if np.atleast_1d(as_array(a))[0] == 0:
+        raise ValueError("First `a` filter coefficient must be non-zero.")
+    return _initial(*_normalized(b, a), y, x)
 
 
 # ---- upsampling, a filter, downsampling ------------------------------------------------------------------------------

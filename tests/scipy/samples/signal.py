@@ -18,6 +18,8 @@ def of(name, function, *args):
     return S(function, *args).but(covers=getattr(signal, name), label=name)
 
 
+UNIT = np.array([1.0, 0.2, 0.1])  # whose first coefficient SciPy leaves alone
+
 SAMPLES = [
     *(S(signal.convolve, A(6), A(3), mode=mode) for mode in ("full", "same", "valid")),
     S(signal.convolve, A(3, 4), A(2, 3), mode="same", method="direct"),
@@ -29,6 +31,10 @@ SAMPLES = [
     S(signal.lfilter, B, 2.0, A(4, 2), axis=0).but(wrt=(0, 2)),
     of("sosfilt", lambda x, z: signal.sosfilt(SOS, x, zi=z), A(5), A(2, 2)), of("sosfilt", lambda b: signal.sosfilt(np.concatenate([b, SOS[:, 3:]], axis=1), X5), SOS[:, :3]),
     of("filtfilt", lambda b, x: signal.filtfilt(b, R, x, padlen=4), B, A(9)),
+    of("filtfilt in a", lambda b, a, x: signal.filtfilt(b, a, x, padlen=4), B, UNIT, A(9)),
+    of("lfilter_zi", signal.lfilter_zi, B, UNIT), of("lfilter_zi of more", signal.lfilter_zi, B, np.array([1.3, 0.2])),
+    of("lfiltic", signal.lfiltic, B, UNIT, A(2), A(3)), of("lfiltic of no input", signal.lfiltic, B, 2 * UNIT, A(2)),
+    of("lp2hp", signal.lp2hp, B, UNIT, 1.0), of("lp2hp of more", signal.lp2hp, A(2), UNIT, 1.3),
     of("sosfiltfilt", lambda x: signal.sosfiltfilt(SOS, x, padlen=3), A(8)),
     of("upfirdn", lambda h, x: signal.upfirdn(h, x, 3, 2), A(4), A(2, 5)), of("resample_poly", lambda x: signal.resample_poly(x, 3, 2), A(8)),
     S(signal.resample, A(6), 9).but(wrt=(0,)), S(signal.decimate, A(30), 2).but(wrt=(0,)), S(signal.savgol_filter, A(9), 5, 2).but(wrt=(0,)),

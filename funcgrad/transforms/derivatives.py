@@ -150,6 +150,8 @@ class Grad(ValueAndGrad):
 
 
 @overload
+def grad(fun: np.ufunc) -> Callable[[X], X]: ...
+@overload
 def grad(
     fun: Callable[Concatenate[X, P], Any],
     argnums: Literal[0] = 0,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from funcgrad.transforms.signatures import Chunks, Decorator, P, S, X, Y
+    from funcgrad.transforms.signatures import Chunks, Decorator, Number, P, S, X, Y
 
 
 class Jacobian(Differentiated):
@@ -263,9 +263,15 @@ class JacFwd(Jacobian):
 
 
 @overload
+def jacrev(fun: np.ufunc, **options: Unpack[Chunks]) -> Callable[[X], X]: ...
+@overload
 def jacrev(
     fun: Callable[Concatenate[NDArray[S], P], NDArray[Any]], **options: Unpack[Chunks]
 ) -> Callable[Concatenate[NDArray[S], P], NDArray[S]]: ...
+@overload
+def jacrev(
+    fun: Callable[Concatenate[X, P], Number], **options: Unpack[Chunks]
+) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def jacrev(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
@@ -320,9 +326,15 @@ def jacrev(
 
 
 @overload
+def jacfwd(fun: np.ufunc, **options: Unpack[Chunks]) -> Callable[[X], X]: ...
+@overload
 def jacfwd(
     fun: Callable[Concatenate[NDArray[S], P], NDArray[Any]], **options: Unpack[Chunks]
 ) -> Callable[Concatenate[NDArray[S], P], NDArray[S]]: ...
+@overload
+def jacfwd(
+    fun: Callable[Concatenate[X, P], Number], **options: Unpack[Chunks]
+) -> Callable[Concatenate[X, P], X]: ...
 @overload
 def jacfwd(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,
@@ -374,9 +386,15 @@ class Hessian(Jacobian):
 
 
 @overload
+def hessian(fun: np.ufunc, **options: Unpack[Chunks]) -> Callable[[X], X]: ...
+@overload
 def hessian(
     fun: Callable[Concatenate[NDArray[S], P], Any], **options: Unpack[Chunks]
 ) -> Callable[Concatenate[NDArray[S], P], NDArray[S]]: ...
+@overload
+def hessian(
+    fun: Callable[Concatenate[float, P], Any], **options: Unpack[Chunks]
+) -> Callable[Concatenate[float, P], float]: ...
 @overload
 def hessian(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, *, argnames: str | Sequence[str] | None = None,

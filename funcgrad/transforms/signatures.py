@@ -19,6 +19,7 @@ S = TypeVar("S", bound=np.generic)  # of an array: what it holds
 Out = TypeVar("Out", bound=Any)
 Aux = TypeVar("Aux", bound=Any)
 P = ParamSpec("P")
+Number = float | complex | np.number[Any]
 
 
 class Options(TypedDict, total=False):

@@ -86,6 +86,15 @@ assert_type(of_each(1.0), float)
 assert_type(fg.jacobian(mapped)(array), Array)
 assert_type(fg.jacfwd(mapped)(array), Array)
 assert_type(fg.hessian(of_array)(array), Array)
+
+# ---- a Jacobian of one number has the type of the gradient ----
+assert_type(fg.jacobian(of_number)(number), float)
+assert_type(fg.jacfwd(of_array)(array), Array)
+assert_type(fg.jacobian(of_tree)(params), Params)
+assert_type(fg.hessian(of_number)(number), float)
+assert_type(fg.grad(np.sin)(number), float)
+assert_type(fg.jacobian(np.sin)(number), float)
+assert_type(fg.jacobian(np.sin)(array), Array)
 assert_type(fg.hvp(of_array, (array,), (array,)), Array)
 assert_type(fg.stop_gradient(params), Params)
 

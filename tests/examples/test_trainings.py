@@ -105,3 +105,13 @@ def test_parts_of_a_batch_give_the_gradient_of_the_whole():
     assert found["weights"] < 1e-14
     assert found["norm after clipping"] == pytest.approx(0.5, abs=1e-5)
     assert found["last loss"] < found["first loss"]
+
+
+def test_training_out_of_core_gives_what_training_in_memory_gives():
+    for package in ("dask.array", "distributed", "zarr", "scipy"):
+        pytest.importorskip(package)
+    from examples import out_of_core
+
+    found = out_of_core.main(["--short"])
+    assert found["difference"] < 1e-9
+    assert min(found["logistic regression"], found["network"]) > 0.8

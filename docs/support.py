@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,7 +38,8 @@ more: a function that funcgrad does not know is refused by name.
 | refused | with an error that says what the note says |
 
 *reverse* and *forward*: the derivative exists in this mode, to every order. *vmap*: a batch is one call for the `whole` of it, or
-one for `each` example.
+one for `each` example. *Dask*: on Dask arrays it is `lazy` in both modes, `asks` for values, which are computed, or is `refused`,
+as Dask lacks it ([](larger_than_memory.md)).
 
 {counts}
 
@@ -54,7 +56,9 @@ not handed over, and says so. `tests/array_api/xfails.txt` lists NumPy's own fai
 `make array-api SUITE=path` runs it from a checkout. In the tests, `tests/array_api/test_conformity.py` compares `funcgrad.numpy`
 with array-api-strict 2.6.1 (standard 2025.12), outside and inside of a transform: names, signatures, 96 groups of results.
 """
-COLUMNS = "| function | status | kind | reverse | forward | vmap | note |\n|---|---|---|---|---|---|---|"
+COLUMNS = (
+    "| function | status | kind | reverse | forward | vmap | Dask | note |\n|---|---|---|---|---|---|---|---|"
+)
 STATUS = {"piecewise constant": "constant"}
 
 
@@ -80,8 +84,20 @@ def row(name: str, made: Function, note: str = "") -> str:
     status = "refused" if is_refused else STATUS.get(made.kind, made.status)
     mode = "yes" if has_derivative else "zero" if status == "constant" else ""
     kind = made.kind if has_derivative else ""
-    cells = [f"`{name}`", status, kind, mode, mode, batching(made), note or noted(made)]
+    cells = [f"`{name}`", status, kind, mode, mode, batching(made), on_dask(made), note or noted(made)]
     return "| " + " | ".join(cells) + " |"
+
+
+@cache
+def recorded_of_dask() -> dict[str, str]:
+    """What became of the samples of each function on Dask arrays (tests/interop/lazily.py)."""
+    lines = (Path(__file__).parent / "support_dask.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split() for line in lines)
+
+
+def on_dask(made: Function) -> str:
+    """What it does on Dask arrays."""
+    return "" if isinstance(made, Unsupported) else recorded_of_dask().get(made.title, "")
 
 
 def batching(made: Function) -> str:

@@ -5,129 +5,30 @@ of a gradient written by hand.
 from __future__ import annotations
 
 import doctest
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.problems.lazy import MODELS, Model, data, graph
-from funcgrad import dask as lazily
+from funcgrad import dask as with_dask
 from funcgrad import grad, hessian, tree, value_and_grad, vmap
-from funcgrad.errors import FuncgradError, UnsupportedFunctionError
+from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.errors import UnsupportedFunctionError
 from tests.grouping import in_groups
-from tests.rules.samples import Sample, collect
-from tests.rules.test_strict import pulled, pushed
-from tests.rules.test_sweep import directions, floating
+from tests.interop.lazily import RECORD, chosen, computed, da, dask, outcome, uncomputed
+from tests.rules.samples import Sample
 
-dask: Any = pytest.importorskip("dask")
-da: Any = pytest.importorskip("dask.array")
-
-# What asks for values that a lazy array does not have yet, as NumPy's own functions do: how many bins there are,
-# whether a coefficient is zero, whether the imaginary parts are.
-ASKS = {
-    "geomspace",
-    "histogram",
-    "histogram_bin_edges",
-    "histogram2d",
-    "histogramdd",
-    "poly",
-    "polydiv",
-    "real_if_close",
-}
-# What Dask has and we refuse by name: a derivative in q, or with weights; all that goes by distinct values.
-REFUSED = {"quantile", "unique", "union1d", "tile"}
-
-
-def chosen() -> dict[str, Sample]:
-    """One sample of each function."""
-    found: dict[Any, tuple[str, Sample]] = {}
-    for text, sample in collect():
-        if not text.startswith("nn-"):  # whose kernels are written for NumPy's own arrays
-            found.setdefault(sample.subject, (text, sample))
-    return dict(found.values())
-
-
-def lazy(x: Any) -> Any:
-    """A number or array as a Dask array, in two chunks along each axis."""
-    x = np.asarray(x)
-    if x.dtype.kind not in "fc":
-        return x
-    return da.from_array(x, chunks=tuple(max(1, (n + 1) // 2) if n else 0 for n in x.shape))
-
-
-def like(values: list[Any]) -> list[Any]:
-    """Plain arrays of the shapes and dtypes of `values`, which are not asked for more."""
-    return [np.empty(v.shape, v.dtype)[()] for v in values]
-
-
-class ComputedError(Exception):
-    """Something was computed that was not asked for."""
-
-
-def uncomputed(run: Callable[[], Any]) -> Any:
-    """The result of `run`, during which no scheduler may be asked for anything."""
-
-    def refuse(graph: Any, keys: Any, **options: Any) -> Any:
-        raise ComputedError
-
-    with dask.config.set(scheduler=refuse):
-        return run()
-
-
-def computed(x: Any) -> Any:
-    return x.compute(scheduler="sync") if isinstance(x, da.Array) else x
-
-
-def assert_lazily(came: list[Any], plain: list[Any]) -> None:
-    for c, p in zip(came, plain, strict=True):
-        if p is None or c is None:
-            assert c is p
-            continue
-        assert isinstance(c, da.Array), f"a {type(c).__name__} came of Dask arrays"
-        assert (c.shape, c.dtype) == (np.shape(p), p.dtype)
-        np.testing.assert_allclose(computed(c), p, rtol=1e-7, atol=1e-9)
-
-
-def is_known_to_dask(sample: Sample, leaves: list[Any], lazily: list[Any]) -> bool:
-    """Does Dask itself compute this, lazily and as NumPy does?"""
-    call = sample.leaves()[1]
-    try:
-        found = uncomputed(lambda: call(*lazily))
-        assert_lazily(floating(found), floating(call(*leaves)))
-    except Exception:  # noqa: BLE001 (Dask has many ways of not doing something)
-        return False
-    return True
+RECORDED = dict(line.split() for line in RECORD.read_text(encoding="utf-8").splitlines())
 
 
 @in_groups(chosen())
 @pytest.mark.filterwarnings("ignore")
 def test_derivatives_on_dask_arrays_are_right_and_lazy(sample: Sample) -> None:
-    leaves = [x if hasattr(x, "dtype") else np.float64(x) for x in sample.leaves()[0]]
-    lazily = [lazy(x) for x in leaves]
-    name = sample.subject.__name__
-    ts = directions(leaves, 2)
-    runs = {
-        "rev": lambda xs: pulled(sample, xs, lambda vs: [_as(xs, d) for d in directions(like(vs), 3)]),
-        "fwd": lambda xs: pushed(sample, xs, [_as(xs, t) for t in ts]),
-    }
-    for mode in sample.modes:
-        refusal = None
-        try:
-            came = uncomputed(lambda: runs[mode](lazily))
-        except (FuncgradError, ComputedError) as error:
-            refusal = error
-        if refusal is not None:
-            assert name in ASKS if type(refusal) is ComputedError else "Write" in str(refusal)
-            assert name in ASKS | REFUSED or not is_known_to_dask(sample, leaves, lazily), refusal
-            continue
-        plain = runs[mode](leaves)
-        for found, expected in [*zip(came, plain, strict=True)] if mode == "rev" else [(came, plain)]:
-            assert_lazily(found, expected)
-
-
-def _as(like: list[Any], x: Any) -> Any:
-    return lazy(x) if any(isinstance(v, da.Array) for v in like) else x
+    title = CATALOGUE[sample.subject].title
+    assert outcome(sample) == RECORDED[title], (
+        "run `python -m tests.interop.lazily` and `python docs/support.py`"
+    )
 
 
 # ---- graphs ----------------------------------------------------------------------------------------------------------
@@ -219,7 +120,7 @@ def test_what_dask_lacks_is_refused_by_name_before_anything_is_computed() -> Non
 # ---- funcgrad.dask ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", [lazily.computed, lazily.chunks_of], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [with_dask.computed, with_dask.chunks_of], ids=lambda f: f.__name__)
 def test_examples_of_functions_for_dask(function: Any) -> None:
     text = function.__doc__.replace("  # doctest: +SKIP", "")  # where Dask is not installed
     example = doctest.DocTestParser().get_doctest(text, {"np": np}, function.__name__, None, None)
@@ -232,7 +133,10 @@ def test_scipy_minimizes_a_loss_on_chunks() -> None:
     model = MODELS["ridge regression"]
     X, y = data(400, 4)
     found = optimize.minimize(
-        lazily.computed(value_and_grad(model.function), scheduler="sync"), model.params, args=(X, y), jac=True
+        with_dask.computed(value_and_grad(model.function), scheduler="sync"),
+        model.params,
+        args=(X, y),
+        jac=True,
     )
     plain = [computed(X), computed(y)]
     expected = optimize.minimize(value_and_grad(model.function), model.params, args=tuple(plain), jac=True)
@@ -248,7 +152,7 @@ def test_one_pass_computes_value_and_gradient() -> None:
         return dask.get(graph, keys, **options)
 
     model = MODELS["logistic regression"]
-    value, gradient = lazily.computed(value_and_grad(model.function), scheduler=counting)(
+    value, gradient = with_dask.computed(value_and_grad(model.function), scheduler=counting)(
         model.params, *data(40, 4)
     )
     assert (type(value), type(gradient), len(passes)) == (float, np.ndarray, 1)
@@ -256,7 +160,7 @@ def test_one_pass_computes_value_and_gradient() -> None:
 
 def test_chunks_must_be_cut_at_the_same_rows() -> None:
     with pytest.raises(ValueError, match=r"\(3, 1\) and \(2, 2\)\. Write y\.rechunk"):
-        next(lazily.chunks_of(da.ones((4, 2), chunks=3), da.ones(4, chunks=2)))
+        next(with_dask.chunks_of(da.ones((4, 2), chunks=3), da.ones(4, chunks=2)))
 
 
 def test_a_chunk_that_raises_names_the_users_lines() -> None:
@@ -265,6 +169,6 @@ def test_a_chunk_that_raises_names_the_users_lines() -> None:
 
     X = da.ones((4, 2), chunks=2).map_blocks(load, dtype=float)
     with pytest.raises(OSError, match="no such file") as caught:
-        lazily.computed(grad(lambda w: np.sum(np.log(X @ w))), scheduler="sync")(np.ones(2))
+        with_dask.computed(grad(lambda w: np.sum(np.log(X @ w))), scheduler="sync")(np.ones(2))
     assert any("asked for at test_dask.py, line" in note for note in caught.value.__notes__)
     assert caught.traceback[-1].name == "load"

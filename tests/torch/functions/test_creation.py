@@ -410,3 +410,37 @@ def test_default_dtype() -> None:
         assert ft.tensor(1j).dtype is ft.complex128
     finally:
         ft.set_default_dtype(ft.float32)
+
+
+# ---- options that all have ---------------------------------------------------------------------------------------------
+MAKERS = {
+    "zeros": (2, 3), "ones": (2, 3), "empty": (2, 3), "full": ((2, 3), 1.5), "scalar_tensor": (1.5,), "eye": (3,),
+    "arange": (4,), "linspace": (0, 1, 5), "logspace": (0, 1, 5), "range": (0, 3), "rand": (2, 3), "randn": (2, 3),
+    "randint": (9, (2, 3)), "randperm": (5,), "hann_window": (5,), "hamming_window": (5,), "bartlett_window": (5,),
+    "blackman_window": (5,), "kaiser_window": (5,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_makes_tensors_takes_the_same_options(name: str) -> None:
+    make, args = getattr(ft, name), MAKERS[name]
+
+    def made(**options: Any) -> Any:
+        ft.manual_seed(0)
+        return make(*args, dtype=ft.float64, **options)
+
+    plain = made()
+    assert plain.dtype is ft.float64
+    asked = made(requires_grad=True, device="cpu", layout=ft.strided, pin_memory=False, memory_format=None)
+    assert asked.requires_grad
+    assert asked.tolist() == plain.tolist()
+    out = ft.full(plain.shape, -1.0, dtype=ft.float64)
+    assert made(out=out) is out
+    assert out.tolist() == plain.tolist()
+    with pytest.raises(RuntimeError, match="Only Tensors of floating point|not implemented for torch.int64"):
+        make(*args, dtype=ft.int64, requires_grad=True)
+
+
+def test_windows_are_computed_in_the_dtype_that_is_asked_for() -> None:
+    window = ft.hann_window(7, dtype=ft.float64).numpy()
+    assert np.abs(window - (1 - np.cos(2 * np.pi * np.arange(7) / 7)) / 2).max() < 1e-15

@@ -1,4 +1,4 @@
-"""How compiled functions scale: `python -m benchmarks.scaling [--json PATH]`.
+"""How compiled functions scale: `python -m benchmarks.scaling [--markdown PATH]`.
 
 Against the length of the program: how long it takes to record it, to compile it, and to call it, eagerly and
 compiled. Against the size of the arrays: one call. Against the number of paths: one call that takes the last
@@ -8,7 +8,6 @@ of them. All are seconds of processor time, the least of several.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -18,6 +17,7 @@ import numpy as np
 
 import funcgrad as fg
 from funcgrad.compiler.compiling import Compiled, Jit
+from funcgrad.compiler.engines import Engine
 
 LENGTHS = (10, 100, 1_000, 10_000, 100_000)
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
@@ -61,13 +61,11 @@ def by_length() -> list[dict[str, float]]:
         gradient = fg.grad(chain(steps))
         compiled = fg.jit(gradient)
         eager = least(lambda g=gradient: g(x))
-        start = process_time()
-        compiled(x)
-        recorded = process_time() - start
-        start = process_time()
-        compiled(x)
-        made = process_time() - start - recorded
-        compiled(x)
+        recorded = least(lambda g=gradient: fg.jit(g)(x))
+        for _ in range(3):
+            compiled(x)
+        (known,) = compiled.compiled.values()
+        made = least(lambda known=known: Engine().program(known.paths))
         rows.append({
             "steps": steps, "eager": eager, "record": recorded, "compile": made, "call": least(lambda c=compiled: c(x)),
         })  # fmt: skip
@@ -118,16 +116,26 @@ def by_paths() -> list[dict[str, float]]:
 def main() -> None:
     """Measure and print all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="PATH", help="also write the figures to this file")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="PATH", help="also write the tables, as docs/scaling.md has them"
+    )
     options = parser.parse_args()
-    found = {"length": by_length(), "size": by_size(), "paths": by_paths()}
-    for name, rows in found.items():
-        print(f"\n{name:>10}" + "".join(f"{key:>12}" for key in list(rows[0])[1:]))
-        for row in rows:
-            first, *others = row.values()
-            print(f"{first:>10,}" + "".join(f"{value * 1e6:>10,.1f}us" for value in others))
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    tables = [as_table(rows) for rows in (by_length(), by_size(), by_paths())]
+    print("\n\n".join(tables))
+    if options.markdown:
+        options.markdown.write_text("\n\n".join(tables) + "\n", encoding="utf-8")
+
+
+def as_table(rows: list[dict[str, float]]) -> str:
+    """Rows as a table in Markdown, times in microseconds."""
+    first, *others = rows[0]
+    lines = [f"| {first} | {' | '.join(f'{name}, us' for name in others)} |", "| ---: " * len(rows[0]) + "|"]
+    for row in rows:
+        count, *times = row.values()
+        lines.append(
+            f"| {count:,} | {' | '.join(f'{t * 1e6:,.1f}' if t < 1e-4 else f'{t * 1e6:,.0f}' for t in times)} |"
+        )
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ project_copyright = "funcgrad contributors"
 version = release = funcgrad.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build", "figures.md", "generated"]  # included by other pages
+exclude_patterns = ["_build", "figures.md", "scaling.md", "generated"]  # included by other pages
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # notebooks are committed with their output

@@ -15,6 +15,7 @@ import funcgrad as fg
 
 IMAGES = Path(__file__).parent / "images"
 FIGURES = Path(__file__).parent / "figures.md"
+SCALING = Path(__file__).parent / "scaling.md"
 INK, MUTED, BLUE, RED, GREEN = "#0f172a", "#475569", "#2a6fbb", "#c23b5a", "#2e9e6b"
 
 
@@ -220,6 +221,34 @@ def performance() -> None:
     plt.close(figure)
 
 
+def scaling() -> None:
+    """Compiled functions against the length of the program and the size of the arrays."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "funcgrad", "font.size": 10})
+    from matplotlib import pyplot as plt
+
+    text = SCALING.read_text(encoding="utf-8")
+    figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.4), layout="constrained", sharey=True)
+    looks = {"eager": ("o", MUTED), "record": ("s", GREEN), "compile": ("^", RED), "call": ("D", BLUE)}
+    for ax, lines, label in zip(axes, text.split("\n\n"), ("steps in the program", "elements of the arrays")):
+        head, _, *rows = [line.strip("| ").split(" | ") for line in lines.strip().splitlines()]
+        columns = [*zip(*[[float(cell.replace(",", "")) for cell in row] for row in rows])]
+        for name, times in zip(head[1:], columns[1:], strict=True):
+            marker, colour = looks[name.removesuffix(", us")]
+            ax.plot(
+                columns[0], times, marker, ls="-", color=colour, lw=1, ms=5, label=name.removesuffix(", us")
+            )
+        ax.set(xscale="log", yscale="log", xlabel=label)
+        ax.grid(color="#e2e8f0", lw=0.7)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("microseconds")
+    axes[0].legend(frameon=False)
+    figure.savefig(IMAGES / "scaling.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
 def home() -> None:
     """The pictures of the home page."""
     import pictures_home
@@ -228,7 +257,7 @@ def home() -> None:
 
 
 MAKERS: dict[str, Callable[[], None]] = {
-    "drawn": drawn, "concepts": concepts, "performance": performance, "home": home,
+    "drawn": drawn, "concepts": concepts, "performance": performance, "scaling": scaling, "home": home,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ array([0.        , 0.84147098])
 import importlib
 from typing import TYPE_CHECKING, Any
 
-import funcgrad.core.engine.warned  # warnings name the user's line
+import funcgrad.core.messages.warned  # warnings name the user's line
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad import tree
 from funcgrad.core.libraries import late

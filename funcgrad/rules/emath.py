@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.ufunc import as_array
-from funcgrad.core.engine.chunks import runner
 from funcgrad.core.engine.declare import composite
 from funcgrad.core.engine.trace import concrete, memory_of
+from funcgrad.core.memory.chunks import runner
 from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.rules.slopes import found
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.chunks import by_rows
 from funcgrad.core.engine.declare import linear, piecewise_constant
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import bind, memory_of
+from funcgrad.core.memory.chunks import by_rows
 
 
 def is_lazy(x: Any) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.ufunc import as_array
-from funcgrad.core.engine.chunks import runner
 from funcgrad.core.engine.declare import composite, piecewise_constant
 from funcgrad.core.engine.trace import Tracer, memory_of
+from funcgrad.core.memory.chunks import runner
 from funcgrad.core.memory.orders import lying_as
 from funcgrad.errors import UnsupportedFunctionError, user_line
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
-from funcgrad.core.engine.chunks import runner
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete
+from funcgrad.core.memory.chunks import runner
 from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Grad, matched, pushed
 from funcgrad.transforms.hidden import revealed

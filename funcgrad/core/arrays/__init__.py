@@ -3,10 +3,9 @@
 methods.py       NumPy's two protocols, the operators, ndarray's methods and attributes
 ufunc.py         ufuncs as primitives; folds.py, their reduce and accumulate
 out_argument.py  out=
-arguments.py     how the arguments of a call are read
+arguments.py     how the arguments of a call are read; signatures.py, what is known of a function by its signature
 casts.py         what NumPy says to a write of one dtype into another
 flat.py          x.flat
 text.py          print(x), f"{x:.3f}"
-conversions.py   what is said where a tracer would become plain data
 foreign.py       objects of other libraries: what becomes an array, and what is refused
 """

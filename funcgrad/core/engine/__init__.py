@@ -8,8 +8,7 @@ cotangent.py   what a cotangent may be; the one place that undoes broadcasting a
 sweep.py       the tape and the sweep
 reverse.py     the trace that records the tape
 forward.py     tangents
+roots.py       even powers of abs, sqrt, norm, ..., which are smooth where these are not
 batch.py       vmap
 declare.py     the verbs that declare rules
-tracebacks.py  from the call of a transform straight to the user's line
-warned.py      warnings name that line, too
 """

@@ -22,7 +22,6 @@ import numpy as np
 
 from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.scattering import scattered
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.memory.plain import (
     BASIC,
@@ -39,6 +38,7 @@ from funcgrad.core.memory.plain import (
     repeats,
     where_live,
 )
+from funcgrad.core.memory.scattering import scattered
 
 
 class Masked:

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from funcgrad.core.arrays.arguments import holds_tracer
-from funcgrad.core.engine.chunks import LiveProduct, Product, runner
 from funcgrad.core.engine.cotangent import Masked, added, dense, fit, repeated, select, small
 from funcgrad.core.engine.primitive import Call, Spec
 from funcgrad.core.engine.trace import is_foreign
 from funcgrad.core.lanes.pulls import elementwise_pull, general_pull, masked_pull
 from funcgrad.core.lanes.recordings import RECORDINGS
+from funcgrad.core.memory.chunks import LiveProduct, Product, runner
 from funcgrad.core.memory.plain import LARGE, PLAIN_PARTS, broadcast, loud, ndarray, quiet
 from funcgrad.errors import NonDifferentiableError, user_line
 

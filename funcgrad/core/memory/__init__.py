@@ -6,5 +6,7 @@ mutation.py     x[index] = v; places.py, where that goes; loops.py, the lane of 
 masked_read.py  y[mask] under vmap
 layout.py       how arrays lie in memory; orders.py, new arrays that lie as NumPy's would
 guard.py        plain arrays that were saved; owned.py, cotangents that may be overwritten
-blank.py        new arrays, in which nothing is traced yet
+blank.py        new arrays, in which nothing is traced yet; looks.py, plain arrays from which these are computed
+plain.py        what hot code does with plain arrays in a part of NumPy's time
+scattering.py   the sum of many reads in one buffer; chunks.py, for arrays in chunks
 """

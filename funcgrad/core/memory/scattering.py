@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.chunks import with_axis
+from funcgrad.core.memory.chunks import with_axis
 
 _SMALL = 2048  # positions along an axis, up to which it is read in one go: a mask of them is no burden
 _ROUNDS = 8  # readings of one position, up to which they are added one by one

@@ -106,10 +106,39 @@ def correlated_errors() -> Any:
     return [[p.value, p.dvalue] for p in fit.fit_parameters]
 
 
+def circuits() -> Any:
+    """PennyLane: gradients, a Jacobian and a Hessian of circuits, and descent along them, `interface="autograd"`."""
+    import pennylane
+    from pennylane import numpy as qnp
+
+    device = pennylane.device("default.qubit", wires=2)
+    angles = qnp.array([0.3, 0.7], requires_grad=True)
+    weights = qnp.array(0.1 * np.arange(12.0).reshape(2, 2, 3), requires_grad=True)
+    found: list[Any] = []
+    for method in ("backprop", "parameter-shift", "adjoint"):
+        order = {"max_diff": 2} if method != "adjoint" else {}
+
+        @pennylane.qnode(device, interface="autograd", diff_method=method, **order)
+        def energy(x: Any, w: Any) -> Any:
+            pennylane.RX(x[0], wires=0)
+            pennylane.RY(x[1] ** 2, wires=1)
+            pennylane.StronglyEntanglingLayers(w, wires=[0, 1])
+            return pennylane.expval(pennylane.PauliZ(0) @ pennylane.PauliY(1) + pennylane.PauliX(1))
+
+        found += pennylane.grad(energy)(angles, weights)
+        found.append(pennylane.grad(lambda x, energy=energy: qnp.sin(energy(x, weights)) ** 2)(angles))
+        if order:
+            found.append(pennylane.jacobian(pennylane.grad(energy, argnums=0), argnums=0)(angles, weights))
+        descent = pennylane.GradientDescentOptimizer(0.1)
+        found.append(descent.step(lambda x, energy=energy: energy(x, weights), angles))
+    return [np.array(x) for x in found]
+
+
 WORKLOADS: dict[str, Callable[[], Any]] = {
     "pymanopt: eigenvector on a sphere": sphere,
     "pymanopt: subspace, trust regions": stiefel,
     "lifelines: Weibull fits": weibull,
     "autograd-gamma: incomplete gamma": incomplete_gamma,
     "pyerrors: correlated fit": correlated_errors,
+    "PennyLane: circuits, three ways to differentiate": circuits,
 }

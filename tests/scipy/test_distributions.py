@@ -169,3 +169,9 @@ def test_densities_that_are_written_out_are_scipys(name: str, shapes: Any) -> No
         above, below = (plain(x + s * h, *shapes, 0.2 + 0.5 * s * h, 1.5 + 2 * s * h) for s in (1, -1))
         np.testing.assert_allclose(slope, (above - below) / (2 * h), rtol=2e-7)
     assert np.isnan(fg.vjp(lambda scale: ours.logpdf(0.5, *shapes, 0.0, scale), -1.0)[0])
+
+
+def test_points_of_a_plain_covariance_have_a_slope() -> None:
+    S, x = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[0.5, -1.0], [1.0, 0.3]])
+    slope = fg.grad(lambda x: np.sum(stats.multivariate_normal.logpdf(x, np.zeros(2), S)))(x)
+    np.testing.assert_allclose(slope, -x @ np.linalg.inv(S))

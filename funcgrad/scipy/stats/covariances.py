@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import _multivariate
+from scipy.stats import _covariance, _multivariate
 
 from funcgrad.core.engine.trace import concrete
 from funcgrad.scipy.classes import instead
@@ -31,3 +31,5 @@ def _init_psd(
 
 
 instead(substitute("", _multivariate._PSD), __init__=_init_psd)
+for _kind in (_covariance.CovViaPSD, *_covariance.Covariance.__subclasses__()):
+    substitute("", _kind)  # so that what is made of plain arrays is one of ours, too, and whitens tracers

@@ -438,3 +438,17 @@ def test_single_precision_is_kept(function: Any) -> None:
     a = with_values([1.0, 2.0, 4.0]).astype(np.float32)
     assert grad(lambda a: np.sum(function(a) ** 3))(a).dtype == np.float32
     assert jvp(function, (a,), (a,))[1].dtype == function(a).dtype
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("upper", [False, True])
+def test_large_triangles_are_solved_as_their_inverses_say(dtype: Any, upper: bool) -> None:
+    rng = np.random.default_rng(0)
+    a, weights = rng.normal(size=(2, 60, 60))
+    matrix = (a @ a.T + 60 * np.eye(60)).astype(dtype)
+    found = grad(lambda m: np.sum(np.linalg.cholesky(m, upper=upper) * weights.astype(dtype)))(matrix)
+    t = ((a + a.T) / 2).astype(dtype)
+    _, pushed = jvp(lambda m: np.linalg.cholesky(m, upper=upper), (matrix,), (t,))
+    tolerance = 1e-12 if dtype is np.float64 else 1e-4
+    assert found.dtype == dtype
+    np.testing.assert_allclose(np.sum(found * t), np.sum(pushed * weights), rtol=tolerance)

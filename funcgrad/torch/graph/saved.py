@@ -40,7 +40,7 @@ class PackedPlan(NamedPlan):
     __slots__ = ("inner",)
 
     def __init__(self, inner: Any) -> None:
-        super().__init__(inner, inner.name)
+        super().__init__(inner, inner.name, pulls_alike=False)
         self.inner, self.keeps = inner, inner.keeps
         self.pull = lambda ct, saved: inner.pull(ct, unpacked(saved))
         self.pull_masked = lambda ct, saved: inner.pull_masked(ct, unpacked(saved))

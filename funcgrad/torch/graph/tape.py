@@ -73,12 +73,12 @@ class NamedPlan(Plan):
 
     __slots__ = ("title",)
 
-    def __init__(self, plan: Any, title: str) -> None:
+    def __init__(self, plan: Any, title: str, *, pulls_alike: bool = True) -> None:
         self.title, self.layout = title, ()
         for slot in Plan.__slots__:
             if hasattr(plan, slot):
                 setattr(self, slot, getattr(plan, slot))
-        for pull in (self.pull, getattr(self, "pull_masked", None)):
+        for pull in (self.pull, getattr(self, "pull_masked", None)) if pulls_alike else ():
             getattr(pull, "holders", []).append(self)  # what is not made yet is made for both
         arrays = {"out", *(name for name, _ in self.layout)}
         self.keeps = tuple(name for name in plan.keeps if name in arrays)

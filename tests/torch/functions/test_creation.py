@@ -437,7 +437,7 @@ def test_what_makes_tensors_takes_the_same_options(name: str) -> None:
     out = ft.full(plain.shape, -1.0, dtype=ft.float64)
     assert made(out=out) is out
     assert out.tolist() == plain.tolist()
-    with pytest.raises(RuntimeError, match="Only Tensors of floating point|not implemented for torch.int64"):
+    with pytest.raises(RuntimeError, match=r"Only Tensors of floating point|not implemented for torch.int64"):
         make(*args, dtype=ft.int64, requires_grad=True)
 
 

@@ -55,7 +55,7 @@ PARAMETERS = {
     "alpha": "Number",
     "beta": "Number",
     "value": "Any",
-    "dtype": "dtype | None",
+    "dtype": "dtype | type | str | None",  # NumPy's are accepted, too
     "device": "device | str | None",
     "requires_grad": "bool",
     "generator": "Generator | None",

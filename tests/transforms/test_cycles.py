@@ -103,16 +103,22 @@ CALLS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_nothing_waits_for_the_collector(call: Callable[[], Any]) -> None:
-    for _ in range(110):  # rules are loaded, plans made, and lanes for what is called a hundred times
-        call()
+def left_by(call: Callable[[], Any]) -> int:
+    """How many objects wait for the collector after some calls."""
     gc.collect()
     gc.disable()
     try:
         before = len(gc.get_objects())
         for _ in range(TIMES):
             call()
-        assert len(gc.get_objects()) - before < TIMES / 5
+        return len(gc.get_objects()) - before
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_nothing_waits_for_the_collector(call: Callable[[], Any]) -> None:
+    for _ in range(3):  # rules are loaded, plans made
+        call()
+    # What is called a hundred times gets a lane, which stays. A cycle would show each time.
+    assert any(left_by(call) < TIMES / 5 for _ in range(4))

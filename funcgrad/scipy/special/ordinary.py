@@ -41,13 +41,13 @@ def floating(x: Any) -> Any:
 
 @special.composite("logsumexp")
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
-    """The largest term is taken out as a constant; terms of weight 0 are left out."""
+    """The largest term is taken out as a constant; terms of weight 0 are left out, unless the weight is traced."""
     a = floating(a)
     axes = tuple(range(a.ndim)) if axis is None else axis
     b = None if b is None else np.broadcast_arrays(floating(b), a)[0]
     if b is not None:
         a = np.broadcast_to(a, np.broadcast_shapes(a.shape, b.shape))
-        a = np.where(b == 0, -np.inf, a)
+        kept, a = a, np.where(b == 0, -np.inf, a)
     if a.dtype.kind == "c" or b is not None and b.dtype.kind == "c":
         return _complex_sum(a, b, axes, keepdims, return_sign)
     if b is None:
@@ -55,6 +55,8 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         out = _log_of_sum(a, axes, keepdims) if out is None else out
         return (out, np.sign(np.exp(out * 0))) if return_sign else out
     top = _top(a, axes)
+    if isinstance(b, Tracer):  # the slope in a weight of 0 is not 0
+        a = np.where(np.logical_and(b == 0, kept - top < 700), kept, a)
     total = np.sum(b * np.exp(a - top), axis=axes, keepdims=True)
     sign = np.sign(total)
     if not return_sign:

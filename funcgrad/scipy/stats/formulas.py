@@ -54,6 +54,13 @@ OWN["kappa4"] = {
 }
 
 
+# (SciPy's skewnorm is the normal distribution where a is 0.)
+OWN["skewnorm"] = {
+    "_pdf": lambda x, a: 2 * np.exp(-0.5 * x**2 - HALF_LOG_TAU) * special.ndtr(a * x),
+    "_logpdf": lambda x, a: np.log(2) - 0.5 * x**2 - HALF_LOG_TAU + special.log_ndtr(a * x),
+}
+
+
 # ---- truncated normal ------------------------------------------------------------------------------------------------
 def log_mass(a: Any, b: Any) -> Any:
     """The logarithm of the probability of a normal variable between a and b, in the tail where it is small."""

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import special
+from scipy import stats as theirs
 
 from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.trace import Tracer
 from funcgrad.scipy.declare import Chapter
-from funcgrad.scipy.rerun import HELPERS, leaves, on_values, private, values
+from funcgrad.scipy.rerun import HELPERS, leaves, on_values, private, rerun, values
 from funcgrad.scipy.stats.integrals import Elementary
 
 stats = Chapter("stats")
@@ -21,8 +23,36 @@ stats.rerun(
     "circmean circvar circstd directional_stats differential_entropy entropy mode cumfreq relfreq ecdf bayes_mvs mvsdist"
 )
 stats.rerun(
-    "binned_statistic binned_statistic_2d binned_statistic_dd boxcox boxcox_llf yeojohnson yeojohnson_llf obrientransform"
+    "binned_statistic binned_statistic_2d binned_statistic_dd boxcox yeojohnson yeojohnson_llf obrientransform"
 )
+
+
+# ---- power transforms: SciPy's code has other branches at the powers 0 and 2, which know no slope in the power -------
+def _yeojohnson_transform(x: Any, lmbda: Any, xp: Any = None) -> Any:
+    right = x >= 0
+    positive = special.boxcox1p(np.where(right, x, 0), lmbda)
+    return np.where(right, positive, -special.boxcox1p(np.where(right, 0, -x), 2 - lmbda))
+
+
+leaves("scipy.stats._morestats", _yeojohnson_transform=_yeojohnson_transform)
+_boxcox_llf = rerun(theirs.boxcox_llf)
+
+
+@stats.composite("boxcox_llf")
+def boxcox_llf(lmb, data, axis=0, nan_policy="propagate", keepdims=False):
+    given: dict[str, Any] = {} if nan_policy == "propagate" else {"nan_policy": nan_policy}
+    given |= {"axis": axis} if axis != 0 else {}
+    if given or keepdims or not isinstance(lmb, Tracer) or lmb != 0:
+        if isinstance(lmb, Tracer) and lmb == 0:
+            raise NotImplementedError(
+                "scipy.stats.boxcox_llf at lmb=0 has a derivative for its default options only"
+            )
+        return _boxcox_llf(lmb, data, **given, **({"keepdims": True} if keepdims else {}))
+    data = np.asarray(data) if not isinstance(data, Tracer) else data
+    spread = np.log(np.var(special.boxcox(data, lmb), axis=0))
+    return (lmb - 1) * np.sum(np.log(data), axis=0) - data.shape[0] / 2 * spread
+
+
 stats.rerun("probplot percentileofscore rankdata tiecorrect")
 
 # ---- correlation and distance ----------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Samples of the functions of scipy.special that are no ufuncs."""
 
+import numpy as np
+
 from funcgrad.scipy import special as ours
 from tests.rules.samples import A, C, S
 from tests.scipy.samples import Present
@@ -17,6 +19,7 @@ def of(label, function, *args):
 SAMPLES = [
     S(special.logsumexp, X), S(special.logsumexp, X, axis=1, keepdims=True), S(special.logsumexp, C(3, 4), axis=0),
     S(special.logsumexp, X, 0, abs(A(3, 4)) + 0.5).but(wrt=(0, 2)),
+    of("of a weight of 0", lambda x, b: special.logsumexp(x, b=b), A(3), np.array([1.0, 0.0, 2.0])).but(order=1),
     of("of differences", lambda x, b: special.logsumexp(x, b=b, return_sign=True), X, A(3, 4) - 2),
     S(special.softmax, X, axis=1), S(special.log_softmax, X), S(special.softplus, X),
     S(special.multigammaln, 2 + P, 3).but(wrt=(0,)), S(special.factorial, P), S(special.comb, 3 + P, P), S(special.perm, 3 + P, P),

@@ -11,7 +11,7 @@ import funcgrad
 
 PAGE = (pathlib.Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 PUBLIC = {name for name in funcgrad.__all__ if not inspect.ismodule(getattr(funcgrad, name))}
-MODULES = ("tree", "extend", "nn", "optim", "testing", "debug", "errors")
+MODULES = ("tree", "extend", "nn", "optim", "testing", "dask", "debug", "errors")
 
 
 def test_every_public_name_is_there_and_no_other():

@@ -213,10 +213,14 @@ def _sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
 
 def backward_of(cls: type[Defaults]) -> Any:
     """The backward or vjp that the user wrote."""
-    for name in ("backward", "vjp"):
-        found = getattr(cls, name)
-        if found is not getattr(Defaults, name):
-            return found
+    written = [name for name in ("backward", "vjp") if getattr(cls, name) is not getattr(Defaults, name)]
+    if len(written) > 1:
+        raise RuntimeError(
+            f"Implementing both 'backward' and 'vjp' for a custom Function is not allowed: {cls.__name__} has both. You should "
+            "only implement one of them."
+        )
+    if written:
+        return getattr(cls, written[0])
     raise NotImplementedError(
         "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
     )

@@ -177,7 +177,8 @@ class FunctionCall(CustomCall, PullCall):
                 raise self.function.missing(self.wanted(slots))
             return PushCall.fwd(self, operands, slots, trace)  # type: ignore[arg-type]
         args, kwargs = self.sorted_arguments(operands)
-        out = self.function(*args, **kwargs)
+        is_plain = not any(isinstance(x, Tracer) for x in operands)
+        out = (self.function.function if is_plain else self.function)(*args, **kwargs)
         given = [*args, *kwargs.values()]
         if self.arguments.is_flat:  # what is no tracer has none in it
             return self.flat(out), (stripped(trace, out), [stripped_leaf(trace, x) for x in given])

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import _covariance, _multivariate
 
-from funcgrad.core.engine.trace import concrete
 from funcgrad.scipy.classes import instead
-from funcgrad.scipy.rerun import rerun, substitute
+from funcgrad.scipy.rerun import rerun, substitute, values
 
 
 def _init_psd(
     self: Any, M: Any, cond: Any = None, rcond: Any = None, lower: bool = True, **options: Any
 ) -> None:
-    plain: Any = _multivariate._PSD(concrete(M), cond, rcond, lower, **options)
+    plain: Any = _multivariate._PSD(values(M), cond, rcond, lower, **options)
     if plain.rank < len(plain._M):
         rerun(_multivariate._PSD.__init__)(self, M, cond, rcond, lower, **options)
         return

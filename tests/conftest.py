@@ -35,8 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Progress(config), "funcgrad-progress")
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """The collector does not look through imported modules again: many tests ask it what their calls have left."""
+@pytest.fixture(scope="module", autouse=True)
+def _few_objects() -> None:
+    """The collector does not look again through what there was before: many tests ask it what calls have left."""
     gc.collect()
     gc.freeze()
 

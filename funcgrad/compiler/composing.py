@@ -29,7 +29,7 @@ from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node, make_node
-from funcgrad.core.engine.trace import WATCHED, Trace, Tracer, bind, lower, snapshot
+from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, snapshot
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.errors import ImpureFunctionError
 from funcgrad.transforms.opaque import Outputs, PullCall, flat_call
@@ -205,7 +205,7 @@ def called(jitted: Jit, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not tracers:
         args, kwargs = given.rebuilt(values)
         return jitted(*args, **kwargs)
-    if WATCHED.get() is None and not any(map(_is_inlined, tracers)):  # an observer is shown every step
+    if not any(map(_is_inlined, tracers)):
         family = jitted.families.get(given.key)
         if family is None:
             fun = Flat(jitted.fun, given.without_values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,9 @@ def computed(fun: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
     @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
-        import dask.base
-
         leaves, structure = tree.flatten(fun(*args, **kwargs))
         try:
-            found = dask.base.compute(*leaves, **options)
+            found = import_module("dask.base").compute(*leaves, **options)
         except Exception as error:
             error.add_note(
                 f"A chunk raised this, when a result was computed that was asked for at {user_line()}."

@@ -9,7 +9,7 @@ pytest.importorskip("scipy")
 
 from scipy import interpolate as theirs
 
-from funcgrad import grad, vjp, vmap
+from funcgrad import grad, jvp, vjp, vmap
 from funcgrad.errors import UnsupportedFunctionError
 from funcgrad.scipy import interpolate, stats
 
@@ -80,3 +80,15 @@ def test_quotients_at_and_beside_their_nodes(name: str) -> None:
     at_nodes = vjp(lambda y: made(nodes, y)(nodes[::-1]), values)
     np.testing.assert_allclose(at_nodes[0], values[::-1], rtol=1e-14)
     np.testing.assert_allclose(at_nodes[1](np.arange(5.0))[0], np.arange(5.0)[::-1], atol=1e-12)
+
+
+def test_a_grid_s_cubic_spline_is_solved_to_the_last_digit() -> None:
+    """SciPy solves for the coefficients by an iteration that stops early; the spline itself is unique."""
+    xs, values = np.linspace(0.0, 2.0, 8), np.outer(np.sin(X[:-1]), np.cos(X))
+    rows, points = xs[: values.shape[0]], np.array([[0.33, 1.21], [1.0, 0.4]])
+    grid = (rows, xs[: values.shape[1]])
+    f = lambda v: interpolate.RegularGridInterpolator(grid, v, method="cubic")(points)
+    value, pushed = jvp(f, (values,), (values,))
+    exact = theirs.RectBivariateSpline(*grid, values, s=0).ev(*points.T)
+    np.testing.assert_allclose(value, exact, rtol=1e-12)
+    np.testing.assert_allclose(pushed, exact, rtol=1e-12)

@@ -112,6 +112,60 @@ def test_limits_are_no_special_cases() -> None:
         np.testing.assert_allclose(grad(at)(0.0), (near(1e-4) - near(-1e-4)) / 2e-4, rtol=1e-6)
 
 
+def test_pearsons_third_type_about_skew_0() -> None:
+    """The derivatives in the skew: (x^3 - 3 x) / 6 of the logarithm, (1 - x^2) phi(x) / 6 of F, at skew 0."""
+    x = 0.7
+    third = (x**3 - 3 * x) / 6
+    np.testing.assert_allclose(grad(lambda s: stats.pearson3.logpdf(x, s))(0.0), third, rtol=1e-13)
+    np.testing.assert_allclose(grad(lambda x: stats.pearson3.logpdf(x, 0.0))(x), -x)
+    phi = theirs.norm.pdf(x)
+    np.testing.assert_allclose(grad(lambda s: stats.pearson3.pdf(x, s))(0.0), third * phi, rtol=1e-13)
+    q = theirs.norm.cdf(x)
+    for name, at, expected in (
+        ("cdf", x, (1 - x * x) * phi / 6),
+        ("sf", x, (x * x - 1) * phi / 6),
+        ("ppf", q, (x * x - 1) / 6),
+    ):
+        for skew in (0.0, 1e-9, -1e-7):
+            found = grad(lambda s: getattr(stats.pearson3, name)(at, s))(skew)
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_pearsons_third_type_in_its_skew() -> None:
+    mpmath = pytest.importorskip("mpmath")
+
+    def lower(x: Any, skew: Any) -> Any:
+        shape, y = 4 / skew**2, 2 / skew * (x + 2 / skew)
+        return mpmath.gammainc(shape, *((0, y) if skew > 0 else (y, mpmath.inf)), regularized=True)
+
+    with mpmath.workdps(40):
+        for x, skew in ((0.7, -2.5), (-0.3, 3.0), (-3.0, 0.49), (-8.0, -0.2), (4.0, 0.2), (0.7, 2.0)):
+            slope = float(mpmath.diff(lambda s: lower(mpmath.mpf(x), s), skew))
+            np.testing.assert_allclose(grad(lambda s: stats.pearson3.cdf(x, s))(skew), slope, rtol=1e-10)
+            np.testing.assert_allclose(grad(lambda s: stats.pearson3.sf(x, s))(skew), -slope, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"), [("gennorm", s) for s in (0.7, 1.0, 1.5, 2.0)] + [("dweibull", 1.0)]
+)
+def test_symmetric_distributions_at_their_median(name: str, shape: float) -> None:
+    dist = getattr(stats, name)
+    density = getattr(theirs, name).pdf(0.0, shape)
+    np.testing.assert_allclose(grad(lambda x: dist.cdf(x, shape))(0.0), density)
+    np.testing.assert_allclose(grad(lambda x: dist.sf(x, shape))(0.0), -density)
+    np.testing.assert_allclose(grad(lambda q: dist.ppf(q, shape))(0.5), 1 / density)
+    np.testing.assert_allclose(grad(lambda q: dist.isf(q, shape))(0.5), -1 / density)
+    np.testing.assert_allclose(grad(lambda c: dist.cdf(0.0, c))(shape), 0.0, atol=1e-15)
+    np.testing.assert_allclose(grad(lambda c: dist.ppf(0.5, c))(shape), 0.0, atol=1e-15)
+
+
+def test_von_mises_is_nearly_uniform() -> None:
+    for x in (0.7, -2.9):
+        found = [grad(lambda k: getattr(stats.vonmises, f)(x, k))(1e-9) for f in ("logpdf", "pdf", "cdf")]
+        expected = [np.cos(x), np.cos(x) / (2 * np.pi), np.sin(x) / (2 * np.pi)]
+        np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
 def test_samples_are_reparametrised() -> None:
     def mean(a, scale):
         return np.mean(stats.gamma.rvs(a, scale=scale, size=4000, random_state=3))

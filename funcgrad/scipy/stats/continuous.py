@@ -70,10 +70,14 @@ class Continuous:
     def _formula(self: Any, name: str, *args: Any) -> Any:
         """SciPy's own formula, rerun; FuncgradError, if there is none that can be."""
         ours = OWN.get(self.name)
-        if ours is not None and name in ours:
-            return flattened(ours[name], *args)
+        formula = None if ours is None else ours.get(name)
+        if formula is not None:
+            return flattened(formula, *args)
         found = own(self, name)
-        if found is None or ours is not None and name in _DENSITIES:
+        replaced = ours is not None and (
+            name in ours or name in _DENSITIES and any(map(ours.get, _DENSITIES))
+        )
+        if found is None or replaced:
             raise NoFormulaError(f"scipy.stats.{self.name}.{name} has no formula")
         return flattened(lambda *values: rerun(found)(self, *values), *args)
 

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from funcgrad.scipy.rerun import values
-from funcgrad.scipy.stats.integrals import integral, slope
+from funcgrad.scipy.stats.integrals import Elementary, integral, slope
 
 Formula = Callable[..., Any]
-OWN: dict[str, dict[str, Formula]] = {}
+# None, where SciPy's formula is none for tracers, and the density serves instead.
+OWN: dict[str, dict[str, Formula | None]] = {}
 HALF_LOG_TAU = 0.5 * np.log(2 * np.pi)
 
 
@@ -195,19 +196,75 @@ OWN["landau"] = {"_pdf": _landau}
 
 
 # ---- Pearson's third type: a gamma distribution, shifted and scaled --------------------------------------------------
-def _pearson3(x: Any, skew: Any) -> tuple[Any, Any, Any]:
-    """Shape and argument of the gamma distribution, and how its argument grows with x."""
-    rate = 2 / skew
-    shape = rate**2
-    return shape, rate * (x + rate), rate
+# With u = skew x / 2, the gamma density of shape 4 / skew^2 has terms as large as its shape that cancel: there
+# remain x^2 (log(1 + u) - u) / u^2 and the remainder of Stirling's series, and skew 0 is no special case.
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # DLMF 5.11.1, in 1 / shape
+
+
+def _stirling_remainder(y: Any) -> Any:
+    """log Gamma(1 / y) without the first terms of its asymptotic series, which is 0 at 0."""
+    near = abs(y) < 0.03
+    small, shape = np.where(near, y, 0.0), 1 / np.where(near, 1.0, y)
+    series = 0.0 * small
+    for coefficient in reversed(_STIRLING):
+        series = coefficient + small * small * series
+    large = special.gammaln(shape) - ((shape - 0.5) * np.log(shape) - shape + HALF_LOG_TAU)
+    return np.where(near, small * series, large)
+
+
+def _log1p_quotient(u: Any) -> Any:
+    """(log(1 + u) - u) / u^2, which is -1/2 at 0."""
+    near = abs(u) < 0.1
+    small, large = np.where(near, u, 0.0), np.where(near, 1.0, u)
+    series = 0.0 * small
+    for n in range(20, 1, -1):
+        series = (-1) ** (n + 1) / n + small * series
+    return np.where(near, series, (np.log1p(large) - large) / large**2)
 
 
 def _pearson3_logpdf(x: Any, skew: Any) -> Any:
-    shape, y, rate = _pearson3(x, skew)
-    return np.log(abs(rate)) + (shape - 1) * np.log(y) - y - special.gammaln(shape)
+    u = 0.5 * skew * x
+    inside = u > -1
+    u = np.where(inside, u, 0.0)
+    main = x * x * _log1p_quotient(u) - np.log1p(u)
+    return np.where(inside, main - HALF_LOG_TAU - _stirling_remainder(0.25 * skew * skew), -np.inf)
 
 
-OWN["pearson3"] = {"_logpdf": _pearson3_logpdf}
+def _pearson3_pdf(x: Any, skew: Any) -> Any:
+    return np.exp(_pearson3_logpdf(x, skew))
+
+
+def _near_normal(name: str, sign: float) -> Elementary:
+    """F (sign 1) or 1 - F (sign -1) where the skew is small; SciPy's is the normal distribution very near 0."""
+    in_skew = integral("pearson3", slope(_pearson3_pdf, 1), lambda x, skew: x > 0)
+    partials: list[Formula] = [
+        lambda x, skew, out: sign * _pearson3_pdf(x, skew),
+        lambda x, skew, out: sign * in_skew(-np.inf, x, skew),
+    ]
+    return Elementary("pearson3", getattr(stats.pearson3, name), partials)
+
+
+def _pearson3_tail(name: str, rising: Formula, falling: Formula, sign: float) -> Formula:
+    """A distribution function: by the gamma distribution's, whose shape leaves no digits where the skew is small."""
+    near_normal = _near_normal(name, sign)
+
+    def tail(x: Any, skew: Any) -> Any:
+        near = abs(skew) < 0.5
+        rate = 2 / np.where(near, 1.0, skew)
+        y = np.maximum(rate * (x + rate), 0.0)
+        far = np.where(rate > 0, rising(rate**2, y), falling(rate**2, y))
+        return np.where(near, near_normal(x, np.where(near, skew, 0.0)), far)
+
+    return tail
+
+
+OWN["pearson3"] = {
+    "_logpdf": _pearson3_logpdf,
+    "_cdf": _pearson3_tail("cdf", special.gammainc, special.gammaincc, 1.0),
+    "_sf": _pearson3_tail("sf", special.gammaincc, special.gammainc, -1.0),
+}
+# (SciPy's have the absolute value of x, which hides the slope at 0, the median.)
+OWN["gennorm"] = OWN["dweibull"] = {"_cdf": None, "_sf": None}
 
 
 # ---- noncentral hypergeometric: in the odds --------------------------------------------------------------------------

@@ -27,7 +27,7 @@ ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
 ArrayMethods.flat = property(Flat, set_flat)
 ArrayMethods.astype = astype
 ArrayMethods.copy = copy
-ArrayMethods._take_shape = take_shape
+ArrayMethods._take_shape = take_shape  # type: ignore[method-assign]
 for name, operator in OPERATORS.items():
     setattr(ArrayMethods, name, operator)
 

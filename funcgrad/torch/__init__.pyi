@@ -41,6 +41,7 @@ from funcgrad.torch import func as func
 from funcgrad.torch import func_checks as func_checks
 from funcgrad.torch import functional as functional
 from funcgrad.torch import functions as functions
+from funcgrad.torch import functorch as functorch
 from funcgrad.torch import fx as fx
 from funcgrad.torch.tensors.dtypes import get_default_dtype as get_default_dtype
 from funcgrad.torch.tensors.printing import get_printoptions as get_printoptions

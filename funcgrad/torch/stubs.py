@@ -11,7 +11,9 @@ types, so that the names of parameters tell the rest: in PyTorch, `dim` means th
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
+import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -337,6 +339,8 @@ _NAMESPACE = (
 
 def namespace_stub(module: ModuleType) -> str:
     """The stub of a module whose functions come from the registry."""
+    for file in pkgutil.iter_modules(getattr(module, "__path__", ())):  # those read when they are used, too
+        importlib.import_module(f"{module.__name__}.{file.name}")
     lines, last = [], []
     for name, thing in sorted(vars(module).items()):
         if (

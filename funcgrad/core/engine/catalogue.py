@@ -71,6 +71,8 @@ def name_of(function: Callable[..., Any]) -> str:
     if getattr(function, "__objclass__", None) is np.ndarray:  # a method of arrays
         return f"ndarray.{name}"
     module = (getattr(function, "__module__", "") or "").split(".")
+    if module[-1] in ("scimath", "_scimath_impl"):  # np.sqrt is another function
+        return f"emath.{name}"
     return f"{module[1]}.{name}" if len(module) > 1 and module[1] in ("linalg", "fft") else name
 
 

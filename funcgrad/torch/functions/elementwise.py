@@ -12,6 +12,7 @@ import numpy as np
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.nn.kernels.basic import relu as relu_kernel
 from funcgrad.nn.kernels.basic import sigmoid as sigmoid_kernel
+from funcgrad.torch.functions import blocks
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.reduce import named_result
 from funcgrad.torch.functions.registry import declare, enter, function
@@ -53,7 +54,7 @@ def _div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
         return x / y
     x, y = aligned((input, other))
     if rounding_mode == "floor":
-        return np.floor_divide(x, y)
+        return blocks.floor_divide(x, y)
     if rounding_mode != "trunc":
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
@@ -104,9 +105,9 @@ def _tensor_or_number(name: str, tensor: int, number: int) -> Callable[..., str]
 
 
 for _name, _ufunc, _in_floats, _node in (
-    ("remainder", np.remainder, False, _tensor_or_number("Remainder", 1, 0)),
-    ("fmod", np.fmod, False, _tensor_or_number("Fmod", 1, 0)),
-    ("floor_divide", np.floor_divide, False, None),
+    ("remainder", blocks.remainder, False, _tensor_or_number("Remainder", 1, 0)),
+    ("fmod", blocks.fmod, False, _tensor_or_number("Fmod", 1, 0)),
+    ("floor_divide", blocks.floor_divide, False, None),
     ("atan2", np.arctan2, True, "Atan2Backward0"),
     ("hypot", np.hypot, True, None),
     ("copysign", np.copysign, True, "CopysignBackward0"),
@@ -125,7 +126,7 @@ for _name, _ufunc in (
     ("minimum", np.minimum),
     ("fmax", np.fmax),
     ("fmin", np.fmin),
-    ("logaddexp", np.logaddexp),
+    ("logaddexp", blocks.logaddexp),
     ("logaddexp2", np.logaddexp2),
 ):
     declare(_name, _binary(_ufunc))

@@ -14,6 +14,7 @@ from benchmarks.problems.lazy import MODELS
 from funcgrad import value_and_grad
 from funcgrad.dask import computed
 
+dask: Any = pytest.importorskip("dask")
 da: Any = pytest.importorskip("dask.array")
 distributed: Any = pytest.importorskip("distributed")
 
@@ -22,8 +23,12 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """Two workers of one thread each; a third of their memory is taken before they begin."""
+    """Two workers of one thread each; a third of their memory is taken before they begin.
+
+    Nobody waits half a minute for an answer of one that has died.
+    """
     with (
+        dask.config.set({"distributed.comm.timeouts.connect": "3s"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit="600MB", dashboard_address=None
         ) as cluster,

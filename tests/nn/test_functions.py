@@ -240,3 +240,22 @@ def test_a_query_that_sees_nothing_gets_zeros() -> None:
     out = nn.attention(Q, K, V, seen)
     assert not out[:, 1].any()
     assert np.isfinite(grad(lambda q: np.sum(nn.attention(q, K, V, seen)))(Q)).all()
+
+
+# ---- large arrays ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "function",
+    [nn.elu, nn.selu, lambda x: nn.celu(x, 0.5), lambda x: nn.elu(x, 0.3), lambda x: nn.elu(x, -1.0)],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+def test_large_arrays_of_two_pieces_are_as_small_ones(function: Any, dtype: Any) -> None:
+    x = (4 * np.random.default_rng(1).normal(size=20_000)).astype(dtype)
+    for n, special in enumerate((0.0, -0.0, np.nan, np.inf, -np.inf, np.finfo(dtype).smallest_subnormal)):
+        x[n::97] = special
+    for f in (function, grad(lambda v: np.sum(function(v)))):
+        found, wanted = f(x), np.concatenate([f(part) for part in np.split(x, 100)])
+        assert found.dtype == wanted.dtype == dtype
+        np.testing.assert_array_equal(found, wanted)
+        number = ~np.isnan(wanted)
+        np.testing.assert_array_equal(np.signbit(found)[number], np.signbit(wanted)[number])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,32 +23,41 @@ from funcgrad.errors import is_library
 MISSING: Any = object()
 _ATOMS = frozenset([int, float, complex, bool, str, bytes, type(None)])
 _WRAPPED = (types.FunctionType, types.MethodType, functools.partial)
+_ALL = frozenset(["__dict__", "asdict", "astuple", "vars"])  # these ask for every attribute of an object
+_BY_NAME = frozenset(["attrgetter", "getattr", "methodcaller"])
 _MANY = 4096  # things that are watched; a function that sees more is watched in part
 
 
 class Environment:
-    """The surroundings of `fun` as they are now."""
+    """The surroundings of `fun` as they are now.
+
+    Of objects, classes and modules, those attributes are watched that some code names which `fun` can come to.
+    Looking at them may lead to further code with further names, so all is looked at anew until no name is added.
+    """
 
     def __init__(self, fun: Callable[..., Any], met: Callable[[Any], Any] | None = None) -> None:
-        self.met = met  # is told of each object that is met
-        self.cells: list[tuple[Any, Any, str]] = []
-        self.entries: list[tuple[dict[Any, Any], Any, Any]] = []
-        self.lists: list[tuple[list[Any], list[Any], str]] = []
-        self.arrays: list[tuple[np.ndarray, Any, str]] = []
-        self.holds_tracers = False
-        self._seen: dict[int, Any] = {}
-        self._look(fun, getattr(fun, "__name__", "the function"), _names(fun))
+        self._names: set[str] = set()
+        known = -1
+        while known != len(self._names):
+            known = len(self._names)
+            self.cells: list[tuple[Any, Any, str]] = []
+            self.entries: list[tuple[Any, Any, Any]] = []
+            self.lists: list[tuple[list[Any], list[Any], str]] = []
+            self.arrays: list[tuple[np.ndarray, Any, str]] = []
+            self.holds_tracers = False
+            self._seen: dict[int, Any] = {}
+            self._look(fun, getattr(fun, "__name__", "the function"))
+        if met is not None:  # it is told of each object that is met
+            for x in self._seen.values():
+                met(x)
         self._seen = {}
-        self.met = None
 
     # ---- collecting --------------------------------------------------------------------------------------------------
-    def _look(self, x: Any, name: str, names: frozenset[str]) -> None:
+    def _look(self, x: Any, name: str) -> None:
         kind = type(x)
         if kind in _ATOMS or id(x) in self._seen or len(self._seen) > _MANY:
             return
         self._seen[id(x)] = x
-        if self.met is not None:
-            self.met(x)
         if isinstance(x, Tracer):
             self.holds_tracers = True
         elif isinstance(x, np.ndarray):
@@ -55,35 +65,35 @@ class Environment:
         elif kind is types.FunctionType:
             self._look_into(x)
         elif kind in (list, tuple, dict, set):
-            self._look_through(x, name, names)
-        elif kind is types.MethodType:
-            self._look(x.__self__, name, names | _names(x.__func__))
-            self._look(x.__func__, name, names)
-        elif isinstance(x, functools.partial):
-            self._look_through((x.func, x.args, x.keywords), name, names | _names(x.func))
+            self._look_through(x, name)
         elif kind is types.ModuleType:
             if not _of_library(getattr(x, "__file__", None)):
-                self._attributes(x.__dict__, name, names)
-        elif isinstance(getattr(x, "__dict__", None), dict) and not isinstance(x, type):
-            self._look_at_object(x, name, names)
+                self._attributes(x.__dict__)
+        elif isinstance(x, type):
+            self._look_at_class(x)
+        elif (within := _within(x)) is not None:
+            self._look_through(within, name)
+        else:
+            self._look_at_object(x, name)
 
     def _look_into(self, fun: types.FunctionType) -> None:
         code = fun.__code__
         if _of_library(code.co_filename):
             self._look_beneath(fun)
             return
-        names = _names(fun)
+        names = _names_in(code)
+        self._names |= names
         for name, cell in zip(code.co_freevars, fun.__closure__ or ()):
             try:
                 value = cell.cell_contents
             except ValueError:  # it is not bound yet
                 continue
             self.cells.append((cell, value, name))
-            self._look(value, name, names)
+            self._look(value, name)
         for name in names:
             if name in fun.__globals__:
-                self._entry(fun.__globals__, name, names)
-        self._look_through((fun.__defaults__, fun.__kwdefaults__), fun.__name__, names)
+                self._entry(fun.__globals__, name)
+        self._look_through((fun.__defaults__, fun.__kwdefaults__), fun.__name__)
 
     def _look_beneath(self, fun: types.FunctionType) -> None:
         """Functions of users that one of a library has wrapped."""
@@ -93,39 +103,51 @@ class Environment:
             except ValueError:
                 continue
             if isinstance(value, _WRAPPED) or hasattr(value, "fun"):
-                self._look(value, getattr(value, "__name__", "a function"), _names(value))
+                self._look(value, getattr(value, "__name__", "a function"))
 
-    def _look_through(self, x: Any, name: str, names: frozenset[str]) -> None:
+    def _look_through(self, x: Any, name: str) -> None:
         if type(x) is list:
             self.lists.append((x, list(x), name))
         if type(x) is dict:
             for key in list(x):
-                self._entry(x, key, names)
+                self._entry(x, key)
             return
         for item in x:
-            self._look(item, name, names)
+            self._look(item, name)
 
-    def _look_at_object(self, x: Any, name: str, names: frozenset[str]) -> None:
-        module = type(x).__module__.split(".")[0]
+    def _look_at_object(self, x: Any, name: str) -> None:
+        kind = type(x)
+        module = kind.__module__.split(".")[0]
         if module == "funcgrad" and hasattr(x, "fun"):  # a transformed function
-            self._look(x.fun, name, names)
+            self._look(x.fun, name)
         elif module not in ("numpy", "scipy", "funcgrad"):
-            call = type(x).__call__ if callable(x) else None
-            self._attributes(x.__dict__, name, names | _names(call))
-            if isinstance(call, types.FunctionType):
-                self._look_into(call)
+            if isinstance(getattr(x, "__dict__", None), dict):
+                self._attributes(x.__dict__, has_all=not self._names.isdisjoint(_ALL))
+            if _is_of_user(kind):
+                self._look(kind, kind.__name__)
+                self._attributes(_Slots(x))
 
-    def _attributes(self, attributes: dict[str, Any], name: str, names: frozenset[str]) -> None:
+    def _look_at_class(self, x: type) -> None:
+        """What it names, and operators, which no code names, of it and of its bases."""
+        for kind in filter(_is_of_user, x.__mro__):
+            self._seen[id(kind)] = kind
+            self._attributes(kind.__dict__)
+            for key in [
+                k for k, v in kind.__dict__.items() if k[:2] == "__" and isinstance(v, types.FunctionType)
+            ]:
+                self._entry(kind.__dict__, key)
+
+    def _attributes(self, attributes: Any, has_all: bool = False) -> None:
         for key in list(attributes):
-            if key in names:
-                self._entry(attributes, key, names)
+            if has_all or key in self._names:
+                self._entry(attributes, key)
 
-    def _entry(self, holder: dict[Any, Any], key: Any, names: frozenset[str]) -> None:
+    def _entry(self, holder: Any, key: Any) -> None:
         value = holder[key]
         if type(value) is types.ModuleType and _of_library(getattr(value, "__file__", None)):
             return
         self.entries.append((holder, key, value))
-        self._look(value, str(key), names)
+        self._look(value, str(key))
 
     # ---- asking ------------------------------------------------------------------------------------------------------
     def change(self) -> str | None:
@@ -161,10 +183,46 @@ def _equal_atoms(a: Any, b: Any) -> bool:
     return type(a) in _ATOMS and same(a, b)
 
 
-def _names(fun: Any) -> frozenset[str]:
-    """The names of globals and attributes in the code of a function, and in that of the functions within."""
-    code = getattr(getattr(fun, "__func__", fun), "__code__", None)
-    return frozenset() if code is None else _names_in(code)
+class _Slots:
+    """The slots of an object, as a mapping that shows them as they are."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.keys = [
+            k for c in type(x).__mro__ for k, v in c.__dict__.items() if type(v) is types.MemberDescriptorType
+        ]
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key in self.keys if hasattr(self.x, key))
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self.x, key)
+
+    def get(self, key: str, default: Any) -> Any:
+        return getattr(self.x, key, default)
+
+
+def _within(x: Any) -> tuple[Any, ...] | None:
+    """The functions, and arguments of them, that a method, a property or another wrapper of Python's own holds."""
+    match x:
+        case types.MethodType():
+            return x.__func__, x.__self__
+        case functools.partial():
+            return x.func, x.args, x.keywords
+        case staticmethod() | classmethod():
+            return (x.__func__,)
+        case property():
+            return (x.fget,)
+        case functools.cached_property():
+            return (x.func,)
+        case functools._lru_cache_wrapper():
+            return (x.__wrapped__,)
+    return None
+
+
+def _is_of_user(kind: type) -> bool:
+    module = kind.__module__
+    return module == "__main__" or not _of_library(getattr(sys.modules.get(module), "__file__", None))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -174,7 +232,10 @@ def _names_in(code: types.CodeType) -> frozenset[str]:
 
 def _all_names(code: types.CodeType) -> Iterator[str]:
     yield from code.co_names
+    asks_by_name = not _BY_NAME.isdisjoint(code.co_names)
     for constant in code.co_consts:
+        if asks_by_name and type(constant) is str:
+            yield constant
         if isinstance(constant, types.CodeType):
             yield from _all_names(constant)
 

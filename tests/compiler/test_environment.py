@@ -1,0 +1,110 @@
+"""What a compiled function sees beside its arguments is read anew, wherever code that it comes to names it."""
+
+import types
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from funcgrad import grad, jit
+
+
+class Base:
+    factor = 2.0
+
+    def __mul__(self, x):
+        return x * self.w
+
+
+class Model(Base):
+    def __init__(self):
+        self.w, self.power = np.ones(3), 1
+
+    @property
+    def twice(self):
+        return 2 * self.w
+
+    @staticmethod
+    def scaled(x):
+        return x * Base.factor
+
+    def __call__(self, x):
+        return np.sum(self.scaled(self.twice * x) ** self.power)
+
+
+class Slots:
+    __slots__ = ("w",)
+
+
+@dataclass
+class Data:
+    w: np.ndarray = field(default_factory=lambda: np.ones(3))
+
+
+def dot(model, x):
+    return np.sum(model.w * x)
+
+
+def _seen():
+    """Functions of x that see `holder` in some way, and changes of it."""
+    model, slots, data, outer = Model(), Slots(), Data(), types.SimpleNamespace()
+    slots.w = np.ones(3)
+    outer.inner, outer.call = Model(), lambda x: np.sum(x * outer.inner.w)
+
+    def entry(holder):
+        return lambda: holder.w.__setitem__(0, 7.0)
+
+    def whole(holder):
+        return lambda: setattr(holder, "w", np.array([1.0, 5.0, 2.0]))
+
+    return {
+        "attribute that only a called function names, an entry": (lambda x: dot(model, x), entry(model)),
+        "attribute that only a called function names": (lambda x: dot(model, x), whole(model)),
+        "attribute of a list's item": (
+            lambda x, models=(model,): sum(dot(m, x) for m in models),
+            whole(model),
+        ),
+        "attribute that a call names": (lambda x: model(x), lambda: setattr(model, "power", 3)),
+        "attribute that a property names": (lambda x: np.sum(model.twice * x), whole(model)),
+        "attribute that an operator names": (lambda x: np.sum(model * x), whole(model)),
+        "attribute by its name as a string": (lambda x: np.sum(getattr(model, "w") * x), whole(model)),  # noqa: B009
+        "all attributes": (lambda x: sum(np.sum(v * x) for v in vars(data).values()), whole(data)),
+        "attribute of what was met before": (lambda x: outer.call(x), whole(outer.inner)),
+        "slot, an entry": (lambda x: dot(slots, x), entry(slots)),
+        "slot": (lambda x: dot(slots, x), whole(slots)),
+    }
+
+
+@pytest.mark.parametrize("how", _seen())
+def test_what_an_object_holds_is_read_anew(how):
+    fun, change = _seen()[how]
+    _check_before_and_after(fun, change)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("factor", 5.0),
+        ("scaled", staticmethod(lambda x: x * 3.0)),
+        ("twice", property(lambda self: 9 * self.w)),
+        ("__call__", lambda self, x: np.sum(x * 100.0)),
+    ],
+)
+def test_what_a_class_holds_is_read_anew(monkeypatch, name, value):
+    model = Model()
+    holder = Base if name == "factor" else Model
+    _check_before_and_after(lambda x: model(x), lambda: monkeypatch.setattr(holder, name, value))
+
+
+def _check_before_and_after(fun, change):
+    x = np.array([1.0, 2.0, 3.0])
+    value, slope, within = jit(fun), grad(jit(fun)), jit(fun)
+    before = fun(x)
+    for step in (None, change):
+        if step is not None:
+            step()
+            assert fun(x) != before
+        for _ in range(3):
+            assert value(x) == fun(x)
+            np.testing.assert_allclose(slope(x), grad(fun)(x), rtol=1e-14)
+            np.testing.assert_allclose(grad(lambda x: 1.0 * within(x))(x), grad(fun)(x), rtol=1e-14)

@@ -1,4 +1,4 @@
-"""Functions of many float32 elements for which NumPy's loops take an element at a time: by blocks, of vector loops.
+"""Functions of many elements for which NumPy's loops take an element at a time: by blocks, of vector loops.
 
 The intermediate results of a block stay in the cache. A block with elements for which the formula here does
 not hold (not finite ones, quotients that are too large) goes to NumPy's function, whose numbers all are.
@@ -125,3 +125,48 @@ remainder = _by_blocks(np.remainder, _remainder_block, 4, np.float64)
 fmod = _by_blocks(np.fmod, _fmod_block, 4, np.float64)
 floor_divide = _by_blocks(np.floor_divide, _floor_block, 3, np.float64)
 logaddexp = _by_blocks(np.logaddexp, _logaddexp_block, 1, np.float32)
+
+
+_LANES = 1 << 10
+
+
+def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """np.prod; of all of many floats, by lanes that are multiplied at the end.
+
+    Where a product of lanes would leave the range of normal numbers, in which an order of factors is as good
+    as another, NumPy's order decides.
+    """
+    if (
+        axis is None
+        and type(x) is np.ndarray
+        and x.size >= 8 * _LANES
+        and x.dtype in (np.float32, np.float64)
+    ):
+        flat = np.ascontiguousarray(x).reshape(-1)
+        whole = flat.size // _LANES * _LANES
+        with np.errstate(all="ignore"):
+            lanes = np.multiply.reduce(flat[:whole].reshape(-1, _LANES), axis=0)
+            lanes[0] *= np.multiply.reduce(flat[whole:])
+            upto = np.abs(np.multiply.accumulate(lanes, dtype=np.float64))
+            smallest = min(np.min(np.abs(lanes)), np.min(upto))
+            out = x.dtype.type(np.multiply.reduce(lanes, dtype=np.float64))
+        limits = np.finfo(x.dtype)
+        if smallest >= limits.smallest_normal and np.max(upto) < np.inf and abs(out) <= limits.max:
+            return out.reshape((1,) * x.ndim) if keepdims else out
+    return np.prod(x, axis=axis, keepdims=keepdims)
+
+
+def accumulate(function: np.ufunc, x: np.ndarray) -> np.ndarray:
+    """function.accumulate along the last axis, of np.maximum or np.minimum: blocks without a new extreme are filled."""
+    if x.ndim > 1 or x.size < 2 * _BLOCK:
+        return function.accumulate(x, axis=-1)
+    out = np.empty_like(x)
+    function.accumulate(x[:_BLOCK], out=out[:_BLOCK])
+    for start in range(_BLOCK, x.size, _BLOCK):
+        part, to, reached = x[start : start + _BLOCK], out[start : start + _BLOCK], out[start - 1]
+        if function(function.reduce(part), reached) == reached:  # False for NaN
+            to[...] = reached
+        else:
+            function.accumulate(part, out=to)
+            function(to, reached, out=to)
+    return out

@@ -10,6 +10,7 @@ import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.nn.kernels.basic import LOG_SOFTMAX, LOGSUMEXP, SOFTMAX
+from funcgrad.torch.functions import blocks
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import declare, enter, function, with_out
 from funcgrad.torch.graph.lanes import whole_lane
@@ -62,7 +63,7 @@ mean = enter(
         Op("mean", _reduction(np.mean, floating="mean"), _numbered("Mean")),
     ),
 )
-prod = declare("prod", _reduction(np.prod), _numbered("Prod"))
+prod = declare("prod", _reduction(blocks.prod), _numbered("Prod"))
 declare("nansum", _reduction(np.nansum))
 declare("nanmean", _reduction(np.nanmean, floating="nanmean"))
 for _name, _function in (("amax", np.max), ("amin", np.min)):
@@ -336,20 +337,36 @@ def _running_logs(x: Any) -> list[Any]:
 declare("logcumsumexp", _logcumsumexp)
 
 
-def _running_extreme(accumulate: Any, result: Any) -> Callable[..., Any]:
+def _running_extreme(extreme: np.ufunc, result: Any) -> Callable[..., Any]:
     def body(input: Any, dim: int) -> Any:
-        x = np.moveaxis(constant(input), dim, 0)
-        reached = accumulate(x, axis=0)
+        x = constant(input)
+        if type(input) is np.ndarray and x.ndim and x.size and dim in (-1, x.ndim - 1):
+            return result(*_extreme_of_rows(extreme, np.ascontiguousarray(x)))
+        x = np.moveaxis(x, dim, 0)
+        reached = extreme.accumulate(x, axis=0)
         rows = np.arange(len(x)).reshape((-1,) + (1,) * (x.ndim - 1))
-        index = np.moveaxis(np.maximum.accumulate(np.where(x == reached, rows, 0), axis=0), 0, dim)
+        found = np.where((x == reached) | (x != x), rows, 0)
+        index = np.moveaxis(np.maximum.accumulate(found, axis=0), 0, dim)
         return result(np.take_along_axis(input, index, dim), index)
 
     body.__doc__ = "The running extreme along `dim`, with its indices."
     return body
 
 
-declare("cummax", _running_extreme(np.maximum.accumulate, CummaxResult))
-declare("cummin", _running_extreme(np.minimum.accumulate, CumminResult))
+def _extreme_of_rows(extreme: np.ufunc, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The running extreme along the last axis, and the last index at which it was met (or NaN was)."""
+    reached = blocks.accumulate(extreme, x)
+    met = (x == reached) | (x != x)
+    met[..., 0] = True
+    at = np.flatnonzero(met)
+    index = np.repeat(at, np.diff(at, append=x.size)).reshape(x.shape)
+    if x.ndim > 1:
+        index -= np.arange(0, x.size, x.shape[-1]).reshape((*x.shape[:-1], 1))
+    return reached, index
+
+
+declare("cummax", _running_extreme(np.maximum, CummaxResult))
+declare("cummin", _running_extreme(np.minimum, CumminResult))
 
 
 # ---- exponentials ----------------------------------------------------------------------------------------------------

@@ -47,6 +47,10 @@ def _with_edges(drawn: np.random.Generator) -> np.ndarray:
     return x
 
 
+def _rising(drawn: np.random.Generator) -> np.ndarray:
+    return np.sort(_normal(drawn))
+
+
 def _same_bits(found: Any, wanted: np.ndarray) -> None:
     found = found.numpy()
     assert found.dtype == np.float32
@@ -82,3 +86,42 @@ def test_logaddexp(operands: Callable[..., np.ndarray]) -> None:
     ok = np.isfinite(wanted)
     bound = 4 * np.finfo(np.float32).eps * (1 + np.abs(np.maximum(x, y)[ok]))
     assert np.all(np.abs(found[ok] - wanted[ok]) <= bound)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_product(dtype: Any) -> None:
+    drawn = np.random.default_rng(7)
+    x = np.exp(drawn.standard_normal(COUNT) / 10).astype(dtype) * drawn.choice([-1, 1], COUNT).astype(dtype)
+    wanted = np.prod(x.astype(np.longdouble))
+    eps = float(np.finfo(dtype).eps)
+    assert float(torch.from_numpy(x).prod()) == pytest.approx(float(wanted), rel=COUNT**0.5 * eps)
+    assert torch.from_numpy(x.reshape(4, -1)).prod(dim=None, keepdim=True).shape == (1, 1)
+    whole = torch.from_numpy(x).requires_grad_()
+    whole.prod().backward()
+    np.testing.assert_allclose(whole.grad.numpy(), float(wanted) / x, rtol=4 * COUNT**0.5 * eps)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
+@pytest.mark.parametrize("special", [0.0, np.inf, np.nan, 1e-30])
+def test_product_that_leaves_the_range(special: float) -> None:
+    x = np.full(COUNT, 1.01, np.float32)
+    x[::2] = np.float32(1) / x[::2]
+    x[:: COUNT // 2] = special
+    np.testing.assert_array_equal(torch.from_numpy(x).prod().numpy(), np.prod(x))
+
+
+@pytest.mark.parametrize("operands", [_normal, _whole, _with_edges, _rising])
+@pytest.mark.parametrize("largest", [True, False])
+def test_running_extremes(operands: Callable[..., np.ndarray], largest: bool) -> None:
+    drawn = np.random.default_rng(7)
+    x = operands(drawn)
+    running, extreme = (torch.cummax, np.maximum) if largest else (torch.cummin, np.minimum)
+    for shape, dim in (((COUNT,), 0), ((COUNT,), -1), ((40, -1), 1), ((4, 5, -1), 2), ((-1, 40), 0)):
+        y = x.reshape(shape)
+        values, index = (part.numpy() for part in running(torch.from_numpy(y), dim))
+        np.testing.assert_array_equal(values, extreme.accumulate(y, axis=dim))
+        np.testing.assert_array_equal(np.take_along_axis(y, index, dim), values)
+        place = np.moveaxis(np.broadcast_to(np.arange(y.shape[dim]), np.moveaxis(y, dim, -1).shape), -1, dim)
+        assert np.all(index <= place)
+        met = (y == values) | np.isnan(y)
+        np.testing.assert_array_equal(index[met], place[met])  # the last of those that are equal

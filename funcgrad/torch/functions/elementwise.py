@@ -257,6 +257,13 @@ def _sign(input: Any) -> Any:
     return _rounded(_signs, input) if input.dtype.kind == "f" else np.sign(input)
 
 
+def _nan_to_num(input: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """The elements, with numbers in the place of NaN and of infinities."""
+    if type(input) is np.ndarray and np.isfinite(input).all():  # takes a fifth of the time
+        return np.copy(input)
+    return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+
+
 def _scaled(factor: float, input: Any) -> Any:
     """The elements times a number; integers become floats."""
     return aligned((input,), floating=True)[0] * factor
@@ -280,13 +287,7 @@ declare(
     where="fmi",
 )
 declare("positive", lambda input: input)
-declare(
-    "nan_to_num",
-    lambda input, nan=0.0, posinf=None, neginf=None: np.nan_to_num(
-        input, nan=nan, posinf=posinf, neginf=neginf
-    ),
-    where="fmi",
-)
+declare("nan_to_num", _nan_to_num, where="fmi")
 declare(
     "logit",
     lambda input, eps=None: np.log(_clipped(input, eps)) - np.log1p(-_clipped(input, eps)),

@@ -259,3 +259,14 @@ def test_large_arrays_of_two_pieces_are_as_small_ones(function: Any, dtype: Any)
         np.testing.assert_array_equal(found, wanted)
         number = ~np.isnan(wanted)
         np.testing.assert_array_equal(np.signbit(found)[number], np.signbit(wanted)[number])
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+@pytest.mark.parametrize("loss", [nn.mse, nn.huber, nn.smooth_l1, nn.binary_cross_entropy_with_logits])
+def test_losses_of_large_arrays_add_up_all_elements(loss: Any, reduction: str) -> None:
+    x = np.random.default_rng(1).normal(size=(2, 201, 99)).astype(np.float32)
+    y = np.random.default_rng(2).uniform(size=x.shape).astype(np.float32)
+    found, each = loss(x, y, reduction=reduction), loss(x, y, reduction="none")
+    assert found.dtype == np.float32
+    wanted = getattr(np, reduction)(each, dtype=np.float64)
+    np.testing.assert_allclose(found, wanted, rtol=5e-7)

@@ -111,24 +111,27 @@ def _positive(*settings: Any) -> bool:
 
 
 def _by_blocks(x: np.ndarray, block: Any, settings: tuple[float, ...]) -> np.ndarray:
-    """block(x, out, buffer, *settings) for a block of x after the other."""
+    """block(x, out, buffer, zeros, *settings) for a block of x after the other.
+
+    NumPy's minimum and maximum take a third of the time between arrays: hence the zeros.
+    """
     flat = np.ascontiguousarray(x).reshape(-1)
-    out, buffer = np.empty_like(flat), np.empty(_BLOCK, x.dtype)
+    out, buffer, zeros = np.empty_like(flat), np.empty(_BLOCK, x.dtype), np.zeros(_BLOCK, x.dtype)
     with np.errstate(all="ignore"):
         for start in range(0, flat.size, _BLOCK):
             v = flat[start : start + _BLOCK]
-            block(v, out[start : start + _BLOCK], buffer[: v.size], *settings)
+            block(v, out[start : start + _BLOCK], buffer[: v.size], zeros[: v.size], *settings)
     return out.reshape(x.shape)
 
 
-def _elu_block(v: Any, out: Any, u: Any, below: float, scale: float, inner: float) -> None:
-    np.minimum(v, 0, out=u)
+def _elu_block(v: Any, out: Any, u: Any, zero: Any, below: float, scale: float, inner: float) -> None:
+    np.minimum(v, zero, out=u)
     if inner != 1:
         u *= inner
     np.expm1(u, u)
     if below != 1:
         u *= below
-    np.maximum(v, 0, out=out)
+    np.maximum(v, zero, out=out)
     if scale != 1:
         out *= scale
     out += u
@@ -137,8 +140,8 @@ def _elu_block(v: Any, out: Any, u: Any, below: float, scale: float, inner: floa
     np.bitwise_or(out.view(kind), u.view(kind), out.view(kind))
 
 
-def _elu_slope_block(v: Any, out: Any, u: Any, below: float, scale: float, inner: float) -> None:
-    np.minimum(v, 0, out=u)
+def _elu_slope_block(v: Any, out: Any, u: Any, zero: Any, below: float, scale: float, inner: float) -> None:
+    np.minimum(v, zero, out=u)
     if inner != 1:
         u *= inner
     np.exp(u, out)

@@ -143,6 +143,31 @@ NLL = custom(
 
 
 # ---- elementwise -----------------------------------------------------------------------------------------------------
+_BLOCK = 1 << 13  # elements, whose intermediate results stay in the cache
+
+
+def _are_large(x: Any, y: Any) -> bool:
+    return (
+        type(x) is type(y) is np.ndarray
+        and x.shape == y.shape
+        and x.size >= 2 * _BLOCK
+        and x.flags.c_contiguous
+        and y.flags.c_contiguous
+    )
+
+
+def _summed_by_blocks(value: Callable[..., Any], x: np.ndarray, y: np.ndarray, setting: Any) -> Any:
+    """The sum of value(x, y, setting), for a block of x and y after the other."""
+    x, y, whole = x.reshape(-1), y.reshape(-1), x.size // _BLOCK * _BLOCK
+    parts = [slice(start, start + _BLOCK) for start in range(0, whole, _BLOCK)]
+    # NumPy's minimum takes a third of the time between arrays.
+    shown = np.full(_BLOCK, setting, x.dtype) if type(setting) is float and x.dtype.kind == "f" else setting
+    sums = [np.add.reduce(value(x[part], y[part], shown)) for part in parts]
+    if whole < x.size:
+        sums.append(np.add.reduce(value(x[whole:], y[whole:], setting)))
+    return np.sum(np.array(sums))
+
+
 def _elementwise(
     name: str, value: Callable[..., Any], slope: Callable[..., Any], slope_y: Callable[..., Any] | None = None
 ) -> Primitive:
@@ -150,7 +175,8 @@ def _elementwise(
     opposite = slope_y or (lambda x, y, setting: -slope(x, y, setting))
 
     def function(x: Any, y: Any, rank: int, count: float, setting: Any) -> Any:
-        found = _summed(value(x, y, setting), rank)
+        by_blocks = rank and rank == x.ndim and _are_large(x, y)
+        found = _summed_by_blocks(value, x, y, setting) if by_blocks else _summed(value(x, y, setting), rank)
         return found if count == 1 else found / count
 
     def pulls(

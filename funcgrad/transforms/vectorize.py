@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from funcgrad import tree
 from funcgrad.core.arrays.arguments import array_of
@@ -272,6 +273,15 @@ def _batched_leaves(
             yield f"{keyword}argument {text}{tree.keystr(path)}", x, axis
 
 
+@overload
+def vmap(
+    fun: Callable[P, float],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    axis_size: int | None = None,
+    *,
+    on_branch: OnBranch = "raise",
+) -> Callable[..., NDArray[Any]]: ...
 @overload
 def vmap(
     fun: Callable[P, Out],

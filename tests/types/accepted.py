@@ -80,7 +80,6 @@ def second(x: float, y: float) -> float:
 
 
 assert_type(slope(array), Array)
-assert_type(of_each(1.0), float)
 
 # ---- arrays give arrays ----
 assert_type(fg.jacobian(mapped)(array), Array)
@@ -100,6 +99,10 @@ assert_type(fg.stop_gradient(params), Params)
 
 # ---- outputs keep their type ----
 assert_type(fg.vmap(mapped)(array), Array)
+# numbers become a batch of them
+assert_type(of_each(array), NDArray[Any])
+assert_type(fg.vmap(of_number)(array), NDArray[Any])
+assert_type(fg.vmap(fg.grad(of_number))(array), NDArray[Any])
 assert_type(fg.jvp(mapped, (array,), (array,)), tuple[Array, Array])
 assert_type(fg.vjp(mapped, array)[0], Array)
 assert_type(fg.vjp(mapped, array)[1](array), tuple[Array])

@@ -422,6 +422,8 @@ def _declared(verb: Any, function: Function, args: tuple[Any, ...], options: dic
     del CATALOGUE[function]
     if made.status in ("composite", "unsupported"):
         return _Chosen(function, made)
+    if isinstance(made, Primitive):
+        made.given = tuple(tree.leaves((args, options)))
     return functools.update_wrapper(made, function)
 
 

@@ -118,8 +118,11 @@ class Environment:
     def _look_at_object(self, x: Any, name: str) -> None:
         kind = type(x)
         module = kind.__module__.split(".")[0]
-        if module == "funcgrad" and hasattr(x, "fun"):  # a transformed function
-            self._look(x.fun, name)
+        if module == "funcgrad" and (hasattr(x, "fun") or hasattr(x, "function")):
+            # a transformed function, one with rules, or a rule of several: the functions that it holds
+            for held in getattr(x, "__dict__", {}).values():
+                if callable(held) or type(held) is tuple:
+                    self._look(held, name)
         elif module not in ("numpy", "scipy", "funcgrad"):
             if isinstance(getattr(x, "__dict__", None), dict):
                 self._attributes(x.__dict__, has_all=not self._names.isdisjoint(_ALL))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from funcgrad import grad, jit
+from funcgrad import custom_jvp, custom_vjp, extend, grad, jit
 
 
 class Base:
@@ -94,6 +94,41 @@ def test_what_a_class_holds_is_read_anew(monkeypatch, name, value):
     model = Model()
     holder = Base if name == "factor" else Model
     _check_before_and_after(lambda x: model(x), lambda: monkeypatch.setattr(holder, name, value))
+
+
+SLOPE = [np.full(3, 2.0)]  # named by nothing but rules
+
+
+def _with_rules():
+    pulled, pushed, each = (
+        custom_vjp(lambda x: 2 * x),
+        custom_jvp(lambda x: 2 * x),
+        custom_jvp(lambda x: 2 * x),
+    )
+    pulled.defvjp(lambda x: (2 * x, None), lambda _, ct: (SLOPE[0] * ct,))
+    pushed.defjvp(lambda primals, ts: (2 * primals[0], SLOPE[0] * ts[0]))
+    each.defjvps(lambda t, out, x: SLOPE[0] * t)
+    return {
+        "custom_vjp": pulled,
+        "custom_jvp": pushed,
+        "defjvps": each,
+        "elementwise": extend.elementwise(lambda x: 2 * x, lambda x: SLOPE[0]),
+        "opaque, pull": extend.opaque(lambda x: 2 * x, pull=lambda ct, call: (SLOPE[0] * ct,)),
+        "opaque, push": extend.opaque(lambda x: 2 * x, push=lambda t, call: SLOPE[0] * t[0]),
+        "composite": extend.composite(lambda x: SLOPE[0] * x, lambda x: SLOPE[0] * x),
+    }
+
+
+@pytest.mark.parametrize("kind", _with_rules())
+def test_what_a_rule_closes_over_is_read_anew(monkeypatch, kind):
+    monkeypatch.setitem(globals(), "SLOPE", [np.full(3, 2.0)])
+    fun = _with_rules()[kind]
+    x = np.array([1.0, 2.0, 3.0])
+    slope = grad(jit(lambda x: np.sum(fun(x))))
+    for expected in (2.0, 5.0):
+        SLOPE[0][1] = expected
+        for _ in range(3):
+            np.testing.assert_array_equal(slope(x), [2.0, expected, 2.0])
 
 
 def _check_before_and_after(fun, change):

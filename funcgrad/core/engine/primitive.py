@@ -124,6 +124,7 @@ class Primitive(Signed):
     """
 
     status = "differentiable"
+    given: tuple[Any, ...] = ()  # the formulas of a user, who may have closed over something
 
     def __init__(
         self,

@@ -270,3 +270,24 @@ def test_losses_of_large_arrays_add_up_all_elements(loss: Any, reduction: str) -
     assert found.dtype == np.float32
     wanted = getattr(np, reduction)(each, dtype=np.float64)
     np.testing.assert_allclose(found, wanted, rtol=5e-7)
+
+
+@pytest.mark.parametrize("given", [(), ("scale",), ("scale", "bias")])
+@pytest.mark.parametrize("width", [7, 300])
+def test_layer_norm_of_many_rows_is_that_of_each(given: tuple[str, ...], width: int) -> None:
+    drawn = np.random.default_rng(1)
+    x, ct = drawn.normal(size=(2, 10, 70_000 // width // 10, width)) + 1
+    scale, bias = drawn.normal(size=(2, width))
+    named = {"scale": scale, "bias": bias}
+
+    def loss(x: Any, named: Any, ct: Any) -> Any:
+        return np.sum(nn.layer_norm(x, **named) * ct)
+
+    both = grad(loss, argnums=(0, 1))
+    shown = {name: named[name] for name in given}
+    of_x, of_named = both(np.concatenate([x, x]), shown, np.concatenate([ct, ct]))
+    parts = [both(part, shown, c) for part, c in zip(x, ct, strict=True)]
+    np.testing.assert_allclose(of_x[:10], [part for part, _ in parts], rtol=1e-10, atol=1e-12)
+    for name in given:
+        np.testing.assert_allclose(of_named[name], 2 * sum(part[name] for _, part in parts), rtol=1e-10)
+    np.testing.assert_allclose(grad(loss)(np.concatenate([x, x]), shown, np.concatenate([ct, ct])), of_x)

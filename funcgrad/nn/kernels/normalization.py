@@ -103,6 +103,43 @@ def _weighted_mean(x: Any, weight: Any, axes: tuple[int, ...]) -> Any:
     return np.mean(x * weight, axis=axes, keepdims=True)
 
 
+def _are_rows(ct: Any, x: Any, mean: Any, var: Any, weight: Any, bias: Any) -> bool:
+    """Are these arrays of many rows, with a weight and a bias, if any, for a row?"""
+    given = [a for a in (weight, bias) if a is not None]
+    return (
+        all(type(a) is np.ndarray and a.dtype == x.dtype for a in (ct, x, mean, var, *given))
+        and x.size > _LARGE
+        and ct.shape == x.shape
+        and all(a.shape == x.shape[-1:] for a in given)
+    )
+
+
+def _pulls_of_rows(
+    ct: Any, x: Any, mean: Any, var: Any, eps: float, weight: Any, bias: Any
+) -> tuple[Any, Any, Any]:
+    """`_pulls` along the last axis, for some rows after the other and without fresh memory for each step."""
+    ct, rows, mean, var = (a.reshape(-1, a.shape[-1]) for a in (ct, x, mean, var))
+    of_x, step = np.empty(rows.shape, x.dtype), max(_LARGE // x.shape[-1], 1)
+    of_weight, of_bias = (None if a is None else np.zeros_like(a) for a in (weight, bias))
+    buffer = np.empty_like(of_x[:step])
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        c, to, scaled = ct[part], of_x[part], buffer[: len(ct[part])]
+        rstd = 1 / np.sqrt(var[part] + x.dtype.type(eps))
+        np.subtract(rows[part], mean[part], scaled)
+        scaled *= rstd
+        product = np.multiply(c, scaled, to)
+        if of_weight is not None:
+            of_weight += np.add.reduce(product, axis=0)
+        if of_bias is not None:
+            of_bias += np.add.reduce(c, axis=0)
+        scaled *= _weighted_mean(product, weight, (-1,))
+        np.subtract(c if weight is None else np.multiply(c, weight, to), scaled, to)
+        to -= _weighted_mean(c, weight, (-1,))
+        to *= rstd
+    return of_x.reshape(x.shape), of_weight, of_bias
+
+
 def _pulls(
     ct: Any,
     x: Any,
@@ -115,6 +152,13 @@ def _pulls(
     bias: Any = None,
 ) -> tuple[Any, ...]:
     (ct, ct_mean, ct_var), (_, mean, var) = ct, out
+    plain = "x" in wanted and centered and axes == (-1,) and ct_mean is ct_var is None
+    if plain and _are_rows(ct, x, mean, var, weight, bias):
+        found = _pulls_of_rows(ct, x, mean, var, eps, weight, bias)
+        return tuple(
+            part if name in wanted else None
+            for name, part in zip(("x", "weight", "bias"), found, strict=True)
+        )
     gap = x - mean if centered else x
     of_x = of_weight = of_bias = None
     if ct is not None:

@@ -11,6 +11,8 @@ from funcgrad.compiler.paths import Block
 from funcgrad.compiler.steps import Spec, Step
 from funcgrad.transforms.programs import Ref
 
+_TELLS = frozenset(["raise", "call"])  # what np.errstate may ask for that the function can notice
+
 
 class Families:
     """Values that may share memory: a view and what it looks into. The root of a family is its first."""
@@ -64,20 +66,27 @@ class Families:
 
 
 def without_dead(root: Block) -> set[Ref]:
-    """Take the steps out of the blocks whose results nobody needs; what the tree needs from outside."""
+    """Take the steps out of the blocks whose results nobody needs; what the tree needs from outside.
+
+    A step stays for the sake of an error, if the function has asked for errors there by np.errstate.
+    """
     order = list(root.blocks())
     needed: dict[int, set[Ref]] = {}
     for block in reversed(order):
         live = set().union(*(needed[id(b)] for b in block.branches.values())) | set(block.needs())
         kept = []
         for step in reversed(block.steps):
-            if not live.isdisjoint(step.outs):
+            if not live.isdisjoint(step.outs) or _may_raise(step):
                 kept.append(step)
                 live.difference_update(step.outs)
                 live.update(step.refs())
         block.steps = kept[::-1]
         needed[id(block)] = live
     return needed[id(root)]
+
+
+def _may_raise(step: Step) -> bool:
+    return step.errstate is not None and not _TELLS.isdisjoint(step.errstate.values())
 
 
 def live_in(root: Block) -> dict[int, set[Ref]]:

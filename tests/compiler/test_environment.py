@@ -1,4 +1,4 @@
-"""What a compiled function sees beside its arguments is read anew, wherever code that it comes to names it."""
+"""What a compiled function depends on beside its arguments: what it closes over, wherever code names it, and np.errstate."""
 
 import types
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from funcgrad import custom_jvp, custom_vjp, extend, grad, jit
+from funcgrad import custom_jvp, custom_vjp, extend, grad, jit, value_and_grad
 
 
 class Base:
@@ -143,3 +143,33 @@ def _check_before_and_after(fun, change):
             assert value(x) == fun(x)
             np.testing.assert_allclose(slope(x), grad(fun)(x), rtol=1e-14)
             np.testing.assert_allclose(grad(lambda x: 1.0 * within(x))(x), grad(fun)(x), rtol=1e-14)
+
+
+def _log_or_triple(x):
+    try:
+        with np.errstate(all="raise"):
+            out = np.log(x)
+    except FloatingPointError:
+        out = x * 3
+    return np.sum(out)
+
+
+def _roots_are_real(x):
+    with np.errstate(invalid="raise"):
+        try:
+            np.sqrt(x)
+        except FloatingPointError:
+            return np.sum(x**3)
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("fun", [_log_or_triple, _roots_are_real])
+def test_errors_that_the_function_asks_for_are_raised(fun):
+    """Also by a step whose result nobody needs, as the logarithm where the gradient alone is asked for."""
+    x = np.array([1.0, 2.0, 3.0])
+    value, both, slope, of_compiled = jit(fun), jit(value_and_grad(fun)), jit(grad(fun)), grad(jit(fun))
+    for given in (x, x, -x, -x, x, -x):
+        expected, ct = value_and_grad(fun)(given)
+        assert value(given) == both(given)[0] == expected
+        for found in (slope(given), of_compiled(given), both(given)[1]):
+            np.testing.assert_allclose(found, ct, rtol=1e-14)

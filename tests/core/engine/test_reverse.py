@@ -280,7 +280,7 @@ OPERATIONS = [
     lambda a, b: np.tanh(b),
     lambda a, b: a[::-1],
     lambda a, b: a.reshape(2, -1).T.reshape(-1),
-    lambda a, b: np.where(a > 0, a, b),
+    lambda a, b: np.where(a > b, a, 2 * b - a),  # continuous, for the finite differences
     lambda a, b: -a,
     lambda a, b: np.maximum(a, b),
     lambda a, b: a[: a.size // 2].repeat(2) if hasattr(a, "repeat") else a,

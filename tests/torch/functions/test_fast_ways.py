@@ -110,3 +110,17 @@ def test_statistics_keep_the_dtype(name: str, dtype: Any) -> None:
 def test_grad_takes_only_inputs_in_its_place() -> None:
     x = torch.ones(2, requires_grad=True)
     assert torch.autograd.grad((x * 2).sum(), x, None, None, False, True, True)[0].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "shape", [(40, 900, 3), (3, 20_000, 2), (300, 2, 17), (0, 4, 3), (4, 0, 3), (4, 5, 0)]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_of_gaps(shape: tuple[int, int, int], dtype: Any) -> None:
+    n, m, d = shape
+    drawn = np.random.default_rng(0)
+    x, y = drawn.normal(size=(n, d)).astype(dtype), drawn.normal(size=(m, d)).astype(dtype)
+    found = torch.cdist(torch.from_numpy(x), torch.from_numpy(y), p=1).numpy()
+    assert found.dtype == dtype
+    wanted = np.sum(np.abs(x[:, None].astype(np.float64) - y), axis=-1)
+    np.testing.assert_allclose(found, wanted, rtol=d * float(np.finfo(dtype).eps))

@@ -149,7 +149,7 @@ _BLOCK = 1 << 13  # elements, whose intermediate results stay in the cache
 def _are_large(x: Any, y: Any) -> bool:
     return (
         type(x) is type(y) is np.ndarray
-        and x.shape == y.shape
+        and (x.shape, x.dtype) == (y.shape, y.dtype)
         and x.size >= 2 * _BLOCK
         and x.flags.c_contiguous
         and y.flags.c_contiguous
@@ -208,6 +208,9 @@ def _log_or_minus_100(x: Any) -> Any:
 def _huber(x: Any, y: Any, delta: float) -> Any:
     gap = np.abs(x - y)
     least = np.minimum(gap, delta)
+    if type(gap) is type(least) is np.ndarray:  # in memory that is ours
+        gap -= 0.5 * least
+        return np.multiply(least, gap, least)
     return least * (gap - 0.5 * least)  # one formula for both pieces
 
 

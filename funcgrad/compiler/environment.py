@@ -7,11 +7,12 @@ objects, arrays must hold the same numbers. If something has changed, the functi
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ MISSING: Any = object()
 _ATOMS = frozenset([int, float, complex, bool, str, bytes, type(None)])
 _WRAPPED = (types.FunctionType, types.MethodType, functools.partial)
 _ALL = frozenset(["__dict__", "asdict", "astuple", "vars"])  # these ask for every attribute of an object
+_CONTAINERS = (list, tuple, dict, set, collections.deque)  # and what derives from them
 _BY_NAME = frozenset(["attrgetter", "getattr", "methodcaller"])
 _MANY = 4096  # things that are watched; a function that sees more is watched in part
 
@@ -42,7 +44,7 @@ class Environment:
             known = len(self._names)
             self.cells: list[tuple[Any, Any, str]] = []
             self.entries: list[tuple[Any, Any, Any]] = []
-            self.lists: list[tuple[list[Any], list[Any], str]] = []
+            self.lists: list[tuple[Collection[Any], list[Any], str]] = []
             self.arrays: list[tuple[np.ndarray, Any, str]] = []
             self.holds_tracers = False
             self._seen: dict[int, Any] = {}
@@ -64,7 +66,7 @@ class Environment:
             self.arrays.append((x, content_of(x), name))
         elif kind is types.FunctionType:
             self._look_into(x)
-        elif kind in (list, tuple, dict, set):
+        elif isinstance(x, _CONTAINERS):
             self._look_through(x, name)
         elif kind is types.ModuleType:
             if not _of_library(getattr(x, "__file__", None)):
@@ -106,9 +108,9 @@ class Environment:
                 self._look(value, getattr(value, "__name__", "a function"))
 
     def _look_through(self, x: Any, name: str) -> None:
-        if type(x) is list:
+        if isinstance(x, (list, set, collections.deque)):
             self.lists.append((x, list(x), name))
-        if type(x) is dict:
+        if isinstance(x, dict):
             for key in list(x):
                 self._entry(x, key)
             return

@@ -1,5 +1,6 @@
 """What a compiled function depends on beside its arguments: what it closes over, wherever code names it, and np.errstate."""
 
+import collections
 import types
 from dataclasses import dataclass, field
 
@@ -94,6 +95,27 @@ def test_what_a_class_holds_is_read_anew(monkeypatch, name, value):
     model = Model()
     holder = Base if name == "factor" else Model
     _check_before_and_after(lambda x: model(x), lambda: monkeypatch.setattr(holder, name, value))
+
+
+Pair = collections.namedtuple("Pair", "w rest")
+
+
+@pytest.mark.parametrize(
+    ("holder", "change"),
+    [
+        (collections.deque([1.0]), lambda x: x.append(3.0)),
+        ({1.0}, lambda x: x.add(3.0)),
+        (Pair(1.0, [2.0]), lambda x: x.rest.append(3.0)),
+        (collections.OrderedDict(w=1.0), lambda x: x.update(w=3.0)),
+        (collections.defaultdict(list, w=[1.0]), lambda x: x["w"].append(3.0)),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_what_a_container_holds_is_read_anew(holder, change):
+    def fun(x):
+        return np.sum(x) * sum(map(np.sum, holder.values() if isinstance(holder, dict) else holder))
+
+    _check_before_and_after(fun, lambda: change(holder))
 
 
 SLOPE = [np.full(3, 2.0)]  # named by nothing but rules

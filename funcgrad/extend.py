@@ -262,7 +262,8 @@ def opaque(
     have derivatives.
 
     Args:
-        function: the function. It is called on plain values, unless an argument holds a tracer that is no leaf.
+        function: the function. It is called on plain values, unless an argument holds a tracer that is no leaf,
+            or `jit` records it: compiled functions need one that is NumPy code.
         pull: `pull(ct, call)` returns the cotangents of the arguments: a tuple with one for each that was
             given by position, or a dict of them by position and by keyword; None is a zero, as is what is
             missing in the dict. `ct` is like the output, with None for what is no number there. `call`

@@ -90,3 +90,21 @@ def test_vmap_is_a_loop(sample: Sample) -> None:
         moved = [np.stack([x, 1.01 * x]) for x in map(np.asarray, leaves)]
         check_vmap(lambda *xs: floating(call(*xs)), moved)
         check_vmap(lambda *xs: floating(call(*xs)), [moved[0], *leaves[1:]], (0, *[None] * (len(leaves) - 1)))
+
+
+@pytest.mark.parametrize(
+    "norm", [1e-3, 0.1, 0.5, 1.5, 4.0, 30.0]
+)  # for each degree of the approximant, and scaled
+def test_the_derivative_of_the_exponential_is_scipys(norm: float) -> None:
+    from scipy.linalg import expm, expm_frechet
+
+    from funcgrad.scipy.linalg.exponentials import frechet
+
+    rng = np.random.default_rng(3)
+    a, e = rng.normal(size=(2, 6, 6)) + 1j * rng.normal(size=(2, 6, 6))
+    a *= norm / np.linalg.norm(a, 1)
+    for x, y in ((a, e), (a.real, e.real)):
+        expected = expm_frechet(x, y, compute_expm=False)
+        np.testing.assert_allclose(
+            frechet(x, y, expm(x)), expected, rtol=1e-11, atol=1e-12 * abs(expected).max()
+        )

@@ -16,6 +16,7 @@ import scipy.linalg as sl
 
 from funcgrad.rules.matrices import conj, mH, mT
 from funcgrad.scipy.declare import Chapter, constant, step
+from funcgrad.scipy.linalg.exponentials import frechet
 from funcgrad.scipy.linalg.stacks import over_stacks
 
 linalg = Chapter("linalg")
@@ -60,7 +61,7 @@ def _naming(formula: Any, function: Any) -> Any:
 # ---- the exponential -----------------------------------------------------------------------------------------------------
 
 
-@step("a", lambda ct, a: _frechet(mT(a), ct), push=lambda t, a: _frechet(a, t))
+@step("a", lambda ct, a, out: _frechet(mT(a), ct, mT(out)), push=lambda t, a, out: _frechet(a, t, out))
 def exponential(a):
     """expm"""
     return sl.expm(a)
@@ -72,24 +73,29 @@ def _second(a: Any, e: Any, f: Any) -> Any:
     return exponential(block(block(a, e), block(f, np.zeros_like(f))))[..., :n, 3 * n :]
 
 
-def _frechet_push(t, a, e, out):
+def _frechet_push(t, a, e, exp_a, out):
     total = np.zeros_like(out)
     if t["e"] is not None:
-        total = total + _frechet(a, t["e"])
+        total = total + _frechet(a, t["e"], exp_a)
     if t["a"] is not None:
         total = total + _second(a, e, t["a"])
     return total
 
 
+def _frechet_pull_e(ct, a, exp_a):
+    return _frechet(mT(a), ct, mT(exp_a))
+
+
 @step(
-    "a e",
-    {"a": lambda ct, a, e: _second(mT(a), mT(e), ct), "e": lambda ct, a: _frechet(mT(a), ct)},
+    "a e exp_a",
+    {"a": lambda ct, a, e: _second(mT(a), mT(e), ct), "e": _frechet_pull_e},
     push=_frechet_push,
 )
-def _frechet(a, e):
+def _frechet(a, e, exp_a):
+    """The derivative at a along e; exp_a is the exponential of a, and no operand of its own."""
     dtype = np.result_type(a, e)
-    out = sl.expm_frechet(a, e, compute_expm=False, check_finite=False)
-    return out.astype(dtype, copy=False)
+    precise = np.result_type(dtype, np.float64)
+    return frechet(*(x.astype(precise, copy=False) for x in (a, e, exp_a))).astype(dtype, copy=False)
 
 
 @linalg.composite("expm")
@@ -105,8 +111,9 @@ def expm(A):
 def expm_frechet(A, E, method=None, compute_expm=True):
     dtype = np.complex128 if "c" in (A.dtype.kind, E.dtype.kind) else np.float64  # as SciPy computes
     A, E = A.astype(dtype), E.astype(dtype)
-    out = _frechet(A, E)
-    return (exponential(A), out) if compute_expm else out
+    exp_a = exponential(A)
+    out = _frechet(A, E, exp_a)
+    return (exp_a, out) if compute_expm else out
 
 
 @linalg.composite("cosm")

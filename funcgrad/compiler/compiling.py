@@ -194,6 +194,14 @@ class Compiled:
         recording = Recording(trace.tape, trace.outcomes, returned)
         result = tree.unflatten(structure, [_handed_out(x) for x in leaves])
         with self.lock:
+            written = None if self.paths is None else environment.written_array()
+            if written is not None:  # the first run may have filled a buffer; who writes again, counts
+                self._give_up(
+                    f"jit: {self.name} writes into {written}, an array that it closes over, which a compiled program "
+                    f"would leave as it is. It runs without being compiled. Pass {written} as an argument, and return "
+                    "what is new."
+                )
+                return result
             is_new = self._add(trace, recording, environment.without_own_effects())
             if is_new and self.engine.name == "numpy":
                 self._check(given, result)

@@ -172,6 +172,12 @@ class Environment:
                 return name
         return None
 
+    def written_array(self) -> str | None:
+        """The name of an array that holds other numbers now."""
+        return next(
+            (name for x, content, name in self.arrays if not same_content(content_of(x), content)), None
+        )
+
     def without_own_effects(self) -> Environment:
         """This, less what has changed since: after a run, what the function itself changed (a log, a count).
 

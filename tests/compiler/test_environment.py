@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from funcgrad import custom_jvp, custom_vjp, extend, grad, jit, value_and_grad
+from funcgrad.errors import CompileWarning
 
 
 class Base:
@@ -195,3 +196,31 @@ def test_errors_that_the_function_asks_for_are_raised(fun):
         assert value(given) == both(given)[0] == expected
         for found in (slope(given), of_compiled(given), both(given)[1]):
             np.testing.assert_allclose(found, ct, rtol=1e-14)
+
+
+def test_who_writes_into_what_it_closes_over_is_not_compiled() -> None:
+    counter, same = np.array([1.0, 2.0]), np.array([1.0, 2.0])
+
+    def growing(x):
+        counter[:] += 1
+        return np.sum(x * counter)
+
+    x, compiled = np.array([1.0, 3.0]), jit(growing)
+    assert compiled(x) == np.sum(x * (same + 1))
+    with pytest.warns(CompileWarning, match="writes into counter, an array that it closes over"):
+        assert compiled(x) == np.sum(x * (same + 2))
+    for k in range(3, 6):
+        assert compiled(x) == np.sum(x * (same + k))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_buffer_that_is_filled_each_time_is_no_counter() -> None:
+    buffer = np.empty(2)
+
+    def filling(x):
+        buffer[:] = 3
+        return np.sum(x * buffer)
+
+    compiled = jit(filling)
+    for k in range(4):
+        assert compiled(np.full(2, float(k))) == 6 * k

@@ -13,6 +13,7 @@ from builtins import int as _int
 from builtins import float as _float
 from builtins import complex as _complex
 from builtins import type as _type
+from typing_extensions import TypeIs as _TypeIs
 from funcgrad.torch.tensors.dtypes import dtype as _dtype
 from funcgrad.torch.tensors.size import device as _device
 from funcgrad.torch.amp import GradScaler as GradScaler
@@ -720,7 +721,7 @@ def is_signed(input: Tensor) -> Any: ...
 
 def is_storage(obj: Any) -> _bool: ...
 
-def is_tensor(obj: Any) -> _bool: ...
+def is_tensor(obj: object) -> _TypeIs[Tensor]: ...
 
 def is_warn_always_enabled() -> _bool: ...
 

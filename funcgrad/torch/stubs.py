@@ -97,7 +97,12 @@ def {name}(condition: Tensor) -> tuple[Tensor, ...]: ...
 @overload
 def {name}(condition: Tensor, input: Any, other: Any, *, out: Any = None) -> Tensor: ...
 """
-FUNCTIONS = {"where": _WHERE, **dict.fromkeys(("max", "min", "median", "nanmedian"), _EXTREME_OF)}
+_IS_TENSOR = "def {name}(obj: object) -> _TypeIs[Tensor]: ..."
+FUNCTIONS = {
+    "where": _WHERE,
+    "is_tensor": _IS_TENSOR,
+    **dict.fromkeys(("max", "min", "median", "nanmedian"), _EXTREME_OF),
+}
 _BINARY = "def {name}(self, other: Any) -> Tensor: ..."
 _OPERATORS = "add sub mul truediv pow mod floordiv matmul and or xor lshift rshift"
 METHODS = {
@@ -121,6 +126,7 @@ METHODS = {
 # Types whose names the facade uses for something else too: torch.bool is a dtype, Tensor.float a method.
 SHADOWED = ("bool", "int", "float", "complex", "type")
 ALIASES = "".join(f"from builtins import {name} as _{name}\n" for name in SHADOWED) + (
+    "from typing_extensions import TypeIs as _TypeIs\n"
     "from funcgrad.torch.tensors.dtypes import dtype as _dtype\nfrom funcgrad.torch.tensors.size import device as _device\n"
 )
 

@@ -61,3 +61,10 @@ def training(net: Net, x: Tensor) -> None:
         optimizer.zero_grad()
         nn.functional.mse_loss(net(x), torch.zeros(2)).backward()
         optimizer.step()
+
+
+def numbers_and_tensors(x: Tensor | float) -> Tensor:
+    if torch.is_tensor(x):
+        assert_type(x, Tensor)
+        return x
+    return torch.tensor(x + 1)

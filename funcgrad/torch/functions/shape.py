@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.data import shape_of
 from funcgrad.torch.tensors.storage import share
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 
 def _view_node(input: Any = None, *rest: Any, **named: Any) -> str:
@@ -268,7 +271,7 @@ def numel(input: Tensor) -> int:
 
 
 @function()
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any) -> TypeIs[Tensor]:
     """Is it a tensor?"""
     return isinstance(obj, Tensor)
 

@@ -13,6 +13,7 @@ from builtins import int as _int
 from builtins import float as _float
 from builtins import complex as _complex
 from builtins import type as _type
+from typing_extensions import TypeIs as _TypeIs
 from funcgrad.torch.tensors.dtypes import dtype as _dtype
 from funcgrad.torch.tensors.size import device as _device
 from funcgrad.torch.utils.data.samplers import BatchSampler as BatchSampler

@@ -50,7 +50,8 @@ def _call_rational(self: Any, z: Any) -> Any:
     if far.any():
         out = np.where(far, (self.weights[:, None] * y).sum(axis=0) / self.weights.sum(), out)
     out = out.reshape(z.shape + self._shape)
-    return np.moveaxis(out, 0, self._axis) if z.ndim else out
+    axis = getattr(self, "_axis", 0)  # before SciPy 1.17 it was always the first
+    return np.moveaxis(out, 0, axis) if z.ndim else out
 
 
 instead(interpolate.replaced("BarycentricInterpolator"), _evaluate=_evaluate)

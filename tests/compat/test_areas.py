@@ -186,6 +186,11 @@ def test_jacobians_and_products() -> None:
     cube = lambda x: np.sum(x**3)
     onp.testing.assert_allclose(ag.hessian(cube)(Y), onp.diag(6 * Y))
     onp.testing.assert_allclose(ag.hessian_vector_product(cube)(Y, Y), 6 * Y**2)
+    of_list = ag.hessian_vector_product(lambda p: np.sum(p[0] ** 3) + np.sum(p[1] ** 2) * np.sum(p[0]))(
+        [Y, Y], [Y, 2 * Y]
+    )
+    onp.testing.assert_allclose(of_list[0], 6 * Y**2 + 4 * np.sum(Y**2))
+    onp.testing.assert_allclose(of_list[1], 2 * Y * np.sum(Y) + 4 * Y * np.sum(Y))
     onp.testing.assert_allclose(ag.make_hvp(cube)(Y)[0](Y), 6 * Y**2)
     onp.testing.assert_array_equal(ag.hessian(np.std)(onp.array([3.5])), [[0.0]])
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import tree
 from funcgrad.compat.autograd.core import gradient as _gradient
 from funcgrad.compat.autograd.core import make_jvp as _make_jvp
 from funcgrad.compat.autograd.core import make_vjp as _make_vjp
@@ -169,12 +170,13 @@ def make_hvp(fun: Callable[[Any], Any], x: Any) -> tuple[Callable[[Any], Any], A
 
 
 def hessian_tensor_product(fun: Callable[..., Any], argnum: int = 0) -> Callable[..., Any]:
-    """A function of (*args, tensor), the product of the Hessian with the tensor."""
+    """A function of (*args, tensor), the product of the Hessian with the tensor, an array or a tree of them."""
     slope = grad(fun, argnum)
 
     def along(*args: Any, **kwargs: Any) -> Any:
         *args_, vector = args
-        return np.tensordot(slope(*args_, **kwargs), vector, np.ndim(vector))
+        pairs = zip(tree.leaves(slope(*args_, **kwargs)), tree.leaves(vector), strict=True)
+        return sum(np.tensordot(x, t, np.ndim(t)) for x, t in pairs)
 
     return grad(along, argnum)
 

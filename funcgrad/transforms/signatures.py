@@ -2,7 +2,7 @@
 
 A gradient has the type of its argument, so `grad` of `(float) -> float` is `(float) -> float`. The type
 variables are bound to Any, not to object: of a lambda's argument nothing is known, and anything may be done
-with it.
+with it. Any is their default, too, so that the gradient of a lambda is not unknown to strict checkers.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from typing_extensions import ParamSpec, TypedDict, TypeVar
 
-X = TypeVar("X", bound=Any)
-Y = TypeVar("Y", bound=Any)
+X = TypeVar("X", bound=Any, default=Any)
+Y = TypeVar("Y", bound=Any, default=Any)
 S = TypeVar("S", bound=np.generic)  # of an array: what it holds
-Out = TypeVar("Out", bound=Any)
-Aux = TypeVar("Aux", bound=Any)
-P = ParamSpec("P")
+Out = TypeVar("Out", bound=Any, default=Any)
+Aux = TypeVar("Aux", bound=Any, default=Any)
+P = ParamSpec("P", default=...)
 Number = float | complex | np.number[Any]
 
 

@@ -1,6 +1,7 @@
 """The kernels of funcgrad.nn: functions that NumPy lacks, declared to the engine with their derivatives.
 
     basic.py           sigmoid, relu, softmax and an affine map
+    blocks.py          long formulas on many elements, block by block
     erf.py, special.py erf, lgamma, digamma and their relatives
     activations.py     elementwise functions with settings
     convolution.py     correlate, spread, weigh: each the derivative of the other two

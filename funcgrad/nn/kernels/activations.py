@@ -13,6 +13,7 @@ import numpy as np
 
 from funcgrad.core.engine.declare import elementwise, selection
 from funcgrad.nn.kernels.basic import SIGMOID
+from funcgrad.nn.kernels.blocks import BLOCK, by_blocks
 from funcgrad.nn.kernels.erf import is_single, single_gelu
 from funcgrad.nn.kernels.special import NORMAL_CDF
 
@@ -88,40 +89,32 @@ def _prelu(x: Any, slope: Any) -> Any:
 
 def _elu(x: Any, alpha: Any, scale: Any, inner: Any) -> Any:
     if _is_large(x) and _positive(alpha, scale, inner):
-        return _by_blocks(x, _elu_block, (alpha * scale, scale, inner))
+        return _of_pieces(x, _elu_block, (alpha * scale, scale, inner))
     return np.where(x > 0, x * scale, np.expm1(x * inner) * (alpha * scale))
 
 
 def _elu_slope(x: Any, alpha: Any, scale: Any, inner: Any) -> Any:
     if _is_large(x) and _positive(alpha, scale, inner):
-        return _by_blocks(x, _elu_slope_block, (alpha * scale * inner, scale, inner))
+        return _of_pieces(x, _elu_slope_block, (alpha * scale * inner, scale, inner))
     return np.where(x > 0, x.dtype.type(scale), np.exp(x * inner) * (alpha * scale * inner))
 
 
 # np.where mispredicts branches, which takes longer than both pieces: in blocks, a sum of pieces of which one is 0.
-_BLOCK = 1 << 13  # elements, whose intermediate results stay in the cache
-
-
 def _is_large(x: Any) -> bool:
-    return type(x) is np.ndarray and x.size >= _BLOCK and x.dtype in (np.float32, np.float64)
+    return type(x) is np.ndarray and x.size >= BLOCK and x.dtype in (np.float32, np.float64)
 
 
 def _positive(*settings: Any) -> bool:
     return all(type(c) in (float, int) and 0 < c < math.inf for c in settings)
 
 
-def _by_blocks(x: np.ndarray, block: Any, settings: tuple[float, ...]) -> np.ndarray:
+def _of_pieces(x: np.ndarray, block: Any, settings: tuple[float, ...]) -> np.ndarray:
     """block(x, out, buffer, zeros, *settings) for a block of x after the other.
 
     NumPy's minimum and maximum take a third of the time between arrays: hence the zeros.
     """
-    flat = np.ascontiguousarray(x).reshape(-1)
-    out, buffer, zeros = np.empty_like(flat), np.empty(_BLOCK, x.dtype), np.zeros(_BLOCK, x.dtype)
-    with np.errstate(all="ignore"):
-        for start in range(0, flat.size, _BLOCK):
-            v = flat[start : start + _BLOCK]
-            block(v, out[start : start + _BLOCK], buffer[: v.size], zeros[: v.size], *settings)
-    return out.reshape(x.shape)
+    zeros = np.zeros(BLOCK, x.dtype)
+    return by_blocks(lambda v, out, u: block(v, out, u, zeros[: v.size], *settings), x, buffers=1)
 
 
 def _elu_block(v: Any, out: Any, u: Any, zero: Any, below: float, scale: float, inner: float) -> None:

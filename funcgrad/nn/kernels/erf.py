@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.nn.kernels.blocks import by_blocks
+
 _NEAR, _FAR = 0.46875, 4.0
 _ERF = (
     1.85777706184603153e-1,
@@ -177,24 +179,20 @@ _Q = tuple(np.array(-c, np.float32) for c in _LOGIT_OF_CDF)
 _ONE = np.array(1, np.float32)
 
 
-def _by_blocks(x: np.ndarray, powers: tuple[np.ndarray, ...], finish: Any) -> np.ndarray:
+def _with_polynomial(x: np.ndarray, powers: tuple[np.ndarray, ...], finish: Any) -> np.ndarray:
     """finish(x, x * polynomial(x²), out) for a block of x after the other."""
-    flat = np.ascontiguousarray(x).reshape(-1)
-    out = np.empty_like(flat)
-    t, p = (np.empty(min(_BLOCK, flat.size), np.float32) for _ in range(2))
-    with np.errstate(all="ignore"):
-        for start in range(0, flat.size, _BLOCK):
-            v = flat[start : start + _BLOCK]
-            square, u = t[: v.size], p[: v.size]
-            np.multiply(v, v, square)
-            np.multiply(square, powers[0], u)
-            for c in powers[1:-1]:
-                np.add(u, c, u)
-                np.multiply(u, square, u)
-            np.add(u, powers[-1], u)
-            np.multiply(u, v, u)
-            finish(v, u, out[start : start + _BLOCK])
-    return out.reshape(x.shape)
+
+    def block(v: Any, out: Any, square: Any, u: Any) -> None:
+        np.multiply(v, v, square)
+        np.multiply(square, powers[0], u)
+        for c in powers[1:-1]:
+            np.add(u, c, u)
+            np.multiply(u, square, u)
+        np.add(u, powers[-1], u)
+        np.multiply(u, v, u)
+        finish(v, u, out)
+
+    return by_blocks(block, x, buffers=2, size=_BLOCK)
 
 
 def _cdf(v: Any, u: Any, out: Any) -> None:
@@ -216,17 +214,17 @@ def is_single(x: Any) -> bool:
 
 def single_erf(x: np.ndarray) -> np.ndarray:
     """erf, of a float32 array: within 4 units in the last place."""
-    return _by_blocks(x, _P, lambda v, u, out: np.tanh(u, out))
+    return _with_polynomial(x, _P, lambda v, u, out: np.tanh(u, out))
 
 
 def single_cdf(x: np.ndarray) -> np.ndarray:
     """The normal distribution's cdf, of a float32 array: within 1e-7."""
-    return _by_blocks(x, _Q, _cdf)
+    return _with_polynomial(x, _Q, _cdf)
 
 
 def single_gelu(x: np.ndarray) -> np.ndarray:
     """x times the normal distribution's cdf, of a float32 array: within 5e-7."""
-    return _by_blocks(x, _Q, _times_cdf)
+    return _with_polynomial(x, _Q, _times_cdf)
 
 
 def normal_cdf(x: Any) -> np.ndarray:

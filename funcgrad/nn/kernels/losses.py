@@ -15,6 +15,7 @@ from funcgrad.core.engine.declare import custom
 from funcgrad.core.engine.primitive import Primitive
 from funcgrad.core.engine.trace import bind
 from funcgrad.nn.kernels.basic import LOG_SOFTMAX, SIGMOID, SOFTMAX
+from funcgrad.nn.kernels.blocks import BLOCK
 
 
 def _summed(loss: Any, rank: int) -> Any:
@@ -143,14 +144,11 @@ NLL = custom(
 
 
 # ---- elementwise -----------------------------------------------------------------------------------------------------
-_BLOCK = 1 << 13  # elements, whose intermediate results stay in the cache
-
-
 def _are_large(x: Any, y: Any) -> bool:
     return (
         type(x) is type(y) is np.ndarray
         and (x.shape, x.dtype) == (y.shape, y.dtype)
-        and x.size >= 2 * _BLOCK
+        and x.size >= 2 * BLOCK
         and x.flags.c_contiguous
         and y.flags.c_contiguous
     )
@@ -158,10 +156,10 @@ def _are_large(x: Any, y: Any) -> bool:
 
 def _summed_by_blocks(value: Callable[..., Any], x: np.ndarray, y: np.ndarray, setting: Any) -> Any:
     """The sum of value(x, y, setting), for a block of x and y after the other."""
-    x, y, whole = x.reshape(-1), y.reshape(-1), x.size // _BLOCK * _BLOCK
-    parts = [slice(start, start + _BLOCK) for start in range(0, whole, _BLOCK)]
+    x, y, whole = x.reshape(-1), y.reshape(-1), x.size // BLOCK * BLOCK
+    parts = [slice(start, start + BLOCK) for start in range(0, whole, BLOCK)]
     # NumPy's minimum takes a third of the time between arrays.
-    shown = np.full(_BLOCK, setting, x.dtype) if type(setting) is float and x.dtype.kind == "f" else setting
+    shown = np.full(BLOCK, setting, x.dtype) if type(setting) is float and x.dtype.kind == "f" else setting
     sums = [np.add.reduce(value(x[part], y[part], shown)) for part in parts]
     if whole < x.size:
         sums.append(np.add.reduce(value(x[whole:], y[whole:], setting)))

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-_BLOCK = 1 << 13  # elements
+from funcgrad.nn.kernels.blocks import BLOCK, by_blocks
+
 _MANY = 1 << 12  # from which on a block takes less time than NumPy's function
 # Up to here a quotient x / y of float32, in float64, is never rounded up to an integer, and its integer part
 # times y is exact: of 28 and 24 bits.
@@ -32,22 +33,17 @@ def _fits(x: Any, y: Any) -> bool:
     )
 
 
-def _by_blocks(plain: Any, block: Callable[..., bool], count: int, dtype: Any) -> Callable[[Any, Any], Any]:
+def _in_blocks(plain: Any, block: Callable[..., bool], count: int, dtype: Any) -> Callable[[Any, Any], Any]:
     """plain(x, y), with `block(x, y, out, *buffers)` for float32; False from a block: not for these elements."""
+
+    def either(x: Any, y: Any, out: Any, *buffers: Any) -> None:
+        if not block(x, y, out, *buffers):
+            plain(x, y, out=out)
 
     def function(x: Any, y: Any) -> Any:
         if not _fits(x, y):
             return plain(x, y)
-        flat, other = np.ascontiguousarray(x).reshape(-1), np.asarray(y)
-        other = np.ascontiguousarray(other).reshape(-1) if other.ndim else other
-        out, buffers = np.empty_like(flat), np.empty((count, min(_BLOCK, flat.size)), dtype)
-        with np.errstate(all="ignore"):
-            for start in range(0, flat.size, _BLOCK):
-                v, to = flat[start : start + _BLOCK], out[start : start + _BLOCK]
-                w = other[start : start + _BLOCK] if other.ndim else other
-                if not block(v, w, to, *buffers[:, : v.size]):
-                    plain(v, w, out=to)
-        return out.reshape(x.shape)
+        return by_blocks(either, x, np.asarray(y), buffers=count, dtype=dtype)
 
     function.__name__ = plain.__name__
     return function
@@ -121,10 +117,10 @@ def _logaddexp_block(x: Any, y: Any, out: Any, gap: Any) -> bool:
     return not np.isnan(np.min(out))  # infinities of one sign, or NaN
 
 
-remainder = _by_blocks(np.remainder, _remainder_block, 4, np.float64)
-fmod = _by_blocks(np.fmod, _fmod_block, 4, np.float64)
-floor_divide = _by_blocks(np.floor_divide, _floor_block, 3, np.float64)
-logaddexp = _by_blocks(np.logaddexp, _logaddexp_block, 1, np.float32)
+remainder = _in_blocks(np.remainder, _remainder_block, 4, np.float64)
+fmod = _in_blocks(np.fmod, _fmod_block, 4, np.float64)
+floor_divide = _in_blocks(np.floor_divide, _floor_block, 3, np.float64)
+logaddexp = _in_blocks(np.logaddexp, _logaddexp_block, 1, np.float32)
 
 
 _LANES = 1 << 10
@@ -158,12 +154,12 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def accumulate(function: np.ufunc, x: np.ndarray) -> np.ndarray:
     """function.accumulate along the last axis, of np.maximum or np.minimum: blocks without a new extreme are filled."""
-    if x.ndim > 1 or x.size < 2 * _BLOCK:
+    if x.ndim > 1 or x.size < 2 * BLOCK:
         return function.accumulate(x, axis=-1)
     out = np.empty_like(x)
-    function.accumulate(x[:_BLOCK], out=out[:_BLOCK])
-    for start in range(_BLOCK, x.size, _BLOCK):
-        part, to, reached = x[start : start + _BLOCK], out[start : start + _BLOCK], out[start - 1]
+    function.accumulate(x[:BLOCK], out=out[:BLOCK])
+    for start in range(BLOCK, x.size, BLOCK):
+        part, to, reached = x[start : start + BLOCK], out[start : start + BLOCK], out[start - 1]
         if function(function.reduce(part), reached) == reached:  # False for NaN
             to[...] = reached
         else:

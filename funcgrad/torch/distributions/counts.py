@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 
 from funcgrad.torch.distributions import constraints
 from funcgrad.torch.distributions.compound import TransformedDistribution
-from funcgrad.torch.distributions.discrete import Binomial, Categorical, Parametrized, bce_with_logits
+from funcgrad.torch.distributions.discrete import (
+    Binomial,
+    Categorical,
+    OfCategories,
+    Parametrized,
+    bce_with_logits,
+)
 from funcgrad.torch.distributions.distribution import (
     Distribution,
     broadcast_all,
@@ -119,7 +125,7 @@ class NegativeBinomial(Parametrized):
         return chosen + where(n + value == 0, 0.0, ways)
 
 
-class Multinomial(Distribution):
+class Multinomial(OfCategories):
     """How often each category comes in `total_count` draws.
 
     >>> import funcgrad.torch as torch
@@ -127,11 +133,6 @@ class Multinomial(Distribution):
     >>> coins.log_prob(torch.tensor([1.0, 1.0])).exp()
     tensor(0.5000)
     """
-
-    arg_constraints: ClassVar[dict[str, Any]] = {
-        "probs": constraints.simplex,
-        "logits": constraints.real_vector,
-    }
 
     def __init__(
         self,
@@ -149,27 +150,6 @@ class Multinomial(Distribution):
         super().__init__(
             self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args
         )
-
-    @property
-    def probs(self) -> Any:
-        """The probabilities of the categories."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Their logarithms."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution with its parameters expanded to `batch_shape`."""
-        made: Any = super().expand(batch_shape)
-        made._categorical = self._categorical.expand(batch_shape)
-        return made
 
     @constraints.dependent_property
     def support(self) -> Any:

@@ -245,20 +245,14 @@ class Categorical(Parametrized):
         return _enumerated(arange(self._num_events), self._batch_shape, expand)
 
 
-class OneHotCategorical(Distribution):
-    """Vectors with one 1, at the place that a Categorical gives."""
+class OfCategories(Distribution):
+    """A distribution of vectors, with a number for each category of a Categorical, whose parameters it has."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {
         "probs": constraints.simplex,
         "logits": constraints.real_vector,
     }
-    support: Any = constraints.one_hot
-    has_enumerate_support = True
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._categorical = Categorical(probs, logits, validate_args)
-        batch_shape, k = self._categorical.batch_shape, self._categorical._num_events
-        super().__init__(batch_shape, (k,), validate_args=validate_args)
+    _categorical: Categorical
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters expanded to `batch_shape`."""
@@ -268,7 +262,7 @@ class OneHotCategorical(Distribution):
 
     @property
     def probs(self) -> Any:
-        """The probabilities."""
+        """The probabilities of the categories."""
         return self._categorical.probs
 
     @property
@@ -280,6 +274,18 @@ class OneHotCategorical(Distribution):
     def param_shape(self) -> Any:
         """The shape of the parameter."""
         return self._categorical.param_shape
+
+
+class OneHotCategorical(OfCategories):
+    """Vectors with one 1, at the place that a Categorical gives."""
+
+    support: Any = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        batch_shape, k = self._categorical.batch_shape, self._categorical._num_events
+        super().__init__(batch_shape, (k,), validate_args=validate_args)
 
     @property
     def mean(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.declare import elementwise
-from funcgrad.rules.slopes import own, repaired
+from funcgrad.rules.slopes import by_orders, repaired
 
 NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64, np.int32])
 
@@ -28,20 +28,20 @@ def power_slope(x: Any, y: Any) -> Any:
     return x + x if y == 2 else y * x ** (y - 1)
 
 
-def _power_derivative(x: Any, y: Any, n: int, k: int) -> Any:
-    """The derivative of x**y, n times in x and k times in y:
+def _power_derivative(x: Any, y: Any, n: int, m: int) -> Any:
+    """The derivative of x**y, n times in x and m times in y:
 
-        sum over j of binomial(k, j) * F[k-j](y) * x**(y-n) * log(x)**j,    F(y) = y (y-1) ... (y-n+1),
+        sum over j of binomial(m, j) * F[m-j](y) * x**(y-n) * log(x)**j,    F(y) = y (y-1) ... (y-n+1),
 
-    where F[m] is the m-th derivative of F. Where a product is 0 * inf, its limit is taken: F is 0 at whole
+    where F[i] is the i-th derivative of F. Where a product is 0 * inf, its limit is taken: F is 0 at whole
     exponents below n.
     """
     x, y = _inexact(x, y)
-    coefficients = _falling(y, n, k)
+    coefficients = _falling(y, n, m)
     with np.errstate(all="ignore"):
-        out = _sum(x, y, n, k, *coefficients)
+        out = _sum(x, y, n, m, *coefficients)
     bad = np.logical_not(np.isfinite(out))
-    return repaired(out, bad, lambda x, y, *c: _limit(x, y, n, k, *c), x, y, *coefficients)
+    return repaired(out, bad, lambda x, y, *c: _limit(x, y, n, m, *c), x, y, *coefficients)
 
 
 def _inexact(x: Any, y: Any) -> tuple[Any, Any]:
@@ -105,13 +105,7 @@ def _quotient(c: Any, x: Any, n: int) -> Any:
     return c
 
 
-power_derivative = own(
-    _power_derivative,
-    lambda x, y, n, k: power_derivative(x, y, n + 1, k),
-    lambda x, y, n, k: power_derivative(x, y, n, k + 1),
-    None,
-    None,
-)
+power_derivative = by_orders(_power_derivative)
 
 for _function in (np.power, np.float_power):
     elementwise(_function, power_slope, lambda x, y: power_derivative(x, y, 0, 1))

@@ -41,6 +41,18 @@ def own(function: Callable[..., Any], *partials: Partial) -> Callable[..., Any]:
     return call
 
 
+def by_orders(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of x, y and the orders n, m of its derivative in both: its own derivatives are of higher orders."""
+    derivative = own(
+        function,
+        lambda x, y, n, m: derivative(x, y, n + 1, m),
+        lambda x, y, n, m: derivative(x, y, n, m + 1),
+        None,
+        None,
+    )
+    return derivative
+
+
 def some(mask: Any) -> bool:
     """May any element of `mask` be True? What can't be asked (a tracer of vmap, a lazy array) may.
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from funcgrad.rules.polygamma import BERNOULLI, cotangent, cotangent_derivative, polygamma_series, sign
-from funcgrad.rules.slopes import own, repaired
+from funcgrad.rules.slopes import by_orders, own, repaired
 from funcgrad.scipy.special.rules import elementwise, piecewise_constant
 
 _COUNT = 20  # whole numbers up to here are counted out
@@ -323,20 +323,8 @@ def _binom_derivative(x: Any, y: Any, n: int, m: int) -> Any:
     return out if m else repaired(out, _is_counted(y), counted, x, y)
 
 
-def _by_orders(function: Any) -> Any:
-    """A function of x, y and the orders of the derivative in both, whose own derivatives are of higher orders."""
-    made = own(
-        function,
-        lambda x, y, n, m: made(x, y, n + 1, m),
-        lambda x, y, n, m: made(x, y, n, m + 1),
-        None,
-        None,
-    )
-    return made
-
-
-beta_derivative = _by_orders(_beta_derivative)
-poch_derivative, binom_derivative = _by_orders(_poch_derivative), _by_orders(_binom_derivative)
+beta_derivative = by_orders(_beta_derivative)
+poch_derivative, binom_derivative = by_orders(_poch_derivative), by_orders(_binom_derivative)
 
 # ---- the table -------------------------------------------------------------------------------------------------------
 elementwise("gamma", lambda x, out: out * polygamma(x, 0))

@@ -167,10 +167,7 @@ class Environment:
         for now, items, name in self.lists:
             if len(now) != len(items) or any(a is not b for a, b in zip(now, items)):
                 return name
-        for array, content, name in self.arrays:
-            if not same_content(content_of(array), content):
-                return name
-        return None
+        return self.written_array()
 
     def written_array(self) -> str | None:
         """The name of an array that holds other numbers now."""

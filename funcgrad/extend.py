@@ -49,10 +49,11 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.methods import RUNNERS
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine import declare
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.cotangent import select
-from funcgrad.core.engine.primitive import Primitive, Spec
+from funcgrad.core.engine.primitive import Primitive
 from funcgrad.core.engine.trace import innermost
 from funcgrad.core.libraries import load_late
 from funcgrad.errors import RuleError

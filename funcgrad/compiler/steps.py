@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import Shaped
 from funcgrad.transforms.programs import Ref
 
 
@@ -29,7 +30,7 @@ class _Here:
 HERE = _Here()
 
 
-class Spec:
+class Spec(Shaped):
     """What is known of a value while a program is compiled: shape, dtype, and whether it is an array."""
 
     __slots__ = ("dtype", "is_array", "is_python", "is_view", "order", "shape")
@@ -66,24 +67,6 @@ class Spec:
             and self.is_array == other.is_array
             and self.is_python == other.is_python
         )
-
-    @property
-    def ndim(self) -> int:
-        """How many axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """How many elements."""
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
-
-    @property
-    def nbytes(self) -> int:
-        """How many bytes an array of its own takes."""
-        return self.size * self.dtype.itemsize
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Spec) and all(

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Part, Read, dense
+from funcgrad.core.engine.cotangent import Part, dense
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.memory.reads import Read
 from funcgrad.errors import NumericalError
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node
 from funcgrad.drawing.recording import Note, Recording, made_by

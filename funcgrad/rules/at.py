@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.arrays.ufunc import Ufunc, as_array
-from funcgrad.core.engine.cotangent import copy_for, select
+from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite
 from funcgrad.core.engine.named import Custom
 from funcgrad.core.engine.primitive import Call
@@ -17,6 +17,7 @@ from funcgrad.core.engine.trace import Tracer, innermost
 from funcgrad.core.memory.indexing import ADD_AT, GETITEM, AddAt, batched_add_at, filled, holds_tracer_index
 from funcgrad.core.memory.mutation import for_each
 from funcgrad.core.memory.plain import LARGE, repeats
+from funcgrad.core.memory.reads import copy_for
 from funcgrad.errors import BEGIN, TracerWriteError, user_line
 
 

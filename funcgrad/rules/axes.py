@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from funcgrad.core.engine.cotangent import Repeated
+from funcgrad.core.arrays.repeated import Repeated
 
 Axis = int | tuple[int, ...] | None
 

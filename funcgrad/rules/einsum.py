@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.core.arrays.arguments import as_operand, out_refused
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.batch import ndim_of
 from funcgrad.core.engine.catalogue import Out
 from funcgrad.core.engine.cotangent import select
 from funcgrad.core.engine.declare import composite, query
 from funcgrad.core.engine.kinds import Formula
 from funcgrad.core.engine.named import Multilinear
-from funcgrad.core.engine.primitive import Call, Primitive, spec
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import bind
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

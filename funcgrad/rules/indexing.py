@@ -15,11 +15,12 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from funcgrad.core.arrays.arguments import as_operand, holds_tracer, out_refused
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import ANY_CAST
-from funcgrad.core.engine.cotangent import Masked, make_read
+from funcgrad.core.engine.cotangent import Masked
 from funcgrad.core.engine.declare import composite, linear, piecewise_constant, query
 from funcgrad.core.engine.trace import Tracer, is_foreign, memory_of
 from funcgrad.core.memory.indexing import ADD_AT, GETITEM
 from funcgrad.core.memory.orders import in_order
+from funcgrad.core.memory.reads import make_read
 from funcgrad.core.memory.scattering import scattered
 from funcgrad.errors import BatchedControlFlowError, UnsupportedFunctionError, user_line
 from funcgrad.rules.rows import is_lazy, take_rows

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.batch import BatchTrace, is_batched, stacked
-from funcgrad.core.engine.primitive import Call, spec
+from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer, bind
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.core.memory.blank import plain as plain_of

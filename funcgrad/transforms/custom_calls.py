@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.engine.primitive import Call, Spec, spec
+from funcgrad.core.arrays.spec import Spec, spec
+from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.directions import direction_leaves

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.engine.primitive import Spec, spec
+from funcgrad.core.arrays.spec import Spec, spec
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.errors import ArgumentError, CotangentError
 from funcgrad.transforms.directions import direction_leaves

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.batch import BatchTrace, stacked
-from funcgrad.core.engine.primitive import Call, spec
+from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.custom_calls import (

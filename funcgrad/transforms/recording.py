@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.engine.primitive import Spec, spec
+from funcgrad.core.arrays.spec import Spec, spec
 from funcgrad.core.engine.reverse import OpenReverseTrace, ReverseTrace
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.cotangent import dense, fit
 from funcgrad.core.engine.forward import PullTrace
 from funcgrad.core.engine.kinds import Plan
-from funcgrad.core.engine.primitive import Call, Primitive, spec
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer

@@ -10,7 +10,7 @@ import pytest
 
 import funcgrad as fg
 from funcgrad import debug
-from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.drawing.graph import Group, groups_in, vertices_in
 from funcgrad.errors import ArgumentError, OutputError
 from tests.drawing.models import (

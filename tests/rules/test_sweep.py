@@ -11,9 +11,10 @@ import pytest
 
 from funcgrad import jvp, tree, vjp, vmap
 from funcgrad.core.arrays.methods import LANES
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.arrays.ufunc import Ufunc
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.primitive import Primitive, spec
+from funcgrad.core.engine.primitive import Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete

@@ -20,7 +20,7 @@ from funcgrad import (
     vjp,
     vmap,
 )
-from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.errors import ArgumentError, CotangentError, OutputError, RuleError
 from funcgrad.transforms.leaves import float0
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from funcgrad.core.arrays.foreign import OwnOperation, content, opened
 from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
+from funcgrad.core.arrays.spec import Shaped
 from funcgrad.core.arrays.text import ArrayText
 from funcgrad.core.engine.catalogue import CATALOGUE, entry
 from funcgrad.core.lanes.recordings import RECORDINGS
@@ -37,6 +38,15 @@ def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> 
 
 # That of NumPy 2.0 (which has no np.unstack yet) refuses numbers.
 astype = np.astype if hasattr(np, "unstack") else _astype
+
+
+# What the arrays of every library have as a method, and not every library as a function.
+BY_METHOD: dict[Any, Callable[..., Any]] = {
+    np.copy: lambda x, **options: x.copy(),
+    np.amax: lambda x, *args, **options: np.max(x, *args, **options),
+    np.amin: lambda x, *args, **options: np.min(x, *args, **options),
+    astype: lambda x, dtype, **options: x.astype(dtype),
+}
 
 
 class Lanes(dict[Any, Callable[..., Any]]):
@@ -80,7 +90,7 @@ class Runners(dict[Any, Callable[..., Any]]):
 RUNNERS = Runners()
 
 
-class ArrayMethods(ArrayText):
+class ArrayMethods(Shaped, ArrayText):
     """The ndarray side of a tracer; its slots are the engine's."""
 
     __slots__ = ()
@@ -138,25 +148,6 @@ class ArrayMethods(ArrayText):
     @property
     def dtype(self) -> np.dtype[Any]:
         return self._value.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
-
-    @property
-    def itemsize(self) -> int:
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.dtype.itemsize
 
     @property
     def T(self) -> Any:

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.named import Linear
-from funcgrad.core.engine.primitive import Call, Opaque, Primitive, spec
+from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.layout import repeated
 from funcgrad.core.memory.looks import Look

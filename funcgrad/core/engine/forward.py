@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Masked, buffer_for, dense, fit
+from funcgrad.core.engine.cotangent import Masked, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
@@ -14,6 +14,7 @@ from funcgrad.core.engine.roots import Root, squares_in
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.plain import loud, ndarray, quiet
+from funcgrad.core.memory.reads import buffer_for
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
 
 

@@ -18,19 +18,18 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from funcgrad.core.arrays.arguments import holds_tracer
-from funcgrad.core.engine.cotangent import Masked, added, dense, fit, repeated, select, small
-from funcgrad.core.engine.primitive import Call, Spec
+from funcgrad.core.arrays.spec import Spec
+from funcgrad.core.engine.cotangent import Masked, added, fit, select
+from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import is_foreign
 from funcgrad.core.lanes.pulls import elementwise_pull, general_pull, masked_pull
 from funcgrad.core.lanes.recordings import RECORDINGS
-from funcgrad.core.memory.chunks import LiveProduct, Product, runner
+from funcgrad.core.memory.chunks import pulled_in_chunks, pushed_in_chunks
 from funcgrad.core.memory.plain import LARGE, PLAIN_PARTS, broadcast, loud, ndarray, quiet
 from funcgrad.errors import NonDifferentiableError, user_line
 
@@ -192,7 +191,7 @@ class Elementwise(Rule):
         general = general_pull(self, slots, keeps)
         at_first_pull(plan, "pull", lambda: self.pull_of(primitive, slots, keeps), general)
         at_first_pull(plan, "pull_masked", lambda: self.masked_pull_of(primitive, slots, keeps))
-        plan.pull_foreign = lambda ct, saved: self._pulled_foreign(plan, ct, saved)
+        plan.pull_foreign = lambda ct, saved: pulled_in_chunks(self, plan, ct, saved)
         return plan
 
     def _check_known(self, primitive: Primitive, slots: Iterable[int]) -> None:
@@ -220,35 +219,6 @@ class Elementwise(Rule):
             return Masked(ct.value if partial == 1 else ct.value * partial, ct.live)
         return ct.times(partial)
 
-    def _pulled_foreign(self, plan: Plan, ct: Any, saved: Any) -> Sequence[Any]:
-        """`pull` for a cotangent of another library: of the value that it repeats, which broadcasts against the
-        partials, and chunk by chunk, if it is lazy.
-        """
-        values = dict(zip(plan.keeps, saved, strict=True))
-        run = self._runner(saved, small(ct))
-        parts = [self._part(plan.primitive, i, ct, values, run) for i in plan.slots]
-        if any(type(part) is Masked and part.shape != ct.shape for part in parts):
-            return self._pulled_foreign(plan, dense(ct), saved)
-        return [part if part is None or type(part) is Masked else repeated(part, ct.shape) for part in parts]
-
-    def _runner(self, values: Iterable[Any], like: Any) -> Any:
-        """What runs formulas on chunks: on those of plain arrays alone, and not of what is traced further out."""
-        if not self.in_chunks or any(map(holds_tracer, values)):
-            return None
-        return runner(like)
-
-    def _part(self, primitive: Primitive, slot: int, ct: Any, values: dict[str, Any], run: Any) -> Any:
-        """A cotangent or tangent, or what it repeats, times the partial in operand `slot`."""
-        if run is None or not callable(self.partials[slot]):
-            with np.errstate(all="ignore") if type(ct) is Masked else nullcontext():
-                return self.times(ct if type(ct) is Masked else small(ct), self.partial(slot, values))
-        needed = [values[name] for name in self.names[slot]]
-        if type(ct) is Masked:
-            return Masked(
-                run(LiveProduct(primitive.function, slot, self), ct.value, ct.live, *needed), ct.live
-            )
-        return run(Product(primitive.function, slot, self), small(ct), *needed)
-
     def pull_of(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
         """The pull of a cotangent."""
         return elementwise_pull(self, primitive.name, slots, keeps)
@@ -261,8 +231,7 @@ class Elementwise(Rule):
         self._check_known(primitive, tangents)
         values = {**dict(zip(primitive.operand_names, call.operands, strict=True)), "out": out}
         if type(out) not in PLAIN_PARTS and is_foreign(out):
-            run = self._runner([*values.values(), *map(dense, tangents.values())], out)
-            terms = [self._part(primitive, i, t, values, run) for i, t in tangents.items()]
+            terms = pushed_in_chunks(self, primitive.function, values, tangents, out)
             return total([term for term in terms if term is not None], out)
         token = quiet() if Masked in map(type, tangents.values()) else None
         try:

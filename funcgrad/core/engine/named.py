@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.cotangent import Masked, dense, select
 from funcgrad.core.engine.kinds import Formula, Plan, Rule, Unknown, at_first_pull, names_in, total
-from funcgrad.core.engine.primitive import Call, spec
+from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import bind
 from funcgrad.core.lanes.pulls import lane_save, named_pull
 from funcgrad.core.memory.plain import ndarray

@@ -20,7 +20,7 @@ from funcgrad.core.arrays.arguments import (
     out_refused,
 )
 from funcgrad.core.arrays.foreign import check_has
-from funcgrad.core.arrays.methods import astype
+from funcgrad.core.arrays.methods import BY_METHOD
 from funcgrad.core.arrays.signatures import Signed
 from funcgrad.core.engine.catalogue import Function, Out
 from funcgrad.core.engine.trace import Tracer, bind, is_foreign
@@ -31,44 +31,6 @@ if TYPE_CHECKING:
     from funcgrad.core.engine.kinds import Rule
 
 Layout = tuple[tuple[str, int | None], ...]
-
-
-class Spec:
-    """The shape and dtype of a value: all that a linear rule may know of what it is differentiated in."""
-
-    __slots__ = ("dtype", "shape")  # read in a fifth of the time that a named tuple takes
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype = shape, dtype
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Spec) and self.shape == other.shape and self.dtype == other.dtype
-
-    def __hash__(self) -> int:
-        return hash((self.shape, self.dtype))
-
-    def __repr__(self) -> str:
-        return f"Spec(shape={self.shape}, dtype={self.dtype!r})"
-
-    @property
-    def ndim(self) -> int:
-        """How many axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """How many elements."""
-        size = 1
-        for n in self.shape:
-            size *= n
-        return size
-
-
-def spec(x: Any) -> Spec:
-    """The Spec of an array, tracer or Python scalar."""
-    if not hasattr(x, "dtype"):
-        x = np.asarray(x)
-    return Spec(x.shape, x.dtype)
 
 
 class Call:
@@ -222,8 +184,8 @@ class Primitive(Signed):
         """Call the NumPy function itself."""
         for x in call.operands:
             if type(x) not in TAKEN and is_foreign(x):
-                if self.function in _BY_METHOD:
-                    return _BY_METHOD[self.function](*call.operands, **call.params)
+                if self.function in BY_METHOD:
+                    return BY_METHOD[self.function](*call.operands, **call.params)
                 check_has(x, self.function, self.title)
         args, kwargs = self.arguments(call, call.operands)
         return self.function(*args, **kwargs)
@@ -247,13 +209,6 @@ class Primitive(Signed):
         return args, named
 
 
-# What every library has as a method, and not as a function.
-_BY_METHOD: dict[Any, Callable[..., Any]] = {
-    np.copy: lambda x, **options: x.copy(),
-    np.amax: lambda x, *args, **options: np.max(x, *args, **options),
-    np.amin: lambda x, *args, **options: np.min(x, *args, **options),
-    astype: lambda x, dtype, **options: x.astype(dtype),
-}
 _STATIC = frozenset([int, bool, float, str, type, type(None)])
 _MANY = 256  # ways to call one function that are remembered
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.cotangent import Part
 from funcgrad.core.engine.kinds import Plan
-from funcgrad.core.engine.primitive import Call, Opaque, Primitive, Spec
+from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.roots import ROOTS, resaved, squares_in
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt

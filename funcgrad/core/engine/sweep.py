@@ -11,20 +11,19 @@ from collections.abc import Iterable, Sequence
 from sys import getrefcount
 from typing import Any, Protocol
 
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.cotangent import (
     Masked,
     Part,
-    Read,
-    Scatter,
     added,
     dense,
     fit,
     is_of_library,
     settled,
 )
-from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.memory.owned import OWNED
 from funcgrad.core.memory.plain import LARGE, PLAIN_PARTS, ndarray
+from funcgrad.core.memory.reads import Read, Scatter, add_to_masked
 
 try:
     from _heapq import heappop, heappush  # what heapq imports, in a tenth of the time
@@ -254,7 +253,9 @@ def _fitted(
         if type(held) is Scatter:  # x[i] in a loop
             held.add(part)
             return None
-        if type(held) is Masked and held.owned and held.add(part):  # x[i] of an array that a loop fills
+        if (
+            type(held) is Masked and held.owned and add_to_masked(held, part)
+        ):  # x[i] of an array that a loop fills
             return None
         part.spec = parent.spec
         return Scatter(part) if held is None and parent.plan is None else part
@@ -312,7 +313,7 @@ def _merged_reads(held: Any, part: Any) -> Any:
     if type(held) is Scatter and type(part) is Read:
         held.add(part)
         return held
-    if type(held) is Masked and held.owned and type(part) is Read and held.add(part):
+    if type(held) is Masked and held.owned and type(part) is Read and add_to_masked(held, part):
         return held
     return merged(held, Scatter(part) if type(part) is Read else part)
 

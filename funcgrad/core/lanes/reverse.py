@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.methods import LANES
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.arrays.ufunc import Ufunc
 from funcgrad.core.engine.batch import BatchTracer
 from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTracer
-from funcgrad.core.engine.primitive import Call, Primitive, Spec
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTracer, plan_of, power_of_root
 from funcgrad.core.engine.roots import ROOTS, halved
 from funcgrad.core.engine.sweep import Node

@@ -8,5 +8,5 @@ layout.py       how arrays lie in memory; orders.py, new arrays that lie as NumP
 guard.py        plain arrays that were saved; owned.py, cotangents that may be overwritten
 blank.py        new arrays, in which nothing is traced yet; looks.py, plain arrays from which these are computed
 plain.py        what hot code does with plain arrays in a part of NumPy's time
-scattering.py   the sum of many reads in one buffer; chunks.py, for arrays in chunks
+reads.py        the cotangents of many x[index] in one buffer; scattering.py, chunks.py, of lazy arrays
 """

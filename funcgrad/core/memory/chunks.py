@@ -6,15 +6,19 @@ values (`is anything too large here?`) would start a computation. In a chunk it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.arrays.foreign import library_of
+from funcgrad.core.arrays.repeated import repeated
 from funcgrad.core.engine.catalogue import known
+from funcgrad.core.engine.cotangent import Masked, dense, small
 
 # A library of lazy arrays -> where its function is that runs another on all chunks: run(function, *arrays).
 _RUNNERS = {"dask": ("dask.array.core", "elemwise")}
@@ -93,6 +97,44 @@ class LiveProduct(Product):
     def __call__(self, ct: Any, live: Any, *values: Any) -> Any:
         with np.errstate(all="ignore"):
             return np.where(live, super().__call__(ct, *values), 0)
+
+
+def pulled_in_chunks(rule: Any, plan: Any, ct: Any, saved: Any) -> list[Any]:
+    """The pull of an elementwise rule for a cotangent of another library: of the value that it repeats, which
+    broadcasts against the partials, and chunk by chunk, if it is lazy.
+    """
+    values = dict(zip(plan.keeps, saved, strict=True))
+    run = _runner_for(rule, saved, small(ct))
+    parts = [_times(rule, plan.primitive.function, i, ct, values, run) for i in plan.slots]
+    if any(type(part) is Masked and part.shape != ct.shape for part in parts):
+        return pulled_in_chunks(rule, plan, dense(ct), saved)
+    return [part if part is None or type(part) is Masked else repeated(part, ct.shape) for part in parts]
+
+
+def pushed_in_chunks(
+    rule: Any, function: Any, values: dict[str, Any], tangents: dict[int, Any], out: Any
+) -> list[Any]:
+    """What each tangent contributes to that of `out`, an array of another library."""
+    run = _runner_for(rule, [*values.values(), *map(dense, tangents.values())], out)
+    return [_times(rule, function, i, t, values, run) for i, t in tangents.items()]
+
+
+def _runner_for(rule: Any, values: Iterable[Any], like: Any) -> Any:
+    """What runs formulas on chunks: on those of plain arrays alone, and not of what is traced further out."""
+    if not rule.in_chunks or any(map(holds_tracer, values)):
+        return None
+    return runner(like)
+
+
+def _times(rule: Any, function: Any, slot: int, ct: Any, values: dict[str, Any], run: Any) -> Any:
+    """A cotangent or tangent, or what it repeats, times the partial in operand `slot`."""
+    if run is None or not callable(rule.partials[slot]):
+        with np.errstate(all="ignore") if type(ct) is Masked else nullcontext():
+            return rule.times(ct if type(ct) is Masked else small(ct), rule.partial(slot, values))
+    needed = [values[name] for name in rule.names[slot]]
+    if type(ct) is Masked:
+        return Masked(run(LiveProduct(function, slot, rule), ct.value, ct.live, *needed), ct.live)
+    return run(Product(function, slot, rule), small(ct), *needed)
 
 
 def _is_known(function: Any) -> bool:

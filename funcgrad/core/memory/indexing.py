@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.arguments import array_of, as_operand, holds_tracer
+from funcgrad.core.arrays.spec import Spec, spec
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer, one_by_one
 from funcgrad.core.engine.catalogue import register
-from funcgrad.core.engine.cotangent import Read, add_at, copy_for, make_read
 from funcgrad.core.engine.named import Linear
-from funcgrad.core.engine.primitive import Call, Primitive, Spec, spec
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, bind, snapshot
@@ -22,6 +22,7 @@ from funcgrad.core.memory.contents import as_index
 from funcgrad.core.memory.layout import as_alone, one_example
 from funcgrad.core.memory.masked_read import selected
 from funcgrad.core.memory.plain import BASIC, INTS, repeats
+from funcgrad.core.memory.reads import Read, add_at, copy_for, make_read
 from funcgrad.core.memory.views import (
     FILLED,
     OF_EXAMPLES,

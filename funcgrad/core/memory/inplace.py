@@ -11,8 +11,8 @@ import numpy as np
 from funcgrad.core.arrays.foreign import OwnOperation
 from funcgrad.core.arrays.methods import BINARY, RUNNERS
 from funcgrad.core.arrays.methods import astype as cast_to
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.primitive import spec
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.loops import assign, assign_kept
 from funcgrad.core.memory.views import FILLED, IndexStep, check_writeable, is_scalar

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import Masked, select
-from funcgrad.core.engine.primitive import Spec
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer

@@ -18,7 +18,7 @@ import numpy as np
 
 from funcgrad.core.arrays.casts import cast_by_assignment
 from funcgrad.core.engine.batch import REPEATED, BatchTrace
-from funcgrad.core.engine.cotangent import Masked, buffer_for, select
+from funcgrad.core.engine.cotangent import Masked, select
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import make_node
@@ -30,6 +30,7 @@ from funcgrad.core.memory.masked_read import MaskedRead
 from funcgrad.core.memory.owned import is_own, taken
 from funcgrad.core.memory.places import Place
 from funcgrad.core.memory.plain import is_element
+from funcgrad.core.memory.reads import buffer_for
 from funcgrad.core.memory.views import (
     FILLED,
     Alias,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import make_node
 from funcgrad.core.engine.trace import Tracer

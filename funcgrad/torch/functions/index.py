@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.primitive import Spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.indexing import READ_PLAN

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import add_at
 from funcgrad.core.engine.trace import Tracer, innermost
 from funcgrad.core.memory.indexing import ADD_AT
 from funcgrad.core.memory.plain import positions
+from funcgrad.core.memory.reads import add_at
 from funcgrad.torch.functions.registry import declare
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.values import cell, constant, item

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import Read, dense, fit
+from funcgrad.core.engine.cotangent import dense, fit
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node, make_node, merged, sweep
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.reads import Read
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.exchange import CAPTURING, CURRENT, FREED, SECOND_TIME, from_user, to_user
 from funcgrad.torch.graph.hooks import EXTRAS

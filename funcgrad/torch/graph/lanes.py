@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.spec import Spec
+from funcgrad.core.arrays.spec import spec as primitive_spec
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.core.engine.primitive import Spec
-from funcgrad.core.engine.primitive import spec as primitive_spec
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.lanes.reverse import NEW_SPEC, planned, spec_lines
 from funcgrad.core.lanes.source import OPERATORS, compiled, indented

@@ -9,10 +9,10 @@ import pytest
 
 from funcgrad import grad, jvp, vjp, vmap
 from funcgrad.core.arrays.arguments import array_of, as_operand, holds_tracer
+from funcgrad.core.arrays.spec import Spec, spec
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import custom, elementwise, linear, multilinear
 from funcgrad.core.engine.kinds import names_in
-from funcgrad.core.engine.primitive import Spec, spec
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.errors import NonDifferentiableError, TracerWriteError
 from funcgrad.testing import check_grads

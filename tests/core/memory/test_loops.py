@@ -10,8 +10,7 @@ import pytest
 
 from funcgrad import grad, jvp, vjp, vmap
 from funcgrad.core.arrays.methods import ArrayMethods
-from funcgrad.core.engine import cotangent
-from funcgrad.core.memory import inplace, mutation, views
+from funcgrad.core.memory import inplace, mutation, reads, views
 from funcgrad.core.memory.indexing import GETITEM
 
 SQUARE = np.linspace(0.5, 1.7, 12).reshape(3, 4)
@@ -117,8 +116,8 @@ def test_both_ways_are_one(program: Callable[[Any], Any], monkeypatch: pytest.Mo
 @pytest.mark.parametrize("read", [np.s_[:, 0], np.s_[-1], np.s_[...]], ids=["a column", "a row", "all"])
 def test_the_cotangent_of_rows_stays_in_one_buffer(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
-    buffer_for = cotangent.buffer_for
-    monkeypatch.setattr(cotangent, "buffer_for", lambda *args: made.append(args) or buffer_for(*args))
+    buffer_for = reads.buffer_for
+    monkeypatch.setattr(reads, "buffer_for", lambda *args: made.append(args) or buffer_for(*args))
 
     def f(x: Any) -> Any:
         y = np.zeros((50, 4), like=x)

@@ -1,4 +1,4 @@
-"""Exact derivatives that are filled in for SciPy's solvers, and where they are not."""
+"""Exact derivatives that are filled in for SciPy's solvers, and what is left to differences."""
 
 from __future__ import annotations
 
@@ -64,10 +64,18 @@ def test_methods_that_need_derivatives_have_them(method: str) -> None:
     assert optimize.minimize(plain_rosen, np.full(3, 1.1), method=method).success
 
 
-@pytest.mark.parametrize("method", ["BFGS", "SLSQP", "trust-constr", "Nelder-Mead"])
-def test_plain_functions_have_scipys_results(method: str) -> None:
+@pytest.mark.parametrize("function", [plain_rosen, so.rosen])
+@pytest.mark.parametrize("method", ["BFGS", "SLSQP", "trust-constr"])
+def test_plain_functions_are_given_exact_gradients_too(method: str, function: Callable[..., Any]) -> None:
     x0 = np.full(3, 0.3)
-    found, theirs = (m.minimize(plain_rosen, x0, method=method) for m in (optimize, so))
+    found, theirs = (m.minimize(function, x0, method=method) for m in (optimize, so))
+    assert found.nfev <= theirs.nfev / 2
+    np.testing.assert_allclose(found.x, theirs.x, rtol=1e-3)
+
+
+@pytest.mark.parametrize("given", [{"method": "Nelder-Mead"}, {"jac": "3-point"}, {"jac": so.rosen_der}])
+def test_what_the_user_gives_is_kept(given: dict[str, Any]) -> None:
+    found, theirs = (m.minimize(plain_rosen, np.full(3, 0.3), **given) for m in (optimize, so))
     assert found.nfev == theirs.nfev
     np.testing.assert_array_equal(found.x, theirs.x)
 
@@ -87,6 +95,13 @@ def is_traced(solve: Callable[[Any], Any], function: Callable[..., Any]) -> bool
 SOLVERS: dict[str, tuple[Callable[..., Any], Callable[[Any, Any], Any]]] = {
     "least_squares": (decay, lambda o, f: o.least_squares(f, ONES).x),
     "least_squares by lm": (decay, lambda o, f: o.least_squares(f, ONES, method="lm").x),
+    "leastsq": (decay, lambda o, f: o.leastsq(f, ONES)[0]),
+    "fmin_bfgs": (rosen, lambda o, f: o.fmin_bfgs(f, ONES / 2, disp=False)),
+    "fmin_cg": (rosen, lambda o, f: o.fmin_cg(f, ONES / 2, disp=False, gtol=1e-7)),
+    "fmin_l_bfgs_b": (rosen, lambda o, f: o.fmin_l_bfgs_b(f, ONES / 2, approx_grad=True, pgtol=1e-9)[0]),
+    "fmin_tnc": (rosen, lambda o, f: o.fmin_tnc(f, ONES / 2, approx_grad=True, disp=0, ftol=1e-14)[0]),
+    "fmin_ncg": (so.rosen, lambda o, f: o.fmin_ncg(f, ONES / 2, so.rosen_der, disp=False, avextol=1e-9)),
+    "root_scalar": (lambda x: fnp.cos(x) - x, lambda o, f: o.root_scalar(f, x0=0.5).root),
     "root": (circle, lambda o, f: o.root(f, 1.2 * ONES).x),
     "root by lm": (circle, lambda o, f: o.root(f, 1.2 * ONES, method="lm", args=(0.9,)).x),
     "fsolve": (circle, lambda o, f: o.fsolve(f, 1.2 * ONES, args=0.9)),
@@ -137,6 +152,43 @@ def test_what_cannot_be_traced_is_left_to_differences() -> None:
     assert found.success
     assert found.nfev >= 3 * found.njev
     assert optimize.root(lambda x: fnp.stack([math.sin(x[0]) - 0.3]), [0.2]).success
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float(np.sum(x**2)),
+        lambda x: np.sum(x**2) if np.max(x) > 0.1 else math.fsum(x**2),
+        lambda x: sum(np.array([0.0 + v for v in x]) ** 2),
+    ],
+)
+def test_plain_functions_that_cannot_be_traced_are_scipys(f: Callable[..., Any]) -> None:
+    """At the start, or at a later point."""
+    for method in ("BFGS", "L-BFGS-B", "SLSQP", "TNC"):
+        assert np.max(np.abs(optimize.minimize(f, ONES, method=method).x)) < 1e-4
+    assert abs(optimize.newton(lambda x: float(x) ** 2 - 2, 1.0) - 2**0.5) < 1e-9
+
+
+def test_points_without_a_finite_slope_are_left_to_differences() -> None:
+    f = lambda x: np.sqrt(np.sum(x**2)) * (1 + np.sum(x**2))
+    assert np.isfinite(optimize.minimize(f, np.zeros(2)).x).all()
+    found = optimize.least_squares(lambda x: np.sqrt(x) - 2, [0.0], bounds=(0, 9))
+    np.testing.assert_allclose(found.x, 4, rtol=1e-6)
+
+
+@pytest.mark.parametrize("given", [{}, {"disp": False, "full_output": True}])
+def test_newton_without_a_slope_at_the_start_goes_by_secants(given: dict[str, Any]) -> None:
+    """The exact slope is 0 there, or Newton's steps go to and fro."""
+    for f, x0 in [(lambda x: x**2 - 2, 0.0), (lambda x: x**3 - 2 * x + 2, 0.0)]:
+        found = np.ravel(np.asarray(optimize.newton(f, x0, **given), dtype=object))[0]
+        assert abs(f(found)) < 1e-8
+        assert found == np.ravel(np.asarray(so.newton(f, x0, **given), dtype=object))[0]
+
+
+def test_large_problems_are_given_products_with_the_hessian() -> None:
+    f = lambda x: np.sum((x - 1) ** 4 + (x - 1) ** 2)
+    found = optimize.minimize(f, np.zeros(300), method="trust-constr")
+    assert np.max(np.abs(found.x - 1)) < 1e-5
 
 
 def test_derivatives_of_the_users_are_kept() -> None:

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.scipy.linalg.stacks import plain
+from funcgrad.scipy.mirror import looking
 from funcgrad.transforms.implicit import root
 
 Function = Callable[..., Any]
@@ -35,7 +37,7 @@ def start(x: Any) -> Any:
 
 def plainly(function: Any) -> Any:
     """The user's function, whose results are plain numbers, whatever it closes over."""
-    if not callable(function):
+    if not callable(function) or not is_running():
         return function
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -62,29 +64,13 @@ def solved(equation: Function, x: Any, args: tuple[Any, ...]) -> Any:
     return root(equation, x, *args, solver=lambda _, __: x)
 
 
-def uses_funcgrad(function: Any) -> bool:
-    """Is the function written with funcgrad.numpy, or another module of funcgrad's?"""
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return False
-    found = [function.__globals__.get(name) for name in code.co_names]
-    for cell in function.__closure__ or ():
-        try:
-            found.append(cell.cell_contents)
-        except ValueError:
-            continue
-    return any(isinstance(x, types.ModuleType) and x.__name__.startswith("funcgrad") for x in found) or any(
-        isinstance(x, types.FunctionType)
-        and x is not function
-        and x.__module__ == function.__module__
-        and _shallow(x)
-        for x in found
-    )
-
-
-def _shallow(function: types.FunctionType) -> bool:
-    found = [function.__globals__.get(name) for name in function.__code__.co_names]
-    return any(isinstance(x, types.ModuleType) and x.__name__.startswith("funcgrad") for x in found)
+def traceable(function: Any) -> Any:
+    """A function of SciPy's own, such as `rosen`, as funcgrad has it; any other as it is."""
+    is_theirs = isinstance(function, types.FunctionType) and str(function.__module__).startswith("scipy.")
+    if not is_theirs or function not in CATALOGUE:
+        return function
+    module, _, name = function.__module__.partition("._")[0], None, function.__name__
+    return looking(function, f"{module.removeprefix('scipy.')}.{name}")
 
 
 def is_running() -> bool:

@@ -1,8 +1,7 @@
 """Exact derivatives for SciPy's methods, where they take them and the user gave none.
 
-That is within transforms, and for functions written with funcgrad.numpy. For others SciPy is called as it
-stands, so that plain results are its own to the bit. A function that can't be traced is left to SciPy's
-differences.
+What can't be traced, at the start or at some later point, is left to differences, and so is a point where the
+derivative is not finite: a program that SciPy runs, runs here.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.optimize as so
 
 from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.scipy.optimize.calls import is_running, plainly, uses_funcgrad, values
+from funcgrad.scipy.optimize.calls import plainly, traceable, values
 from funcgrad.transforms.derivatives import grad, jvp
-from funcgrad.transforms.matrices import hessian, jacobian
+from funcgrad.transforms.matrices import hessian, is_finite, jacobian
 
 Function = Callable[..., Any]
 
@@ -27,16 +27,10 @@ _TAKE_HESSIAN = _NEED_HESSIAN | {"newton-cg", "trust-constr"}
 _NEED_GRADIENT = _NEED_HESSIAN | {"newton-cg"}
 _TAKE_GRADIENT = _TAKE_HESSIAN | {"cg", "bfgs", "l-bfgs-b", "tnc", "slsqp"}
 _BY_PRODUCTS = frozenset(["newton-cg", "trust-ncg", "trust-krylov"])
-
-
-def is_filled(function: Any) -> bool:
-    """Are the derivatives of this function filled in?"""
-    return is_running() or uses_funcgrad(function)
-
-
-def is_needed(method: Any) -> bool:
-    """Can this method of `minimize` not do without a gradient?"""
-    return isinstance(method, str) and method.lower() in _NEED_GRADIENT
+# Beyond so many unknowns trust-constr is given products with the Hessian instead of the matrix.
+_LARGE = 200
+# Elements of what a Jacobian is computed in at a time.
+_CHUNK = 1 << 22
 
 
 def number(x: Any) -> Any:
@@ -47,44 +41,75 @@ def number(x: Any) -> Any:
 
 def objective(fun: Function) -> Function:
     """`fun`, whose values are numbers."""
+    fun = traceable(fun)
     return lambda x, *args: number(fun(x, *args))
 
 
 def vector(fun: Function) -> Function:
     """`fun`, whose values are arrays with an axis."""
+    fun = traceable(fun)
     return lambda x, *args, **kwargs: np.atleast_1d(as_operand(fun(x, *args, **kwargs)))
 
 
-def where_traced(derivative: Function, *args: Any, **kwargs: Any) -> Function | None:
-    """`derivative`, on plain values, or None if it can't be taken at the point where a solver starts."""
+def differences(fun: Function) -> Function:
+    """The derivative of `fun` by SciPy's differences."""
+    fun = plainly(fun)
+    return lambda x, *args, **kwargs: so.approx_fprime(x, lambda x: fun(x, *args, **kwargs))
+
+
+def where_traced(derivative: Function, otherwise: Function, *start: Any, **kwargs: Any) -> Function | None:
+    """`derivative`, on plain values; None if it can't be taken where a solver starts.
+
+    `otherwise` serves at later points where it can't be taken, or is not finite.
+    """
     derivative = plainly(derivative)
     try:
-        derivative(*args, **kwargs)
+        with np.errstate(all="ignore"):
+            derivative(*start, **kwargs)
     except Exception:  # noqa: BLE001 (what is wrong with the function itself, SciPy will meet as well)
         return None
-    return derivative
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                found = derivative(*args, **kwargs)
+        except Exception:  # noqa: BLE001 (as above)
+            return otherwise(*args, **kwargs)
+        return found if is_finite(found) else otherwise(*args, **kwargs)
+
+    return call
 
 
 def slopes(fun: Any, given: Any, x0: Any, *args: Any, **kwargs: Any) -> Any:
     """What a method takes as the Jacobian of `fun`: `given`, unless nothing is."""
-    if given is not None and given is not False or not callable(fun) or not is_filled(fun):
-        return plainly(given)
     x0 = np.asarray(values(x0))
-    if x0.dtype.kind == "c":
-        return given
-    derivative = where_traced(jacobian(vector(fun)), x0.astype(float), *values(args), **values(kwargs))
-    return given if derivative is None else derivative
+    if given is not None and given is not False or not callable(fun) or x0.dtype.kind == "c":
+        return plainly(given)
+    chunk = max(1, _CHUNK // max(1, x0.size))
+    derivative = jacobian(vector(fun), chunk_size=chunk)
+    exact = where_traced(derivative, differences(fun), x0.astype(float), *values(args), **values(kwargs))
+    return given if exact is None else exact
 
 
 def slope_of_number(f: Any, given: Any, x0: Any, args: tuple[Any, ...]) -> Any:
     """What a method takes as the derivative of a function of a number, or of each number of an array."""
     x0 = np.asarray(values(x0))
-    if given is not None or x0.dtype.kind == "c" or not is_filled(f):
+    if given is not None and given is not False or x0.dtype.kind == "c":
         return plainly(given)
-    derivative = lambda x, *args: jvp(
-        lambda x: as_operand(f(x, *args)), (np.asarray(x, dtype=float)[()],), (np.ones(np.shape(x))[()],)
+    traced, step = traceable(f), np.finfo(float).eps ** 0.5
+    slope = lambda x, *args: jvp(
+        lambda x: as_operand(traced(x, *args)), (np.asarray(x, dtype=float)[()],), (np.ones(np.shape(x))[()],)
     )[1]
-    return where_traced(derivative, x0.astype(float)[()], *values(args))
+    otherwise = lambda x, *args: (values(f(x + step, *args)) - values(f(x, *args))) / step
+    return where_traced(slope, otherwise, x0.astype(float)[()], *values(args))
+
+
+def gradient(fun: Any, given: Any, x0: Any, args: tuple[Any, ...]) -> Any:
+    """What a method takes as the gradient of `fun`: `given`, unless nothing is."""
+    if given is not None and given is not False:
+        return plainly(given)
+    x0 = np.asarray(values(x0), dtype=float).reshape(-1)
+    return where_traced(grad(objective(fun)), differences(objective(fun)), x0, *values(args))
 
 
 def for_minimize(
@@ -93,31 +118,32 @@ def for_minimize(
     """jac=, hess= and hessp= of `minimize`: the user's, or exact ones where the method takes them."""
     name = method.lower() if isinstance(method, str) else "bfgs" if method is None else ""
     value = objective((lambda *given: fun(*given)[0]) if jac is True else fun)
-    filled, x0 = is_filled(fun), np.asarray(values(x0), dtype=float).reshape(-1)
+    x0 = np.asarray(values(x0), dtype=float).reshape(-1)
+    slope = grad(value)
     if jac is None and name in _NEED_GRADIENT:
-        jac = plainly(grad(value))
-    elif jac is None and filled and name in _TAKE_GRADIENT:
-        jac = where_traced(grad(value), x0, *values(args))
-    if hess is not None or hessp is not None or name not in (_TAKE_HESSIAN if filled else _NEED_HESSIAN):
+        jac = plainly(slope)
+    elif jac is None and name in _TAKE_GRADIENT:
+        jac = gradient(fun, None, x0, args)
+    if hess is not None or hessp is not None or name not in _TAKE_HESSIAN:
         return plainly(jac), plainly(hess), plainly(hessp)
-    if name in _BY_PRODUCTS:
-        along = lambda x, p, *args: jvp(lambda x: grad(value)(x, *args), (x,), (p,))[1]
-        hessp = plainly(along) if name in _NEED_HESSIAN else where_traced(along, x0, x0, *values(args))
+    if name in _BY_PRODUCTS or name == "trust-constr" and x0.size > _LARGE:
+        along = lambda x, p, *args: jvp(lambda x: slope(x, *args), (x,), (p,))[1]
+        hessp = plainly(along) if name in _NEED_HESSIAN else where_traced(along, along, x0, x0, *values(args))
     else:
         hess = hessian(value)
-        hess = plainly(hess) if name in _NEED_HESSIAN else where_traced(hess, x0, *values(args))
+        hess = plainly(hess) if name in _NEED_HESSIAN else where_traced(hess, hess, x0, *values(args))
     return plainly(jac), hess, hessp
 
 
 def slopes_of_curve(f: Any, given: Any, xdata: Any, p0: Any) -> Any:
     """What `curve_fit` takes as jac=: a function jac(x, *parameters)."""
-    if given is not None or not is_filled(f):
+    if given is not None:
         return plainly(given)
-    of_all = lambda x, *p: jacobian(vector(lambda p: f(x, *[p[i] for i in range(p.size)])))(
-        np.array(p, float)
-    )
     try:
-        count = len(inspect.signature(f).parameters) - 1
+        start = np.ones(len(inspect.signature(f).parameters) - 1) if p0 is None else np.atleast_1d(values(p0))
     except (TypeError, ValueError):
         return None
-    return where_traced(of_all, values(xdata), *(np.ones(count) if p0 is None else np.atleast_1d(values(p0))))
+    along = lambda p, x: f(x, *[p[i] for i in range(p.size)])
+    of_all = lambda x, *p: jacobian(vector(lambda p: along(p, x)))(np.array(p, float))
+    otherwise = lambda x, *p: differences(along)(np.array(p, float), x)
+    return where_traced(of_all, otherwise, values(xdata), *start)

@@ -14,7 +14,7 @@ from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.linalg.stacks import plain
 from funcgrad.scipy.mirror import ALWAYS
 from funcgrad.scipy.optimize.calls import as_args, is_running, plainly, start, values, with_fields
-from funcgrad.scipy.optimize.filled import is_filled, slopes, slopes_of_curve, vector
+from funcgrad.scipy.optimize.filled import slopes, slopes_of_curve, vector
 from funcgrad.scipy.optimize.minima import constrained
 from funcgrad.transforms.derivatives import grad
 from funcgrad.transforms.matrices import jacobian
@@ -77,7 +77,6 @@ def least_squares(
     filled = isinstance(jac, str) and jac == "2-point" and options.get("jac_sparsity") is None
     exact = slopes(fun, None, x0, *args, **named) or jac if filled else plainly(jac)
     if not is_running():
-        exact = exact if is_filled(fun) else jac
         return so.least_squares(
             fun, x0, exact, bounds, loss=loss, f_scale=f_scale, args=args, kwargs=named, **options
         )
@@ -98,7 +97,10 @@ def least_squares(
 @optimize.functional("leastsq")
 def leastsq(func, x0, args=(), Dfun=None, full_output=False, **options):
     args = as_args(args)
-    found = so.leastsq(plainly(func), start(x0), values(args), plainly(Dfun), full_output, **options)
+    exact = plainly(Dfun) if options.get("col_deriv") else slopes(func, Dfun, x0, *args)
+    if not is_running():
+        return so.leastsq(func, x0, args, exact, full_output, **options)
+    found = so.leastsq(plainly(func), start(x0), values(args), exact, full_output, **options)
     residuals = vector(func)
     x = constrained(grad(_cost(residuals)), np.asarray(found[0]), args)
     if not full_output:
@@ -133,7 +135,7 @@ def curve_fit(
     if not is_running():
         return so.curve_fit(
             f, xdata, ydata, p0, sigma, absolute_sigma, bounds=bounds, method=method,
-            jac=exact if is_filled(f) else jac, full_output=full_output, **options,
+            jac=exact, full_output=full_output, **options,
         )  # fmt: skip
     plain_bounds = (
         so.Bounds(values(bounds.lb), values(bounds.ub))
@@ -157,7 +159,7 @@ def curve_fit(
     return (p, cov, *found[2:])
 
 
-ALWAYS.update({so.least_squares, so.curve_fit})
+ALWAYS.update({so.least_squares, so.leastsq, so.curve_fit})
 
 # ---- linear --------------------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ from funcgrad.scipy.optimize.calls import (
     values,
     with_fields,
 )
-from funcgrad.scipy.optimize.filled import for_minimize, is_filled, is_needed, number, objective, slopes
+from funcgrad.scipy.optimize.filled import for_minimize, gradient, number, objective, slopes
 from funcgrad.transforms.derivatives import grad, vjp
 from funcgrad.transforms.matrices import jacobian
 
@@ -196,8 +196,6 @@ def minimize(
     fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(), **options
 ):
     args = as_args(args)
-    if not is_filled(fun) and not is_needed(method):
-        return so.minimize(fun, x0, args, method, jac, hess, hessp, bounds, constraints, **options)
     limited = bounds is not None or constraints
     chosen = method or ("SLSQP" if constraints else "L-BFGS-B") if limited else method  # as SciPy chooses
     found = so.minimize(
@@ -208,8 +206,7 @@ def minimize(
     if not is_running():
         return found
     value = (lambda *given: fun(*given)[0]) if jac is True else fun
-    gradient = grad(objective(value))
-    x = constrained(gradient, np.asarray(found.x, dtype=float), args, bounds, constraints)
+    x = constrained(grad(objective(value)), np.asarray(found.x, dtype=float), args, bounds, constraints)
     return with_fields(found, x=x, fun=number(value(x, *args)))
 
 
@@ -224,6 +221,9 @@ def _old(name: str, own: str = "") -> None:
         plain = {key: given_plainly(v) for key, v in given.items() if key != "callback"}
         if "callback" in given:
             plain["callback"] = given["callback"]
+        plain.update(_filled(name, fun, given, args))
+        if not is_running():
+            return theirs(**plain)
         plain["x0"] = start(given["x0"])
         found = theirs(**plain)
         several = isinstance(found, tuple)
@@ -239,6 +239,18 @@ def _old(name: str, own: str = "") -> None:
             return x
         has_value = name not in ("fmin_tnc",)
         return (x, number(value(x, *args)), *found[2:]) if has_value else (x, *found[1:])
+
+
+def _filled(name: str, fun: Function, given: dict[str, Any], args: tuple[Any, ...]) -> dict[str, Any]:
+    """Exact derivatives as the older functions take them, where the user gave none."""
+    if name == "fmin_ncg" and given.get("fhess_p") is None and given.get("fhess") is None:
+        *_, product = for_minimize(fun, given["x0"], args, "newton-cg", given["fprime"], None, None)
+        return {"fhess_p": product}
+    by_pair = name in ("fmin_l_bfgs_b", "fmin_tnc")
+    if name not in ("fmin_bfgs", "fmin_cg") and not (by_pair and given.get("approx_grad")):
+        return {}
+    exact = gradient(fun, given.get("fprime"), given["x0"], args)
+    return {} if exact is None else {"fprime": exact, **({"approx_grad": False} if by_pair else {})}
 
 
 for _name in ("fmin", "fmin_bfgs", "fmin_cg", "fmin_ncg", "fmin_powell"):
@@ -336,4 +348,4 @@ def _search(name: str) -> None:
 for _name in ("brent", "golden", "fminbound"):
     _search(_name)
 
-ALWAYS.update({so.minimize})
+ALWAYS.update({so.minimize, so.fmin_bfgs, so.fmin_cg, so.fmin_ncg, so.fmin_l_bfgs_b, so.fmin_tnc})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from funcgrad.scipy.implicit import solved as solved_by
 from funcgrad.scipy.implicit import written
 from funcgrad.scipy.mirror import ALWAYS
 from funcgrad.scipy.optimize.calls import as_args, is_running, plainly, solved, start, values, with_fields
-from funcgrad.scipy.optimize.filled import is_filled, slope_of_number, slopes
+from funcgrad.scipy.optimize.filled import slope_of_number, slopes
 from funcgrad.transforms.derivatives import jvp
 
 optimize = Chapter("optimize")
@@ -50,11 +51,23 @@ for _name in ("brentq", "brenth", "bisect", "ridder", "toms748"):
 @optimize.functional("root_scalar")
 def root_scalar(f, args=(), fprime=None, fprime2=None, **options):
     args = as_args(args)
+    slope = _slope_for(f, args, fprime, fprime2, options)
     found = so.root_scalar(
-        plainly(f), values(args), fprime=plainly(fprime), fprime2=plainly(fprime2), **values(options)
+        plainly(f), values(args), fprime=slope, fprime2=plainly(fprime2), **values(options)
     )
+    if not is_running():
+        return found
     value_only = f if callable(fprime) or not fprime else lambda *given: f(*given)[0]
     return with_fields(found, root=_scalar(value_only, found.root, args))
+
+
+def _slope_for(f: Any, args: Any, fprime: Any, fprime2: Any, options: dict[str, Any]) -> Any:
+    """fprime= of `root_scalar`, exact if Newton's method would take differences."""
+    method, rest = options.get("method"), [options.get(name) for name in ("bracket", "x1")]
+    is_newton = method == "newton" or method is None and all(v is None for v in (*rest, fprime2))
+    if fprime or not is_newton or options.get("x0") is None:
+        return plainly(fprime)
+    return slope_of_number(f, None, options["x0"], args)
 
 
 @optimize.functional("newton")
@@ -62,11 +75,12 @@ def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=Fa
     args = as_args(args)
     slope = fprime if x1 is not None else slope_of_number(func, fprime, x0, args)
     if not is_running():
-        slope = slope if is_filled(func) else fprime
-        return so.newton(func, x0, slope, args, fprime2=fprime2, x1=x1, full_output=full_output, **options)
+        return _newton(
+            func, x0, fprime, slope, args, fprime2=fprime2, x1=x1, full_output=full_output, **options
+        )
     x0 = values(x0)
-    given = [plainly(func), x0, plainly(slope), values(args)]
-    found = so.newton(*given, fprime2=plainly(fprime2), x1=values(x1), full_output=full_output, **options)
+    given = [plainly(func), x0, plainly(fprime), slope, values(args)]
+    found = _newton(*given, fprime2=plainly(fprime2), x1=values(x1), full_output=full_output, **options)
     several = full_output and np.size(x0) > 1
     x = np.asarray(found[0] if full_output else found)
     out = _elementwise(func, x, args) if x.ndim else _scalar(func, x[()], args)
@@ -75,6 +89,22 @@ def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=Fa
     return (
         with_fields(found, root=out) if several and hasattr(found, "_replace") is False else (out, *found[1:])
     )
+
+
+def _newton(func: Any, x0: Any, given: Any, exact: Any, args: Any, **options: Any) -> Any:
+    """By Newton's method with the exact slope; by secants, as SciPy would, where that does not converge."""
+    if exact is None or given is not None:
+        return so.newton(func, x0, given, args, **options)
+    with (
+        contextlib.suppress(RuntimeError, RuntimeWarning),
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("error", RuntimeWarning)
+        found = so.newton(func, x0, exact, args, **options)
+        if not options["full_output"] or np.all(found[1].converged if np.ndim(x0) == 0 else found[1]):
+            return found
+    return so.newton(func, x0, None, args, **options)
 
 
 def _elementwise(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
@@ -99,7 +129,6 @@ def root(fun, x0, args=(), method="hybr", jac=None, callback=None, **options):
     args = as_args(args)
     exact = slopes(fun, jac, x0, *args) if method in ("hybr", "lm") else plainly(jac)
     if not is_running():
-        exact = exact if is_filled(fun) else jac
         return so.root(fun, x0, args, method, exact, callback=callback, **options)
     found = so.root(
         plainly(fun), start(x0), values(args), method, exact, callback=callback, **values(options)
@@ -115,13 +144,13 @@ def fsolve(func, x0, args=(), fprime=None, full_output=0, **options):
     apart = options.get("col_deriv") or options.get("band") is not None
     exact = plainly(fprime) if apart else slopes(func, fprime, x0, *args)
     if not is_running():
-        return so.fsolve(func, x0, args, exact if is_filled(func) else fprime, full_output, **options)
+        return so.fsolve(func, x0, args, exact, full_output, **options)
     found = so.fsolve(plainly(func), start(x0), values(args), exact, full_output, **values(options))
     x = _system(func, found[0] if full_output else found, args)
     return (x, *found[1:]) if full_output else x
 
 
-ALWAYS.update({so.newton, so.root, so.fsolve})
+ALWAYS.update({so.newton, so.root_scalar, so.root, so.fsolve})
 
 
 @optimize.functional("fixed_point")

@@ -229,3 +229,36 @@ def test_points_of_a_plain_covariance_have_a_slope() -> None:
     S, x = np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([[0.5, -1.0], [1.0, 0.3]])
     slope = fg.grad(lambda x: np.sum(stats.multivariate_normal.logpdf(x, np.zeros(2), S)))(x)
     np.testing.assert_allclose(slope, -x @ np.linalg.inv(S))
+
+
+def test_the_normal_density_of_several_variables_in_all_its_arguments() -> None:
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=(3, 3))
+    x, mean, S = rng.normal(size=(2, 4, 3)), rng.normal(size=3), a @ a.T + np.eye(3)
+    symmetric = lambda t: t + t.T  # the density is one of symmetric matrices
+    for method in ("logpdf", "pdf"):
+        f = lambda x, m, t: getattr(stats.multivariate_normal, method)(x, m, S + symmetric(t))
+        np.testing.assert_allclose(
+            fg.vjp(f, x, mean, 0 * S)[0], getattr(theirs.multivariate_normal, method)(x, mean, S)
+        )
+        fg.testing.check_grads(f, (x, mean, 0 * S), order=2)
+    given = np.stack([S, 2 * S, np.eye(3)])
+    loss = lambda m, S: np.sum(stats.multivariate_normal.logpdf(x, m, S) ** 2)
+    for transform in (grad, fg.hessian):
+        one = transform(loss, 1)
+        np.testing.assert_allclose(vmap(one, (None, 0))(mean, given), [one(mean, S) for S in given])
+
+
+@pytest.mark.parametrize(
+    ("S", "kind", "message"),
+    [
+        (np.ones((2, 2)), np.linalg.LinAlgError, "positive definite"),
+        (np.diag([1.0, -1.0]), ValueError, "semidefinite"),
+        (np.diag([1.0, 1e-12]), np.linalg.LinAlgError, "positive definite"),
+    ],
+)
+def test_covariances_that_are_none_are_refused_as_scipy_does(S: Any, kind: Any, message: str) -> None:
+    density = lambda S: np.sum(stats.multivariate_normal.logpdf(np.zeros(2), np.zeros(2), S))
+    for call in (density, grad(density), grad(lambda S: vmap(density)(np.stack([S, S])).sum())):
+        with pytest.raises(kind, match=message):
+            call(S)

@@ -12,7 +12,7 @@ from scipy.stats import _multivariate
 
 from funcgrad.scipy.classes import of_a_module, rerun_class
 from funcgrad.scipy.mirror import MADE
-from funcgrad.scipy.rerun import OBJECTS
+from funcgrad.scipy.rerun import OBJECTS, substitute
 from funcgrad.scipy.stats.continuous import Continuous
 from funcgrad.scipy.stats.discrete import Discrete
 
@@ -34,7 +34,7 @@ def distribution(original: Any) -> Any:
 def multivariate(original: Any) -> Any:
     """The same of several variables."""
     made = copy.copy(original)
-    made.__class__ = rerun_class(type(original))
+    made.__class__ = substitute("", type(original))
     return of_a_module(made)
 
 

@@ -11,6 +11,7 @@ from benchmarks.problems import (
     resources,
     scientific,
     training,
+    untraced,
 )
 
 BY_HAND = (
@@ -20,5 +21,6 @@ BY_HAND = (
     *curvature.LINES,
     *resources.LINES,
     *scientific.LINES,
+    *untraced.LINES,
 )
 ALL = (*BY_HAND, *layers.LINES, *operations.LINES, *training.LINES, *lazy.LINES)

@@ -14,37 +14,30 @@ import numpy as np
 
 from funcgrad.core.arrays.methods import call_function
 from funcgrad.core.engine.catalogue import Constructor, entry
-from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.core.memory.blank import fresh
 from funcgrad.core.memory.looks import look
-from funcgrad.numpy.dispatch import HOME, named_like, tracer_in
+from funcgrad.numpy.dispatch import HOME, during_transforms, tracer_in
 from funcgrad.numpy.records import Records
-
-running = RUNNING.get  # found faster
 
 
 def made_by(function: Callable[..., Any]) -> Any:
     """`function` with results into which tracers can be written."""
 
-    def make(*args: Any, **kwargs: Any) -> Any:
-        if running() is None:
-            return function(*args, **kwargs)
+    def make(args: Any, kwargs: Any) -> Any:
         tracer = tracer_in((*args, *kwargs.values()))
         if tracer is None:
             out = function(*args, **kwargs)
             return Records.of(out) if getattr(getattr(out, "dtype", None), "names", None) else fresh(out)
         return of_tracers(function, tracer, args, kwargs)
 
-    return named_like(make, function, HOME)
+    return during_transforms(function, make, HOME)
 
 
 def converted_by(function: Callable[..., Any]) -> Any:
     """The same, for a function that may give its argument, or what looks into it."""
 
-    # A parameter before the star would cost a third more, where nothing is traced.
-    def convert(*args: Any, **kwargs: Any) -> Any:
-        if running() is None:
-            return function(*args, **kwargs)
+    def convert(args: Any, kwargs: Any) -> Any:
         tracer = tracer_in((*args, *kwargs.values()))
         if tracer is not None:
             return of_tracers(function, tracer, args, kwargs)
@@ -54,7 +47,7 @@ def converted_by(function: Callable[..., Any]) -> Any:
             return look(out)
         return Records.of(out) if out.dtype.names else fresh(out)
 
-    return named_like(convert, function, HOME)
+    return during_transforms(function, convert, HOME)
 
 
 def of_tracers(

@@ -12,6 +12,7 @@ import numpy as np
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad.core.arrays.methods import call_function
 from funcgrad.core.engine.catalogue import Unsupported, known
+from funcgrad.core.engine.resting import Resting
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BlankTracer, filling_plain, only_fills_plain
 from funcgrad.core.memory.looks import handed_out
@@ -53,9 +54,7 @@ def looking(function: Callable[..., Any], home: str) -> Any:
     made = known(function)
     has_rule = made is not None and not isinstance(made, Unsupported)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if running() is None:
-            return function(*args, **kwargs)
+    def call(args: Any, kwargs: Any) -> Any:
         tracer = tracer_in((*args, *kwargs.values()))
         if tracer is None or not has_rule:
             return handed_out(function(*args, **kwargs), (args, tuple(kwargs.values())))
@@ -63,7 +62,23 @@ def looking(function: Callable[..., Any], home: str) -> Any:
             return filling_plain(function, args, kwargs)
         return call_function(function, args, kwargs)
 
-    return named_like(call, function, home)
+    return during_transforms(function, call, home)
+
+
+def during_transforms(function: Callable[..., Any], call: Callable[[Any, Any], Any], home: str) -> Any:
+    """`function` outside of transforms; while one runs, call(args, kwargs)."""
+
+    def looking(in_vain: Callable[[], None]) -> Any:
+        def look(*args: Any, **kwargs: Any) -> Any:
+            if running() is not None:
+                return call(args, kwargs)
+            in_vain()
+            return function(*args, **kwargs)
+
+        look.__qualname__ = function.__name__  # by which it is shown
+        return look
+
+    return named_like(Resting(function, looking).call, function, home)
 
 
 FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.sum), type(np.dot))

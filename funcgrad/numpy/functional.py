@@ -14,21 +14,21 @@ from funcgrad.core.engine.catalogue import entry
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BLANK, fresh
 from funcgrad.numpy.constructors import array
-from funcgrad.numpy.dispatch import HOME, named_like
+from funcgrad.numpy.dispatch import HOME, during_transforms
 
 
 # ---- those in the catalogue ------------------------------------------------------------------------------------------
 def _applying(function: Callable[..., Any], position: int) -> Any:
     """`function`, whose results go into an array like the argument at `position`: blank, if it is plain."""
 
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if RUNNING.get() is None or len(args) <= position:
+    def call(args: Any, kwargs: Any) -> Any:
+        if len(args) <= position:
             return function(*args, **kwargs)
         x = as_array(args[position])
         x = x if isinstance(x, Tracer) or x.dtype.kind not in "fc" else BLANK.constant(x)
         return fresh(entry(function)(*args[:position], x, *args[position + 1 :], **kwargs))
 
-    return named_like(call, function, HOME)
+    return during_transforms(function, call, HOME)
 
 
 piecewise = _applying(np.piecewise, 0)

@@ -11,7 +11,7 @@ from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.views import is_scalar
 from funcgrad.errors import UnsupportedFunctionError, user_line
-from funcgrad.numpy.dispatch import HOME, named_like, tracer_in
+from funcgrad.numpy.dispatch import HOME, during_transforms, tracer_in
 
 
 class _Arrays(type):
@@ -186,7 +186,8 @@ def nditer(
 
 
 def _is_number(element: Any) -> bool:
+    """np.isscalar, of what a tracer stands for."""
     return not element.shape and is_scalar(element) if isinstance(element, Tracer) else np.isscalar(element)
 
 
-isscalar = named_like(_is_number, np.isscalar, HOME)
+isscalar = during_transforms(np.isscalar, lambda args, kwargs: _is_number(*args, **kwargs), HOME)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copyreg
+import types
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.resting import Resting
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BlankTracer, fresh
 from funcgrad.core.memory.views import is_scalar
@@ -19,17 +21,16 @@ running = RUNNING.get
 
 class NumberKind(type):
     """The class of stand-ins for a class of numbers. A stand-in equals its original, and calling it gives
-    such numbers, or tracers that take their place.
+    such numbers, or tracers that take their place. A subclass of it is one of the original.
     """
 
-    itself: type
     original: type
-    convert: Callable[..., Any]
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls.itself is not cls:  # a subclass of a user's
-            return super().__call__(*args, **kwargs)
-        return cls.original(*args, **kwargs) if running() is None else cls.convert(*args, **kwargs)
+    def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], **options: Any) -> Any:
+        if "original" in space:
+            return super().__new__(mcs, name, bases, space)
+        bases = tuple(getattr(base, "original", base) for base in bases)
+        return types.new_class(name, bases, options, lambda made: made.update(space))
 
     def __instancecheck__(cls, x: object) -> bool:
         if "original" not in cls.__dict__:
@@ -64,18 +65,26 @@ copyreg.pickle(NumberKind, lambda kind: (_itself, (kind.original,)))
 def stand_in_for(original: type, convert: Callable[..., Any], dtype: Any) -> Any:
     """A class in the place of `original`, whose calls are `convert`; as a dtype it is `dtype`."""
     bases = () if original is np.bool_ else (original,)
-    space = {
-        "original": original,
-        "convert": staticmethod(convert),
-        "__doc__": original.__doc__,
-        "__slots__": (),
-    }
+    space = {"original": original, "__doc__": original.__doc__, "__slots__": ()}
     if not issubclass(original, np.generic) or original is np.bool_:
         space["dtype"] = np.dtype(dtype)
-    made = NumberKind(original.__name__, bases, space)
-    made.itself = made
+    # Each has a class of its own, of which its calls are an attribute that C code finds and calls.
+    resting = Resting(original, lambda in_vain: _converting(original, convert, in_vain))
+    made = type("NumberKind", (NumberKind,), {"__call__": staticmethod(resting.call)})(
+        original.__name__, bases, space
+    )
     made.__module__, made.__qualname__ = original.__module__, original.__qualname__
     return made
+
+
+def _converting(original: type, convert: Callable[..., Any], in_vain: Callable[[], None]) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if running() is not None:
+            return convert(*args, **kwargs)
+        in_vain()
+        return original(*args, **kwargs)
+
+    return call
 
 
 @cache

@@ -39,14 +39,19 @@ def product(function: Callable[..., Any]) -> Any:
     """`function`, matmul or dot, where one operand may be sparse and the other a tracer."""
     dense = looking(function, HOME)
 
-    def multiply(x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(x) is np.ndarray and type(y) is np.ndarray:
-            return (function if running() is None else dense)(x, y, *args, **kwargs)
-        if is_sparse(x) and isinstance(y, Tracer):
-            return sparse_times(y, matrix=x)
-        if is_sparse(y) and isinstance(x, Tracer):
-            return sparse_times(x.T, matrix=y.T).T
-        return x @ y if is_sparse(x) or is_sparse(y) else dense(x, y, *args, **kwargs)
+    # A star before the keywords would cost some more, where nothing is traced.
+    def multiply(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is not None:
+            kwargs["out"] = out
+        if type(a) is np.ndarray and type(b) is np.ndarray:
+            if running() is not None:
+                return dense(a, b, **kwargs)
+            return function(a, b, **kwargs) if kwargs else function(a, b)
+        if is_sparse(a) and isinstance(b, Tracer):
+            return sparse_times(b, matrix=a)
+        if is_sparse(b) and isinstance(a, Tracer):
+            return sparse_times(a.T, matrix=b.T).T
+        return a @ b if is_sparse(a) or is_sparse(b) else dense(a, b, **kwargs)
 
     return named_like(multiply, function, HOME)
 

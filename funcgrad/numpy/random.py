@@ -16,12 +16,11 @@ np.float64(7.0)
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from numpy import random as _theirs
 
-from funcgrad.numpy.dispatch import named_like
+from funcgrad.numpy.dispatch import during_transforms
 from funcgrad.numpy.sources import Generator, RandomState, sampled
 
 __all__ = ["Generator", "RandomState", "default_rng"]
@@ -42,7 +41,9 @@ def __getattr__(name: str) -> Any:
         and callable(value)
         and name not in ("seed", "get_state", "set_state")
     ):
-        value = named_like(functools.partial(sampled, source, name), value, __name__)
+        value = during_transforms(
+            value, lambda args, kwargs: sampled(source, name, *args, **kwargs), __name__
+        )
     globals()[name] = value
     return value
 

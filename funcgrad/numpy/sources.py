@@ -148,9 +148,11 @@ def _aware(base: Any) -> Any:
 
 
 def _method(base: Any, name: str) -> Callable[..., Any]:
+    theirs = getattr(base, name)
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None:
-            return getattr(base, name)(self, *args, **kwargs)
+            return theirs(self, *args, **kwargs)
         return sampled(_Bound(base, self), name, *args, **kwargs)
 
     return method

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import Elementwise, Partial
 from funcgrad.core.engine.primitive import Primitive
+from funcgrad.core.engine.resting import Resting
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.core.memory.views import is_scalar
@@ -107,12 +108,17 @@ def traced_in(args: Any) -> bool:
 def knowing(home: str, function: Callable[..., Any], traced: Callable[..., Any]) -> Callable[..., Any]:
     """`function` of a Python module, with `traced` in its place for tracers; `home` is where that lives."""
 
-    @wraps(function, updated=())
-    def call(*args: Any, **kwargs: Any) -> Any:
-        for x in args:
-            if type(x) not in _PLAIN:
-                return traced(*args, **kwargs) if traced_in(args) else function(*args, **kwargs)
-        return function(*args, **kwargs)
+    def looking(in_vain: Callable[[], None]) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            for x in args:
+                if type(x) not in _PLAIN:
+                    return traced(*args, **kwargs) if traced_in(args) else function(*args, **kwargs)
+            in_vain()
+            return function(*args, **kwargs)
 
+        return call
+
+    call = Resting(function, looking).call
+    update_wrapper(call, function, updated=())
     call.__module__ = home
     return call

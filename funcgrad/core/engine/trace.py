@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 
 from funcgrad.core.arrays.methods import ArrayMethods
+from funcgrad.core.engine.resting import LIVE, RESTING, wake_all
 from funcgrad.core.libraries import BEFOREHAND, load_beforehand
 from funcgrad.core.messages.conversions import OBJECT, escaped
 from funcgrad.core.messages.tracebacks import shorten
@@ -75,9 +76,13 @@ class Trace:
         self.token = RUNNING.set(self)
         if BEFOREHAND:
             load_beforehand()
+        LIVE.append(None)
+        if RESTING:
+            wake_all()
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        LIVE.pop()
         RUNNING.reset(self.token)  # not set to what it was: NumPy's own look into an empty context is faster
         self.close()
         if error is None:

@@ -18,14 +18,16 @@ from funcgrad import tree
 from funcgrad.compiler.engines import Engine
 from funcgrad.compiler.environment import Environment
 from funcgrad.compiler.lowered import Lowered, lowered
+from funcgrad.compiler.overlaps import lie_within, overlap, own_copies
 from funcgrad.compiler.paths import Block, Paths, Recording, Returned, where
 from funcgrad.compiler.program import certain
+from funcgrad.compiler.randomness import Streams
 from funcgrad.compiler.recorder import ClosedOver, JitTrace, JitTracer
 from funcgrad.compiler.signature import Arguments, arguments, quick_test
 from funcgrad.compiler.standalone import source_of
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
-from funcgrad.errors import ArgumentError, CompileWarning, FuncgradError
+from funcgrad.errors import ArgumentError, CompileWarning, FuncgradError, ImpureFunctionError
 from funcgrad.transforms.wrapping import Transformed, checked_argnums, name_of
 
 MOST_PATHS = 32
@@ -143,8 +145,15 @@ class Compiled:
         self.environment: Environment | None = None
         self.changes = 0
         self.is_eager = False
+        self.overwrites: set[int] | None = (
+            None  # the arguments that it writes into, by position; None: unknown
+        )
+        self.outside: list[np.ndarray] = []  # the arrays that it closes over
+        self.streams: dict[str, Any] = {}  # where streams of random numbers were, after a recording
 
     def __call__(self, given: Arguments) -> Any:
+        if self.overwrites and self._is_entangled(given.values):
+            return self.run_eagerly(given)
         try:
             out = self.run(given.values)
         except FuncgradError:
@@ -160,14 +169,27 @@ class Compiled:
         program, environment = self.program, self.environment
         if program is None or environment is None or environment.change() is not None:
             return None
+        if self.overwrites and self._is_entangled(values):
+            return None
         return program(values)
 
     def run_eagerly(self, given: Arguments) -> Any:
-        """The function itself."""
+        """The function itself, on arrays of its own, if it may write into them."""
         if self.strict:
             raise ClosedOver
-        args, kwargs = given.rebuilt(given.values)
+        values = given.values
+        if self.overwrites is None or self.overwrites and not self._is_outside(values):
+            values = own_copies(values)
+        args, kwargs = given.rebuilt(values)
         return self.fun(*args, **kwargs)
+
+    def _is_entangled(self, values: Sequence[Any]) -> bool:
+        """Does an argument that is written into share memory with something else that the function sees?"""
+        return overlap(values, self.overwrites or ()) or self._is_outside(values)
+
+    def _is_outside(self, values: Sequence[Any]) -> bool:
+        """Is it memory that the function closes over, too?"""
+        return lie_within(values, self.overwrites or (), self.outside)
 
     def recorded(self) -> Block:
         """What was recorded twice, as it was."""
@@ -178,9 +200,15 @@ class Compiled:
     # ---- recording ---------------------------------------------------------------------------------------------------
     def record(self, given: Arguments) -> Any:
         """Run the function, and write down what it does."""
-        environment = Environment(self.fun)
-        if environment.holds_tracers:
+        environment = Environment(self.fun, others=given.others)
+        if environment.hidden is not None:
+            self._give_up(
+                f"jit: {self.name} closes over {environment.hidden}, so that no program can tell whether it has changed. It "
+                "runs without being compiled. Pass its numbers as an argument."
+            )
+        if environment.holds_tracers or environment.hidden is not None:
             return self.run_eagerly(given)
+        streams = Streams(environment.generators)
         with JitTrace(expands=self.engine.name == "xla") as trace:
             args, kwargs = given.rebuilt([trace.input(x) for x in given.values])
             try:
@@ -194,6 +222,10 @@ class Compiled:
         recording = Recording(trace.tape, trace.outcomes, returned)
         result = tree.unflatten(structure, [_handed_out(x) for x in leaves])
         with self.lock:
+            self.overwrites = (self.overwrites or set()) | trace.overwritten_inputs()
+            self.outside = environment.arrays
+            if self.overwrites and self._is_entangled(given.values):
+                return self.run_eagerly(given)
             written = None if self.paths is None else environment.written_array()
             if written is not None:  # the first run may have filled a buffer; who writes again, counts
                 self._give_up(
@@ -203,9 +235,21 @@ class Compiled:
                 )
                 return result
             is_new = self._add(trace, recording, environment.without_own_effects())
+            self._check_streams(streams)
             if is_new and self.engine.name == "numpy":
                 self._check(given, result)
         return result
+
+    def _check_streams(self, streams: Streams) -> None:
+        """Random numbers may be the same by chance: so those that draw any are refused at the second recording."""
+        drawn, after = streams.drawn(self.streams)
+        if drawn is not None and self.streams:
+            self.program = None
+            raise ImpureFunctionError(
+                f"jit: {self.name} draws random numbers from {drawn}, and a compiled program would go on with the old ones. "
+                "Pass the numbers as an argument."
+            )
+        self.streams = after
 
     def _check(self, given: Arguments, result: Any) -> None:
         """A new program has to give what the function has just given; else it is not used."""

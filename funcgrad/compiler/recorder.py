@@ -134,6 +134,7 @@ class JitTrace(Trace):
         "counter",
         "expanding",
         "expands",
+        "given",
         "has_raised",
         "inputs",
         "outcomes",
@@ -152,6 +153,7 @@ class JitTrace(Trace):
         self.tape: list[Step | Guard] = []
         self.outcomes: list[Any] = []
         self.inputs: list[tuple[Ref, Spec]] = []
+        self.given: list[JitTracer] = []
         self.constants: dict[int, Constant] = {}
         self.usual: Any = np.geterr()
         self.values: dict[Ref, Any] | None = None  # of all that is computed, for who wants to know
@@ -175,7 +177,13 @@ class JitTrace(Trace):
         """A tracer for an argument."""
         ref = self.ref()
         self.inputs.append((ref, Spec(value)))
-        return self.wrap(value, ref)
+        self.given.append(self.wrap(value, ref))
+        return self.given[-1]
+
+    def overwritten_inputs(self) -> set[int]:
+        """The arguments that were written into, by position."""
+        pairs = zip(self.given, self.inputs, strict=True)
+        return {i for i, (x, (ref, _)) in enumerate(pairs) if x._trace is not self or x._node is not ref}
 
     # ---- operands ----------------------------------------------------------------------------------------------------
     def operand(self, x: Any) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,13 @@ class Arguments:
         flows = range(len(self.leaves)) if self.flows is None else self.flows
         leaves = [None if i in flows else x for i, x in enumerate(self.leaves)]
         return Arguments(leaves, self.flows, self.key, self.structure)
+
+    @property
+    def others(self) -> tuple[Any, ...]:
+        """What does not flow."""
+        if self.flows is None:
+            return ()
+        return tuple([x for i, x in enumerate(self.leaves) if i not in self.flows])
 
     @property
     def values(self) -> list[Any]:
@@ -94,13 +102,13 @@ def _general(args: tuple[Any, ...], kwargs: dict[str, Any], static: Any, traced:
     for i, x in enumerate(leaves):
         if type(x) is _Static:
             leaves[i] = x = x.value
-            keys.append(("static", type(x), _hashable(x, "a static argument")))
+            keys.append(("static", _key_of_static(_hashable(x, "a static argument"))))
             continue
         if isinstance(x, Tracer) and not traced:
             return None
         key = Tracer if isinstance(x, Tracer) else key_of(x)
         if key is None:
-            keys.append(("static", type(x), _hashable(x, "an argument")))
+            keys.append(("static", _key_of_static(_hashable(x, "an argument"))))
         else:
             flows.append(i)
             keys.append(key)
@@ -117,6 +125,17 @@ def _hashable(x: Any, what: str) -> Any:
             "register it with funcgrad.tree.register_node."
         ) from None
     return x
+
+
+def _key_of_static(x: Any) -> Any:
+    """What tells a static argument apart, also from its equals: 1, 1.0 and True; 0.0 and -0.0."""
+    if type(x) is tuple:
+        return tuple, *map(_key_of_static, x)
+    if isinstance(x, (float, complex)):
+        return type(x), repr(x)
+    if is_dataclass(x) and not isinstance(x, type):
+        return type(x), x, *(_key_of_static(getattr(x, f.name)) for f in fields(x))
+    return type(x), x
 
 
 def quick_test(args: Sequence[Any]) -> Callable[[Sequence[Any]], bool] | None:

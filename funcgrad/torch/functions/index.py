@@ -12,6 +12,7 @@ from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.indexing import READ_PLAN
 from funcgrad.torch.functions.ops import Op, note_views, run
+from funcgrad.torch.functions.reduce import as_line
 from funcgrad.torch.functions.registry import declare, function
 from funcgrad.torch.functions.scatter import along, at_add, slices_at
 from funcgrad.torch.graph.modes import MODE
@@ -248,7 +249,7 @@ declare(
     lambda input, indices, dim=None: np.take_along_axis(input, indices, dim),
     "GatherBackward0",
 )
-declare("index_select", lambda input, dim, index: np.take(input, constant(index), dim))
+declare("index_select", as_line(lambda input, dim, index: np.take(input, constant(index), dim)))
 
 
 def _index_filled(input: Any, dim: int, index: Any, value: Any) -> Any:

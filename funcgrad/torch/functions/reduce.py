@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import AxisError
 
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.trace import Tracer, rebuilt
 from funcgrad.nn.kernels.basic import LOG_SOFTMAX, LOGSUMEXP, SOFTMAX
 from funcgrad.torch.functions import blocks
 from funcgrad.torch.functions.ops import Op
@@ -26,6 +28,28 @@ def axis_of(dim: Any, input: Any = None) -> Any:
     if isinstance(dim, (list, tuple)):
         return tuple(int(d) for d in dim) or None
     return dim if dim is None else int(dim)
+
+
+def as_line(body: Callable[..., Any], at: int = 1) -> Callable[..., Any]:
+    """`body`, whose argument number `at` is `dim`: a number is taken for a line of one element, as in PyTorch.
+
+    Raises IndexError for a number's dim that is neither 0 nor -1.
+    """
+
+    @wraps(body)
+    def on_line(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if input.ndim:
+            return body(input, *args, **kwargs)
+        dim = args[at - 1] if len(args) >= at else kwargs.get("dim")
+        for d in dim if isinstance(dim, (list, tuple)) else (dim,):
+            if d not in (None, 0, -1):
+                raise AxisError(int(d), 0)
+        found = body(np.reshape(input, (1,)), *args, **kwargs)
+        if not isinstance(found, tuple):
+            return np.reshape(found, ())
+        return rebuilt(found, [np.reshape(x, ()) for x in found])
+
+    return on_line
 
 
 def _numbered(name: str) -> Callable[..., str]:
@@ -148,8 +172,6 @@ CummaxResult, CumminResult = named_result("cummax"), named_result("cummin")
 
 def picked(x: Any, index: Any, dim: int, keepdim: bool, result: Any) -> Any:
     """The elements at `index` (one along `dim`), with the index."""
-    if x.ndim == 0:
-        return result(np.copy(x), np.zeros((), int))
     values = np.take_along_axis(x, np.expand_dims(index, dim), dim)
     return result(
         values if keepdim else np.squeeze(values, dim), np.expand_dims(index, dim) if keepdim else index
@@ -158,10 +180,10 @@ def picked(x: Any, index: Any, dim: int, keepdim: bool, result: Any) -> Any:
 
 def _extreme(name: str, whole: Any, position: Any, of_two: Any, result: Any) -> Any:
     def along(input: Any, dim: int = 0, keepdim: bool = False) -> Any:
-        return picked(input, position(constant(input), dim) if input.ndim else 0, dim, keepdim, result)
+        return picked(input, position(constant(input), dim), dim, keepdim, result)
 
     of_all = Op(name, lambda input: whole(input), f"{name.title()}Backward1")
-    of_dim = Op(name, along, f"{name.title()}Backward0")
+    of_dim = Op(name, as_line(along), f"{name.title()}Backward0")
     pair = Op(
         name,
         lambda input, other: of_two(*dtypes.aligned((input, other))),
@@ -224,8 +246,10 @@ def _median(input: Any) -> Any:
 _median_all = Op("median", _median)
 _median_dim = Op(
     "median",
-    lambda input, dim, keepdim: picked(
-        input, _lower_middle(constant(input), dim), dim, keepdim, MedianResult
+    as_line(
+        lambda input, dim, keepdim: picked(
+            input, _lower_middle(constant(input), dim), dim, keepdim, MedianResult
+        )
     ),
     "MedianBackward1",
 )
@@ -251,8 +275,6 @@ declare("argmin", _position(np.argmin))
 
 def _order(x: Any, dim: int, descending: bool) -> Any:
     x = constant(x)
-    if x.ndim == 0:
-        return np.zeros((), int)
     if not descending:
         return np.argsort(x, axis=dim, kind="stable")
     return np.flip(x.shape[dim] - 1 - np.argsort(np.flip(x, dim), axis=dim, kind="stable"), dim)
@@ -261,7 +283,7 @@ def _order(x: Any, dim: int, descending: bool) -> Any:
 def _sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements in order along `dim`, with their indices."""
     order = _order(input, dim, descending)
-    return SortResult(np.copy(input) if input.ndim == 0 else np.take_along_axis(input, order, dim), order)
+    return SortResult(np.take_along_axis(input, order, dim), order)
 
 
 def _few_of(x: Any, k: int, dim: int, largest: bool) -> Any:
@@ -290,20 +312,25 @@ def _few_of(x: Any, k: int, dim: int, largest: bool) -> Any:
 def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along `dim`, with their indices."""
     x = constant(input)
-    if type(x) is np.ndarray and x.ndim and 0 < k < x.shape[dim] // 2:
+    if type(x) is np.ndarray and 0 < k < x.shape[dim] // 2:
         order = _few_of(x, k, dim, largest)
     else:
         order = np.take(_order(input, dim, largest), np.arange(k), dim)
     return TopkResult(np.take_along_axis(input, order, dim), order)
 
 
-declare("sort", _sort)
-declare("argsort", lambda input, dim=-1, descending=False, stable=False: _order(input, dim, descending))
-declare("topk", _topk)
+declare("sort", as_line(_sort))
+declare(
+    "argsort", as_line(lambda input, dim=-1, descending=False, stable=False: _order(input, dim, descending))
+)
+declare("topk", as_line(_topk, at=2))
 declare(
     "kthvalue",
-    lambda input, k, dim=-1, keepdim=False: picked(
-        input, np.take(_order(input, dim, False), k - 1, dim), dim, keepdim, KthResult
+    as_line(
+        lambda input, k, dim=-1, keepdim=False: picked(
+            input, np.take(_order(input, dim, False), k - 1, dim), dim, keepdim, KthResult
+        ),
+        at=2,
     ),
 )
 
@@ -312,10 +339,10 @@ declare(
 def _running(numpy_function: Callable[..., Any]) -> Callable[..., Any]:
     def body(input: Any, dim: int, *, dtype: Any = None) -> Any:
         x = input if dtype is None else dtypes.cast(input, dtypes.to_numpy(dtype))
-        return numpy_function(x, axis=dim) if x.ndim else np.copy(x)
+        return numpy_function(x, axis=dim)
 
     body.__doc__ = f"np.{numpy_function.__name__} along `dim`."
-    return body
+    return as_line(body)
 
 
 declare("cumsum", _running(np.cumsum), where="fmi")
@@ -334,13 +361,13 @@ def _running_logs(x: Any) -> list[Any]:
     return out
 
 
-declare("logcumsumexp", _logcumsumexp)
+declare("logcumsumexp", as_line(_logcumsumexp))
 
 
 def _running_extreme(extreme: np.ufunc, result: Any) -> Callable[..., Any]:
     def body(input: Any, dim: int) -> Any:
         x = constant(input)
-        if type(input) is np.ndarray and x.ndim and x.size and dim in (-1, x.ndim - 1):
+        if type(input) is np.ndarray and x.size and dim in (-1, x.ndim - 1):
             return result(*_extreme_of_rows(extreme, np.ascontiguousarray(x)))
         x = np.moveaxis(x, dim, 0)
         reached = extreme.accumulate(x, axis=0)
@@ -350,7 +377,7 @@ def _running_extreme(extreme: np.ufunc, result: Any) -> Callable[..., Any]:
         return result(np.take_along_axis(input, index, dim), index)
 
     body.__doc__ = "The running extreme along `dim`, with its indices."
-    return body
+    return as_line(body)
 
 
 def _extreme_of_rows(extreme: np.ufunc, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -373,10 +400,10 @@ declare("cummin", _running_extreme(np.minimum, CumminResult))
 def _logsumexp(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """log of the sum of exp, without overflow."""
     axis, (input,) = axis_of(dim, input), dtypes.aligned((input,), floating=True)
-    return LOGSUMEXP(input, axis=axis, keepdims=keepdim) if input.ndim else np.copy(input)
+    return LOGSUMEXP(input, axis=axis, keepdims=keepdim)
 
 
-declare("logsumexp", _logsumexp)
+declare("logsumexp", as_line(_logsumexp))
 
 
 def _softmaxed(kernel: Any) -> Callable[..., Any]:
@@ -388,10 +415,10 @@ def _softmaxed(kernel: Any) -> Callable[..., Any]:
         )
         if dim is None:
             dim = 0 if x.ndim in (0, 1, 3) else 1
-        return kernel(x, axis=dim) if x.ndim else kernel(np.reshape(x, 1), axis=0).reshape(())
+        return kernel(x, axis=dim)
 
     body.__doc__ = f"{kernel.name} along `dim`."
-    return body
+    return as_line(body)
 
 
 softmax = declare("softmax", _softmaxed(SOFTMAX), "SoftmaxBackward0")

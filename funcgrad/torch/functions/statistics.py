@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.torch.functions.reduce import MedianResult, ModeResult, axis_of, named_result, picked, shared
+from funcgrad.torch.functions.reduce import (
+    ModeResult,
+    as_line,
+    axis_of,
+    named_result,
+    picked,
+    shared,
+)
 from funcgrad.torch.functions.registry import declare, function
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
@@ -63,7 +70,7 @@ def histogramdd(
 
 
 # ---- order ---------------------------------------------------------------------------------------------------------------
-declare("msort", lambda input: np.sort(input, 0), "SortBackward0")
+declare("msort", as_line(lambda input: np.sort(input, 0)), "SortBackward0")
 
 
 def _mode_index(x: Any, dim: int) -> Any:
@@ -82,11 +89,10 @@ def _mode_index(x: Any, dim: int) -> Any:
 
 def _mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent value (the smallest of several), with the index of its last occurrence."""
-    index = _mode_index(constant(input), dim) if input.ndim else 0
-    return picked(input, index, dim, keepdim, ModeResult)
+    return picked(input, _mode_index(constant(input), dim), dim, keepdim, ModeResult)
 
 
-declare("mode", _mode)
+declare("mode", as_line(_mode))
 
 
 AminmaxResult = named_result("aminmax", "min max")
@@ -105,17 +111,20 @@ def _middle_without_nan(x: Any, dim: int) -> Any:
     return np.squeeze(np.take_along_axis(order, np.maximum(count - 1, 0) // 2, dim), dim)
 
 
+NanmedianResult = named_result("nanmedian")
+
+
 def _nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The lower middle of what is not NaN; along `dim`, (values, indices)."""
     if dim is None:
         flat = np.reshape(input, -1)
         return shared(flat, _middle_without_nan(constant(flat), 0))
-    return picked(input, _middle_without_nan(constant(input), dim), dim, keepdim, MedianResult)
+    return picked(input, _middle_without_nan(constant(input), dim), dim, keepdim, NanmedianResult)
 
 
 declare(
     "nanmedian",
-    _nanmedian,
+    as_line(_nanmedian),
     lambda input, dim=None, keepdim=False: f"NanmedianBackward{0 if dim is None else 1}",
 )
 

@@ -12,7 +12,7 @@ from funcgrad.core.engine.sweep import Node
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.modes import Mode, ModeManager
 from funcgrad.torch.graph.tape import NamedPlan, Tape
-from funcgrad.torch.tensors.tensor import EAGER, Tensor, tensor_at
+from funcgrad.torch.tensors.tensor import EAGER, PACK, Tensor, tensor_at
 
 
 class Packed:
@@ -133,9 +133,28 @@ def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
             node = node.parents[0]
         if mode.anomaly is not None:
             mode.anomaly.note(node, t.value, operands)
-        if mode.saved_hooks and not isinstance(node.plan, PackedPlan):
-            pack, unpack = hooks_of(mode)
-            pack_node(node, packer(pack, unpack, operands))
+        if mode.saved_hooks:
+            _pack(node, mode, operands)
+
+
+def _pack(node: Node, mode: Mode, operands: Sequence[Any]) -> None:
+    if not isinstance(node.plan, PackedPlan):
+        pack, unpack = hooks_of(mode)
+        pack_node(node, packer(pack, unpack, operands))
+
+
+def _pack_recorded(made: Any, operands: Sequence[Any]) -> None:
+    """Pack what the nodes of these tracers have saved, if hooks are there."""
+    mode = modes.mode()
+    if not mode.saved_hooks:
+        return
+    for x in made if isinstance(made, (tuple, list)) else (made,):
+        node = x._node if isinstance(x, EAGER.tracer_type) else None
+        if node is not None:
+            _pack(node.parents[0] if node.plan is PICK else node, mode, operands)
+
+
+PACK.append(_pack_recorded)
 
 
 class saved_tensors_hooks(ModeManager):

@@ -74,15 +74,18 @@ class MultiheadAttention(Module):
             "in_proj_weight": (3 * embed_dim, embed_dim) if same else None,
             "in_proj_bias": (3 * embed_dim,) if bias else None,
         }
-        self._add(shapes, dtype)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, dtype=dtype)
-        self._add(dict.fromkeys(("bias_k", "bias_v"), (1, 1, embed_dim) if add_bias_kv else None), dtype)
+        self._add(shapes, device, dtype)
+        self.out_proj = NonDynamicallyQuantizableLinear(
+            embed_dim, embed_dim, bias=bias, device=device, dtype=dtype
+        )
+        more = (1, 1, embed_dim) if add_bias_kv else None
+        self._add({"bias_k": more, "bias_v": more}, device, dtype)
         self._reset_parameters()
 
-    def _add(self, shapes: dict[str, Any], dtype: Any) -> None:
+    def _add(self, shapes: dict[str, Any], device: Any, dtype: Any) -> None:
         for name, shape in shapes.items():
             self.register_parameter(
-                name, None if shape is None else Parameter(creation.empty(*shape, dtype=dtype))
+                name, None if shape is None else Parameter(creation.empty(*shape, device=device, dtype=dtype))
             )
 
     def _reset_parameters(self) -> None:

@@ -51,9 +51,11 @@ class _Convolution(Module):
         self.padding = padding if isinstance(padding, str) else repeated(padding, self.rank)
         self.output_padding: tuple[int, ...] = (0,) * self.rank
         outer, inner = (in_channels, out_channels) if self.transposed else (out_channels, in_channels)
-        self.weight = Parameter(creation.empty(outer, inner // groups, *self.kernel_size, dtype=dtype))
+        self.weight = Parameter(
+            creation.empty(outer, inner // groups, *self.kernel_size, device=device, dtype=dtype)
+        )
         if bias:
-            self.bias = Parameter(creation.empty(out_channels, dtype=dtype))
+            self.bias = Parameter(creation.empty(out_channels, device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()
@@ -165,7 +167,16 @@ class _Transposed(_Convolution):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, dtype=dtype
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            groups,
+            bias,
+            device=device,
+            dtype=dtype,
         )
         self.output_padding = repeated(output_padding, self.rank)
 

@@ -19,7 +19,14 @@ class _Table(Module):
     padding_idx: int | None
 
     def _fill(
-        self, rows: int, width: int, padding_idx: int | None, weight: Tensor | None, freeze: bool, dtype: Any
+        self,
+        rows: int,
+        width: int,
+        padding_idx: int | None,
+        weight: Tensor | None,
+        freeze: bool,
+        device: Any,
+        dtype: Any,
     ) -> None:
         self.num_embeddings, self.embedding_dim = rows, width
         if padding_idx is not None:
@@ -27,7 +34,9 @@ class _Table(Module):
             padding_idx %= rows
         self.padding_idx = padding_idx
         if weight is None:
-            self.weight = Parameter(creation.empty(rows, width, dtype=dtype), requires_grad=not freeze)
+            self.weight = Parameter(
+                creation.empty(rows, width, device=device, dtype=dtype), requires_grad=not freeze
+            )
             self.reset_parameters()
         else:
             assert tuple(weight.shape) == (rows, width), (
@@ -72,7 +81,7 @@ class Embedding(_Table):
         super().__init__()
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        self._fill(num_embeddings, embedding_dim, padding_idx, _weight, _freeze, dtype)
+        self._fill(num_embeddings, embedding_dim, padding_idx, _weight, _freeze, device, dtype)
 
     @classmethod
     def from_pretrained(
@@ -119,7 +128,7 @@ class EmbeddingBag(_Table):
         self.max_norm, self.norm_type, self.mode = max_norm, norm_type, mode
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         self.include_last_offset = include_last_offset
-        self._fill(num_embeddings, embedding_dim, padding_idx, _weight, False, dtype)
+        self._fill(num_embeddings, embedding_dim, padding_idx, _weight, False, device, dtype)
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **settings: Any) -> EmbeddingBag:

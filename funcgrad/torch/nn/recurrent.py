@@ -52,7 +52,7 @@ class RNNBase(Module):
         self._names: list[list[str | None]] = []
         for layer in range(num_layers):
             for suffix in ("", "_reverse")[: 1 + bidirectional]:
-                self._add_layer(layer, suffix, dtype)
+                self._add_layer(layer, suffix, device, dtype)
         self.reset_parameters()
 
     def _check_settings(self, dropout: Any) -> None:
@@ -79,7 +79,7 @@ class RNNBase(Module):
         if self.proj_size and self.mode != "LSTM":
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
-    def _add_layer(self, layer: int, suffix: str, dtype: Any) -> None:
+    def _add_layer(self, layer: int, suffix: str, device: Any, dtype: Any) -> None:
         """The parameters of one layer in one direction, under PyTorch's names."""
         rows, out = KINDS[self.mode].gates * self.hidden_size, self.proj_size or self.hidden_size
         inside = self.input_size if layer == 0 else out * (1 + self.bidirectional)
@@ -89,7 +89,8 @@ class RNNBase(Module):
         if self.proj_size:
             shapes["weight_hr"] = (self.proj_size, self.hidden_size)
         for name, shape in shapes.items():
-            setattr(self, f"{name}_l{layer}{suffix}", Parameter(creation.empty(*shape, dtype=dtype)))
+            made = Parameter(creation.empty(*shape, device=device, dtype=dtype))
+            setattr(self, f"{name}_l{layer}{suffix}", made)
         kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
         self._names.append([f"{kind}_l{layer}{suffix}" if kind in shapes else None for kind in kinds])
 

@@ -34,10 +34,12 @@ class RNNCellBase(Module):
         super().__init__()
         self.input_size, self.hidden_size, self.bias, self.mode = input_size, hidden_size, bias, mode
         rows = KINDS[mode].gates * hidden_size
-        self.weight_ih = Parameter(creation.empty(rows, input_size, dtype=dtype))
-        self.weight_hh = Parameter(creation.empty(rows, hidden_size, dtype=dtype))
+        self.weight_ih = Parameter(creation.empty(rows, input_size, device=device, dtype=dtype))
+        self.weight_hh = Parameter(creation.empty(rows, hidden_size, device=device, dtype=dtype))
         for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(name, Parameter(creation.empty(rows, dtype=dtype)) if bias else None)
+            self.register_parameter(
+                name, Parameter(creation.empty(rows, device=device, dtype=dtype)) if bias else None
+            )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -102,7 +104,9 @@ class RNNCell(RNNCellBase):
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}: write 'tanh' or 'relu'")
-        super().__init__(input_size, hidden_size, bias, mode=f"RNN_{nonlinearity.upper()}", dtype=dtype)
+        super().__init__(
+            input_size, hidden_size, bias, mode=f"RNN_{nonlinearity.upper()}", device=device, dtype=dtype
+        )
         self.nonlinearity = nonlinearity
 
     def extra_repr(self) -> str:
@@ -117,7 +121,7 @@ class LSTMCell(RNNCellBase):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, mode="LSTM", dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, mode="LSTM", device=device, dtype=dtype)
 
 
 class GRUCell(RNNCellBase):
@@ -126,4 +130,4 @@ class GRUCell(RNNCellBase):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, mode="GRU", dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, mode="GRU", device=device, dtype=dtype)

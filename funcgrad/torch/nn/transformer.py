@@ -109,14 +109,14 @@ class Transformer(Module):
             norm_first,
             bias,
         )
-        norm = {"eps": layer_norm_eps, "bias": bias, "dtype": dtype}
+        norm = {"eps": layer_norm_eps, "bias": bias, "device": device, "dtype": dtype}
         self.encoder = custom_encoder
         if custom_encoder is None:
-            first = TransformerEncoderLayer(*layer, dtype=dtype)
+            first = TransformerEncoderLayer(*layer, device=device, dtype=dtype)
             self.encoder = TransformerEncoder(first, num_encoder_layers, LayerNorm(d_model, **norm))
         self.decoder = custom_decoder
         if custom_decoder is None:
-            first = TransformerDecoderLayer(*layer, dtype=dtype)
+            first = TransformerDecoderLayer(*layer, device=device, dtype=dtype)
             self.decoder = TransformerDecoder(first, num_decoder_layers, LayerNorm(d_model, **norm))
         self._reset_parameters()
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first

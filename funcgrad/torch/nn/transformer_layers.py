@@ -44,16 +44,24 @@ class _Layer(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        attention = {"dropout": dropout, "batch_first": batch_first, "bias": bias, "dtype": dtype}
+        attention = {
+            "dropout": dropout,
+            "batch_first": batch_first,
+            "bias": bias,
+            "device": device,
+            "dtype": dtype,
+        }
         self.self_attn = MultiheadAttention(d_model, nhead, **attention)
         if self.norms == 3:
             self.multihead_attn = MultiheadAttention(d_model, nhead, **attention)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, device=device, dtype=dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, device=device, dtype=dtype)
         self.norm_first = norm_first
         for k in range(1, self.norms + 1):
-            self.add_module(f"norm{k}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, dtype=dtype))
+            self.add_module(
+                f"norm{k}", LayerNorm(d_model, eps=layer_norm_eps, bias=bias, device=device, dtype=dtype)
+            )
         for k in range(1, self.norms + 1):
             self.add_module(f"dropout{k}", Dropout(dropout))
         self.activation = _activation(activation)

@@ -14,8 +14,9 @@ from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.graph.modes import enable_grad, no_grad
 from funcgrad.torch.optim.optimizer import Optimizer, Params
 from funcgrad.torch.tensors import storage
-from funcgrad.torch.tensors.inplace import adopt, check_writable
+from funcgrad.torch.tensors.inplace import adopt, check_writable, own_copy
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
+from funcgrad.torch.tensors.values import as_array
 
 
 class RuleOptimizer(Optimizer):
@@ -165,19 +166,13 @@ def _step_recorded(self: RuleOptimizer, group: dict[str, Any]) -> None:
             continue
         check_writable(p)
         step, before = _begin(self, p, h, names)
-        carried = rule.numbers(h, step, before)[1]
-        slots = [self.state[p][name] for name in names]
-        if carried and any(isinstance(x, Tensor) and x.requires_grad for x in given.values()):
-            raise RuntimeError(
-                f"{type(self).__name__}(differentiable=True) keeps numbers in its state through which no gradient flows: "
-                "its settings can't require grad. Use Adam or SGD."
-            )
+        targets = [p, *(self.state[p][name] for name in (*names, *before))]
 
         def body(
-            x: Any, y: Any, slots: Any, step: float = step, before: Any = before, **settings: Any
+            values: Any, y: Any, step: float = step, before: Any = tuple(before), **settings: Any
         ) -> Any:
-            return updated(rule.kernel, x, y, tuple(slots), rule.numbers(settings, step, before)[0])
+            n = len(values) - len(before)
+            k, after = rule.numbers(settings, step, dict(zip(before, values[n:])))
+            return *updated(rule.kernel, values[0], y, tuple(values[1:n]), k), *map(as_array, after.values())
 
-        _adopt_all([p, *slots], Op(type(self).__name__, body)(p, p.grad_, slots, **given))
-        for name, x in carried.items():
-            _fill(self.state[p][name], x)
+        _adopt_all(targets, Op(type(self).__name__, body)([*map(own_copy, targets)], p.grad_, **given))

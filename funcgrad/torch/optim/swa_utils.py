@@ -12,6 +12,7 @@ from funcgrad.torch.graph.modes import no_grad
 from funcgrad.torch.nn import Module
 from funcgrad.torch.optim.lr_scheduler.base import LRScheduler
 from funcgrad.torch.optim.optimizer import Optimizer
+from funcgrad.torch.optim.stepping import number
 
 AverageOne = Callable[[Any, Any, Any], Any]
 AverageMany = Callable[[Any, Any, Any], None]
@@ -144,7 +145,7 @@ class SWALR(LRScheduler):
                 f"{len(rates)}, optimizer.param_groups has {count}"
             )
         for group, rate in zip(optimizer.param_groups, rates):
-            group["swa_lr"] = rate
+            group["swa_lr"] = number(rate)
         self._anneal_strategy, self.anneal_epochs = anneal_strategy, anneal_epochs
         super().__init__(optimizer, last_epoch)
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from funcgrad.torch.tensors.tensor import Tensor
 
 SAFE: dict[tuple[str, str], Any] = {}  # by module and name: what may be read without more being asked
+# Python's containers, which run no code of a file: schedulers keep their milestones in a Counter.
+_CONTAINERS = {("collections", x.__name__): x for x in (Counter, OrderedDict)} | {("builtins", "set"): set}
 
 
 def add_safe_globals(safe_globals: Iterable[Any]) -> None:
@@ -86,7 +89,7 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if self.trusted:
             return super().find_class(module, name)
-        found = SAFE.get((module, name))
+        found = SAFE.get((module, name)) or _CONTAINERS.get((module, name))
         if found is None:
             raise pickle.UnpicklingError(
                 f"Weights only load failed. The file holds an object of {module}.{name}, and to build it runs code. For a file "

@@ -18,12 +18,12 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.mutation import WRITE, Place
 from funcgrad.errors import FuncgradError
 from funcgrad.torch.graph import captured, duals
-from funcgrad.torch.graph.hooks import move_retain
+from funcgrad.torch.graph.hooks import EXTRAS, move_retain
 from funcgrad.torch.graph.modes import mode
 from funcgrad.torch.graph.tape import NamedPlan, next_order
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.storage import del_slot
-from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
+from funcgrad.torch.tensors.tensor import Tensor, held_node, make_tensor, recording
 
 
 class _CopySlices(NamedPlan):
@@ -157,6 +157,7 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
         forget_nodes(root)
     if root is not t:
         del_slot(t, "node")
+        move_retain(before, root)
     move_retain(old, t)
     if duals.PARTS in root.__dict__:
         _write_parts(root)
@@ -173,9 +174,9 @@ def rewrite_base(view: Tensor, written: Node) -> None:
     """`view` was written as a whole, by this node's operation: its base's history tells of that."""
     link = view.link
     root = link.base
-    root.node = _write_node(
-        root.node, written, Place(link.base_steps, ...), root.value.shape, root.value.dtype
-    )
+    before = root.node
+    root.node = _write_node(before, written, Place(link.base_steps, ...), root.value.shape, root.value.dtype)
+    move_retain(before, root)
     forget_nodes(root)
 
 
@@ -192,7 +193,15 @@ def forget_nodes(root: Tensor) -> None:
     for reference in tuple(root.link.storage.members.values()):
         view = reference()
         if view is not None and view.link.base is root:
+            old = held_node(view) if EXTRAS else None
             del_slot(view, "node")
+            move_retain(old, view)
+
+
+def own_copy(t: Tensor) -> Tensor:
+    """The target of an in-place operation, for that operation to save: only others can be spoiled by it."""
+    value = t.value
+    return make_tensor(value.copy() if isinstance(value, np.ndarray) else value, t.node)
 
 
 def inplace(functional: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -202,10 +211,7 @@ def inplace(functional: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         check_writable(self)
         if not recording():
             return adopt(self, functional(self, *args, **kwargs))
-        # What the operation saves of its own target is a copy: only other operations can be spoiled by it.
-        value = self.value
-        target = make_tensor(value.copy() if isinstance(value, np.ndarray) else value, self.node)
-        return adopt(self, functional(target, *args, **kwargs))
+        return adopt(self, functional(own_copy(self), *args, **kwargs))
 
     method.__name__ = method.__qualname__ = name
     method.functional = functional

@@ -10,6 +10,7 @@ hooks and nodes in graph/. This file has what a tensor is, and the trace of all 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
@@ -284,6 +285,21 @@ PLAIN: set[type] = {Tensor}  # Tensor and the library's own subclasses: operatio
 OVERRIDING: list[type] = []  # the user's subclasses (subclasses.py)
 
 
+_NODE: Any = Tensor.__dict__["node"]  # the slot
+
+
+def held_node(tensor: Tensor) -> Node | None:
+    """The node in a tensor's slot, without looking for one where that is empty."""
+    try:
+        return _NODE.__get__(tensor)
+    except AttributeError:
+        return None
+
+
+# what saved_tensors_hooks do to what a sweep with create_graph records (saved.py)
+PACK: list[Callable[[Any, Any], None]] = []
+
+
 class EagerTrace(ReverseTrace):
     """The outermost trace of all (level 0): tensors that require grad belong to it."""
 
@@ -301,10 +317,14 @@ class EagerTrace(ReverseTrace):
         plan = named(plan_of(primitive, slots, call), node_name(primitive.name))
         saved = plan.save(call, out)
         if isinstance(out, (tuple, list)):
-            return rebuilt(out, self.record_outputs(plan, saved, parents, out))
-        if out.dtype.kind not in "fc":
+            made = rebuilt(out, self.record_outputs(plan, saved, parents, out))
+        elif out.dtype.kind not in "fc":
             return out
-        return self.wrap(out, make_node(next(self.numbers), plan, saved, parents, out.shape, out.dtype))
+        else:
+            made = self.wrap(out, make_node(next(self.numbers), plan, saved, parents, out.shape, out.dtype))
+        if PACK and MODE.get() is not None:
+            PACK[0](made, call.operands)
+        return made
 
     def constant(self, value: Any) -> Any:
         return value

@@ -18,3 +18,4 @@ _NAMES = {
 }
 gather(globals(), _NAMES)
 _LRScheduler = base.LRScheduler
+EPOCH_DEPRECATION_WARNING = base.EPOCH_DEPRECATION_WARNING

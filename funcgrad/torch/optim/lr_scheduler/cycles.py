@@ -21,7 +21,7 @@ def _for_groups(name: str, given: Any, optimizer: Optimizer) -> list[float]:
             f"{name} must have the same length as optimizer.param_groups. {name} has {len(found)} values, "
             f"param_groups has {count}."
         )
-    return found
+    return [number(x) for x in found]
 
 
 def _set_lr(group: dict[str, Any], value: float) -> None:

@@ -41,7 +41,9 @@ for _kind in (_covariance.CovViaPSD, *_covariance.Covariance.__subclasses__()):
 # ---- the density of a normal distribution, as one step -------------------------------------------------------------------
 
 _LOG_2PI = np.log(2 * np.pi)
-_FULL_RANK = 1 / (1e6 * np.finfo(float).eps)  # SciPy takes a matrix for singular beyond this ratio of eigenvalues
+_FULL_RANK = 1 / (
+    1e6 * np.finfo(float).eps
+)  # SciPy takes a matrix for singular beyond this ratio of eigenvalues
 
 
 @constant("cov")

@@ -1,6 +1,7 @@
 """What tracers share, as arrays do. Read it in this order:
 
 indexing.py     x[index]; batch_index.py, the same under vmap
+families.py     who looks into one array, by which steps, and what a write may overwrite
 views.py        what looks into the same array, and what it sees of writes
 mutation.py     x[index] = v; places.py, where that goes; loops.py, the lane of loops; inplace.py, x += v
 masked_read.py  y[mask] under vmap

@@ -21,18 +21,17 @@ from funcgrad.core.engine.batch import REPEATED, BatchTrace
 from funcgrad.core.engine.cotangent import Masked, select
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
-from funcgrad.core.engine.sweep import make_node
-from funcgrad.core.engine.trace import Trace, Tracer, innermost, is_foreign, lower, memory_of, snapshot
+from funcgrad.core.engine.sweep import Node, make_node
+from funcgrad.core.engine.trace import Trace, Tracer, innermost, lower, memory_of, snapshot
 from funcgrad.core.memory.batch_index import to_batch_index
 from funcgrad.core.memory.contents import as_content, as_index
-from funcgrad.core.memory.layout import copied, is_private
+from funcgrad.core.memory.families import unshared
 from funcgrad.core.memory.masked_read import MaskedRead
-from funcgrad.core.memory.owned import is_own, taken
+from funcgrad.core.memory.owned import taken
 from funcgrad.core.memory.places import Place
 from funcgrad.core.memory.plain import is_element
 from funcgrad.core.memory.reads import buffer_for
 from funcgrad.core.memory.views import (
-    FILLED,
     Alias,
     ViewStep,
     check_writeable,
@@ -124,15 +123,7 @@ def for_each(trace: Trace, x: Any) -> Any:
 
 def free_buffer(x: Any, field: str) -> Any:
     """The content of `x._value` (or `x._node`), taken out of the cell, as something that may be written into."""
-    value, is_free = taken(x, field)
-    if type(value) is np.ndarray:
-        if is_free and (is_own(value) or value.flags.writeable and is_private(value)):
-            return value
-        return copied(value)
-    if isinstance(value, Tracer):
-        is_root = value._alias is None or value._alias is FILLED
-        return value if is_root and is_free else snapshot(value)
-    return value.copy() if is_foreign(value) else np.array(value)
+    return unshared(*taken(x, field))
 
 
 def put(buffer: Any, place: Place, v: Any) -> Any:
@@ -171,12 +162,7 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     overwrite(x, "_value", place, v)
     if before is None and written is None:
         return
-    parents = tuple(node for node in (before, written) if node is not None)
-    shape, dtype = x._value.shape, x._value.dtype
-    winners = place.winners(x.shape) if written is not None else None
-    x._node = make_node(
-        next(trace.numbers), WRITE, (place, before is not None, written, winners), parents, shape, dtype
-    )
+    x._node = write_node(next(trace.numbers), WRITE, before, written, place, x.shape, x._value.dtype)
 
 
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
@@ -256,6 +242,23 @@ class _WritePlan:
 
 
 WRITE = _WritePlan()
+
+
+def write_node(
+    number: int,
+    plan: Any,
+    before: Node | None,
+    written: Node | None,
+    place: Place,
+    shape: tuple[int, ...],
+    dtype: Any,
+) -> Node:
+    """The node of a write at `place`, whose parents are the array before and what was written (None: without
+    a derivative).
+    """
+    parents = tuple(node for node in (before, written) if node is not None)
+    winners = place.winners(shape) if written is not None else None
+    return make_node(number, plan, (place, before is not None, written, winners), parents, shape, dtype)
 
 
 def _read_masked(ct: Masked, place: Place, winners: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.memory.families import stepped
 from funcgrad.core.memory.indexing import kept, read_item
 from funcgrad.core.memory.plain import is_element, repeats
 from funcgrad.core.memory.views import ViewStep
@@ -49,9 +50,7 @@ class Place:
 
     def view(self, x: Any) -> Any:
         """What the steps make of `x`."""
-        for step in self.steps:
-            x = step(x)
-        return x
+        return stepped(x, self.steps)
 
     def write(self, buffer: Any, v: Any) -> None:
         """Put `v` there; `buffer` is a plain array that may be overwritten."""

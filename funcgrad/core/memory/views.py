@@ -10,11 +10,12 @@ is read, and written, in the root itself: its place there follows from where the
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
 from funcgrad.core.engine.trace import Tracer, bind, memory_of, snapshot
+from funcgrad.core.memory import families
+from funcgrad.core.memory.families import Members, stepped
 from funcgrad.core.memory.layout import one_example, to_read
 from funcgrad.errors import BatchedControlFlowError, TracerWriteError, user_line
 
@@ -98,7 +99,7 @@ class Alias:
         self, root: Tracer | None, steps: tuple[ViewStep, ...], read_only: bool | str = False
     ) -> None:
         self.root, self.steps, self.read_only = root, steps, read_only
-        self.views: Any = [] if root is None else ()
+        self.views: Any = Members() if root is None else None
         self.written = self.shared = False
         self.window: Any = _UNKNOWN
 
@@ -153,10 +154,10 @@ def join(base: Tracer, view: Any, step: tuple[ViewStep, ...], read_only: bool | 
     root = base if alias.root is None else alias.root
     view._alias = Alias(root, (*alias.steps, *step) if alias.steps else step, read_only)
     if not root._alias.written:
-        root._alias.views.append(ref(view))
+        root._alias.views.add(view)
     elif type(view._value) is np.ndarray and view._value.size <= FEW:
         view._value, view._node = _detached(view._value), _detached(view._node)
-        root._alias.views.append(ref(view))
+        root._alias.views.add(view)
     else:  # what is read of the view must not hold the buffer, which the next write would have to copy
         make_stale(view, root)
 
@@ -218,10 +219,7 @@ def plain_view(x: Any) -> Any:
     alias = x._alias
     if alias is None or alias.root is None or alias.read_only == OF_EXAMPLES:
         return one_example(x)
-    view = one_example(alias.root)
-    for step in alias.steps:
-        view = step(view)
-    return view
+    return stepped(one_example(alias.root), alias.steps)
 
 
 def overlap(x: Any, index: Any, v: Any) -> bool:
@@ -229,29 +227,22 @@ def overlap(x: Any, index: Any, v: Any) -> bool:
     if not isinstance(v, Tracer) or _root(v) is not _root(x) or v.size < 2:
         return False
     a, b = plain_view(x), plain_view(v)
-    if type(a) is not np.ndarray or type(b) is not np.ndarray:
-        return False
-    if a.flags.c_contiguous and type(index) is slice:
+    if type(a) is np.ndarray and a.flags.c_contiguous and type(index) is slice:
         a = a.reshape(-1)[index]
-    if b.flags.c_contiguous:
+    if type(b) is np.ndarray and b.flags.c_contiguous:
         b = b.reshape(-1)
-    return _where(a) != _where(b) and np.shares_memory(a, b)
+    return families.clash(a, b)
 
 
 def clash(x: Any, y: Any) -> bool:
     """Do two tracers share memory, without being the same elements in the same order?"""
     if not isinstance(x, Tracer) or not isinstance(y, Tracer) or _root(x) is not _root(y):
         return False
-    a, b = plain_view(x), plain_view(y)
-    return type(a) is type(b) is np.ndarray and _where(a) != _where(b) and np.shares_memory(a, b)
+    return families.clash(plain_view(x), plain_view(y))
 
 
 def _root(x: Tracer) -> Tracer:
     return x if x._alias is None or x._alias.root is None else x._alias.root
-
-
-def _where(a: np.ndarray) -> Any:
-    return a.__array_interface__["data"], a.shape, a.strides
 
 
 def is_view(out: Any, x: Any) -> bool:
@@ -323,11 +314,8 @@ def note_write(root: Tracer) -> None:
         root._alias = FILLED
         return
     alias.written = True
-    views, alias.views = alias.views, []
-    for reference in views:
-        view = reference()
-        if view is not None:
-            make_stale(view, root)
+    for view in alias.views.leave():
+        make_stale(view, root)
 
 
 def make_stale(view: Any, root: Tracer) -> None:
@@ -344,12 +332,10 @@ def make_stale(view: Any, root: Tracer) -> None:
 def refreshed(view: Any) -> Any:
     """`view`, with its content read anew from its root."""
     root = view._alias.root
-    current = root
-    for step in view._alias.steps:
-        current = step(current)
+    current = stepped(root, view._alias.steps)
     view.__class__ = type(current)
     view._trace, view._value, view._node = current._trace, _detached(current._value), _detached(current._node)
-    root._alias.views.append(ref(view))
+    root._alias.views.add(view)
     return view
 
 

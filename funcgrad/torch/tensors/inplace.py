@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.sweep import Node, make_node
+from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.core.memory.mutation import WRITE, Place
+from funcgrad.core.memory.families import are_same_elements, clash
+from funcgrad.core.memory.mutation import WRITE, Place, write_node
 from funcgrad.errors import FuncgradError
 from funcgrad.torch.graph import captured, duals
 from funcgrad.torch.graph.hooks import EXTRAS, move_retain
@@ -151,7 +152,9 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
     shape, dtype = root.value.shape, root.value.dtype
     storage.write(t, index, v)
     if whole is None and (before is not None or written is not None):
-        whole = _write_node(before, written, Place(link.base_steps, index), shape, dtype)
+        whole = write_node(
+            next_order(), COPY_SLICES, before, written, Place(link.base_steps, index), shape, dtype
+        )
     root.node = whole
     if not isinstance(v, Tracer) or whole is not None:
         forget_nodes(root)
@@ -174,25 +177,16 @@ def rewrite_base(view: Tensor, written: Node) -> None:
     """`view` was written as a whole, by this node's operation: its base's history tells of that."""
     link = view.link
     root = link.base
-    before = root.node
-    root.node = _write_node(before, written, Place(link.base_steps, ...), root.value.shape, root.value.dtype)
+    before, place, value = root.node, Place(link.base_steps, ...), root.value
+    root.node = write_node(next_order(), COPY_SLICES, before, written, place, value.shape, value.dtype)
     move_retain(before, root)
     forget_nodes(root)
 
 
-def _write_node(before: Node | None, written: Node | None, place: Place, shape: Any, dtype: Any) -> Node:
-    parents = tuple(x for x in (before, written) if x is not None)
-    winners = place.winners(shape) if written is not None else None
-    return make_node(
-        next_order(), COPY_SLICES, (place, before is not None, written, winners), parents, shape, dtype
-    )
-
-
 def forget_nodes(root: Tensor) -> None:
     """The views of `root` look up their nodes anew."""
-    for reference in tuple(root.link.storage.members.values()):
-        view = reference()
-        if view is not None and view.link.base is root:
+    for view in root.link.storage:
+        if view.link.base is root:
             old = held_node(view) if EXTRAS else None
             del_slot(view, "node")
             move_retain(old, view)
@@ -338,10 +332,9 @@ def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
     source = v.value
     if not isinstance(region, np.ndarray) or not isinstance(source, np.ndarray):
         return not isinstance(region, np.ndarray) and v.link.base is not None and v.link.base_steps != ()
-    same = region.__array_interface__["data"] == source.__array_interface__["data"]
-    if same and region.shape == source.shape and region.strides == source.strides:
+    if are_same_elements(region, source):
         return True
-    if np.shares_memory(region, source):
+    if clash(region, source):
         raise RuntimeError(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
             "memory location. Please clone() the tensor before performing the operation."

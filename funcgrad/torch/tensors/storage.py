@@ -18,9 +18,9 @@ from weakref import finalize, ref
 
 import numpy as np
 
-from funcgrad.core.engine.trace import Tracer, innermost, snapshot
-from funcgrad.core.memory.mutation import Place, for_each
-from funcgrad.core.memory.mutation import write as write_tracer
+from funcgrad.core.engine.trace import Tracer, snapshot
+from funcgrad.core.memory.families import Members, stepped, unshared
+from funcgrad.core.memory.mutation import Place, put
 from funcgrad.core.memory.owned import FREE, is_own, taken
 from funcgrad.errors import user_line
 
@@ -45,30 +45,19 @@ class Version:
         self.count = 0
 
 
-class Storage:
-    """The array that tensors share, and weak references to them (compared by identity)."""
+class Storage(Members):
+    """The array that tensors share, and these."""
 
-    __slots__ = ("array", "members")
+    __slots__ = ("array",)
 
     def __init__(self, array: Any) -> None:
+        super().__init__()
         self.array = array
-        self.members: dict[int, Any] = {}
-
-    def add(self, tensor: Any) -> None:
-        """Count `tensor` among those that look into this array."""
-        key, pop = id(tensor), self.members.pop
-        self.members[key] = ref(tensor, lambda _: pop(key, None))
-
-    def drop(self, tensor: Any) -> None:
-        """`tensor` looks elsewhere from now on."""
-        self.members.pop(id(tensor), None)
 
     def forget_values(self) -> None:
         """Take the value from all members: they will look it up anew."""
-        for reference in tuple(self.members.values()):
-            tensor = reference()
-            if tensor is not None:
-                del_slot(tensor, "value")
+        for tensor in self:
+            del_slot(tensor, "value")
 
 
 class Link:
@@ -89,13 +78,6 @@ class Link:
     def value(self) -> Any:
         """The content of a tensor at this place."""
         return stepped(self.storage.array, self.steps)
-
-
-def stepped(x: Any, steps: tuple[Any, ...]) -> Any:
-    """`x` after these view operations."""
-    for step in steps:
-        x = step(x)
-    return x
 
 
 def del_slot(tensor: Any, name: str) -> None:
@@ -188,11 +170,9 @@ def write(tensor: Any, index: Any, v: Any) -> None:
         if type(array) is Shared:
             place.write(array.view(ndarray), v)
             storage.array = array
-        elif isinstance(array, Tracer) or isinstance(v, Tracer):
-            storage.array = _written_tracer(array, place, v)
         else:
             storage.array = _written(array, place, v, is_free)
-            if not is_free:
+            if not is_free and not isinstance(storage.array, Tracer):
                 taint(array, link.version, node)
     finally:
         if storage.array is None:  # the write was refused: an index out of range, shapes that do not fit
@@ -218,7 +198,7 @@ def borrowed(tensor: Any, *, counted: bool = True) -> ndarray:
     storage = link.storage
     array = storage.array
     # the storage and its only tensor have it
-    if is_own(array) and len(storage.members) == 1 and getrefcount(array) <= FREE + 2:
+    if is_own(array) and len(list(storage)) == 1 and getrefcount(array) <= FREE + 2:
         link.version.count += 1
         return array
     del array  # one reference less to count
@@ -235,9 +215,7 @@ def _copied(tensor: Any, link: Link) -> ndarray:
     else:
         if not is_free:
             taint(array, link.version, node)
-        if not (is_free and is_own(array)):
-            array = np.array(array, order="K")
-        target = array
+        target = array = unshared(array, is_free)
     storage.array = array
     link.version.count += 1
     tensor.value = link.value()
@@ -255,26 +233,15 @@ def _written(array: Any, place: Place, v: Any, is_free: bool) -> Any:
     whole = place.index is Ellipsis and not place.steps
     if (
         whole
+        and type(v) is ndarray
+        and not isinstance(array, Tracer)
         and v.shape == array.shape
         and v.dtype == array.dtype
-        and type(v) is ndarray
         and (v.base is None or not is_free)
     ):
         return v.copy() if v.base is not None or not v.flags.writeable else v
-    if not (is_free and is_own(array)):
-        array = np.array(array, order="K")
-    place.write(array, v)
-    return array
-
-
-def _written_tracer(array: Any, place: Place, v: Any) -> Any:
-    trace = innermost((array, v))
-    assert trace is not None
-    cell = (
-        snapshot(array) if isinstance(array, Tracer) else trace.wrap(for_each(trace, np.array(array)), None)
-    )
-    write_tracer(cell, place, v)
-    return snapshot(cell)
+    out = put(unshared(array, is_free), place, v)
+    return snapshot(out) if isinstance(out, Tracer) else out
 
 
 def expose(tensor: Any) -> ndarray:
@@ -284,7 +251,5 @@ def expose(tensor: Any) -> ndarray:
     if type(storage.array) is not Shared:
         storage.forget_values()
         array, is_free = taken(storage, "array")
-        if not (is_free and is_own(array)):
-            array = np.array(array, order="K")
-        storage.array = array.view(Shared)
+        storage.array = unshared(array, is_free).view(Shared)
     return stepped(storage.array, link.steps).view(ndarray)

@@ -6,8 +6,9 @@ from typing import Any
 from weakref import ref
 import numpy as np
 from funcgrad import tree
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.forward import ForwardTracer
-from funcgrad.core.engine.primitive import Call, Primitive, spec
+from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import PICK, ReverseTrace, plan_of
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, concrete, rebuilt

@@ -24,6 +24,7 @@ from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, StandIn, f
 from funcgrad.transforms.programs import Keep, Recording, write_down
 from funcgrad.transforms.transposition import LinearTrace, node_of
 from funcgrad.transforms.wrapping import Transformed, name_of
+from funcgrad.typed import override
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,16 +40,19 @@ class CheckpointCall(PullCall):
         super().__init__(name)
         self.program, self.count, self.values = program, count, values
 
+    @override
     def run(self, call: Call) -> list[Any]:
         """The outputs: those that the function has just given, if this is the first run."""
         values, self.values = self.values, None
         return self.program(call.operands) if values is None else list(values)
 
+    @override
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         outs = bind(self, flat_call(operands))
         self.values = None  # forward mode has no use for them
         return outs, (operands, outs[self.count :])
 
+    @override
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         operands, kept = residuals
         with ReverseTrace() as trace:
@@ -62,6 +66,7 @@ class CheckpointCall(PullCall):
         )
         return [leaves.get(n) for n in nodes]
 
+    @override
     def on_reverse(
         self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]
     ) -> list[Any]:
@@ -69,6 +74,7 @@ class CheckpointCall(PullCall):
             return self._inlined(trace, call, dict(zip(slots, parents, strict=True)))
         return super().on_reverse(trace, call, slots, parents)
 
+    @override
     def on_forward(self, trace: ForwardTrace, call: Call, tangents: dict[int, Any]) -> list[Any]:
         # which keeps nothing: there is nothing to save by a second run
         return self._inlined(trace, call, tangents)
@@ -79,6 +85,7 @@ class CheckpointCall(PullCall):
         )
         return [o if isinstance(o, Tracer) and o._trace is trace else trace.constant(o) for o in outs]
 
+    @override
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
         def program(operands: Sequence[Any], kept: Sequence[Any] = ()) -> list[Any]:
             with StandIn(trace) as batch:

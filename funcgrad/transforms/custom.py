@@ -19,6 +19,7 @@ from funcgrad.errors import ArgumentError, RuleError
 from funcgrad.transforms.custom_calls import Arguments, GradientCall, JvpCall, VjpCall, pair
 from funcgrad.transforms.opaque import flat_call
 from funcgrad.transforms.wrapping import Transformed, name_of
+from funcgrad.typed import override
 
 Rule = Callable[..., Any]
 
@@ -141,6 +142,7 @@ class CustomVjp(CustomFunction):
     fwd: Rule | None = None
     bwd: Rule | None = None
 
+    @override
     def is_ready(self) -> bool:
         return self.fwd is not None and self.bwd is not None
 
@@ -161,6 +163,7 @@ class CustomJvp(CustomFunction):
     missing = "decorate its rule with @f.defjvp first; rule(primals, tangents) returns (output, tangent of the output)"
     rule: Rule | None = None
 
+    @override
     def is_ready(self) -> bool:
         return self.rule is not None
 
@@ -212,9 +215,11 @@ class CustomGradient(CustomFunction):
     transform = "custom_gradient"
     call_type = GradientCall
 
+    @override
     def is_ready(self) -> bool:
         return True
 
+    @override
     def run(self, *args: Any) -> Any:
         return pair(self.fun(*args), self.title, "(output, vjp_fn)")[0]
 

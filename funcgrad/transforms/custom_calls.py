@@ -16,6 +16,7 @@ from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, PushCall, stripped
 from funcgrad.transforms.programs import Program, write_down
+from funcgrad.typed import override
 
 
 class Fixed:
@@ -107,6 +108,7 @@ class CustomCall(OpaqueCall):
         self.outs = [lasting_spec(o) for o in outs]
         return outs
 
+    @override
     def run(self, call: Call) -> list[Any]:
         """The function itself."""
         return self.flat(self.function.run(*self.arguments.rebuilt(call.operands)))
@@ -146,11 +148,13 @@ class VjpCall(CustomCall, PullCall):
 
     is_linear = False
 
+    @override
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         result = self.function.fwd(*self.arguments.rebuilt(operands))
         out, residuals = pair(result, f"{self.function.title}: fwd", "(output, residuals)")
         return self.flat(out), stripped(trace, (self.arguments.sorted_out(operands)[0], residuals))
 
+    @override
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         nondiff, residuals = residuals
         return self.parts(self.function.bwd(*nondiff, residuals, self.filled(cts)), slots, "bwd")
@@ -161,6 +165,7 @@ class GradientCall(CustomCall, PullCall):
 
     is_linear = False
 
+    @override
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         result = self.function.fun(*self.arguments.rebuilt(operands))
         out, vjp_fn = pair(result, self.function.title, "(output, vjp_fn)")
@@ -170,6 +175,7 @@ class GradientCall(CustomCall, PullCall):
             )
         return self.flat(out), [vjp_fn]
 
+    @override
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         vjp_fn, *more = residuals
         result = vjp_fn(self.filled(cts), *more)
@@ -183,6 +189,7 @@ class GradientCall(CustomCall, PullCall):
             result = result if is_wrapped else (result,)
         return self.parts(result, slots, "vjp_fn")
 
+    @override
     def portable(self, residuals: Any) -> Any:
         """What vjp_fn closes over, out in the open: it is run once, and written down."""
         (vjp_fn,) = residuals
@@ -217,6 +224,7 @@ class _Replay:
 class JvpCall(CustomCall, PushCall):
     """One call of a custom_jvp function."""
 
+    @override
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         title, arguments = self.function.title, self.arguments
         nondiff, primals = arguments.sorted_out(operands)

@@ -33,6 +33,7 @@ from funcgrad.transforms.opaque import Outputs, PullCall, StandIn, flat_call
 from funcgrad.transforms.programs import without_derivatives
 from funcgrad.transforms.progress import shown
 from funcgrad.transforms.transposition import node_of
+from funcgrad.typed import override
 
 Flat = Sequence[Any]
 Map = Callable[[Flat], list[Any]]
@@ -172,9 +173,11 @@ class Equation:
 class FixedPoint(Equation):
     """x = apply(x, operands)."""
 
+    @override
     def forward(self, x: Flat, operands: Flat, rhs: Flat) -> Flat:
         return self._solved(pushforward, x, operands, rhs)
 
+    @override
     def backward(self, x: Flat, operands: Flat, rhs: Flat) -> Flat:
         return self._solved(pullback, x, operands, rhs)
 
@@ -196,9 +199,11 @@ class FixedPoint(Equation):
 class Root(Equation):
     """apply(x, operands) = 0, for real x."""
 
+    @override
     def forward(self, x: Flat, operands: Flat, rhs: Flat) -> Flat:
         return like(x, np.linalg.solve(self.jacobian(x, operands), -flattened(rhs)))
 
+    @override
     def backward(self, x: Flat, operands: Flat, rhs: Flat) -> Flat:
         return like(rhs, np.linalg.solve(self.jacobian(x, operands).T, -flattened(rhs)))
 
@@ -217,9 +222,11 @@ class BatchedEquation(Equation):
     def _apply(self, x: Flat, operands: Flat) -> list[Any]:
         return self._run(lambda x, operands, _: self.inner.apply(x, operands), x, operands, ())
 
+    @override
     def forward(self, x: Flat, operands: Flat, rhs: Flat) -> Flat:
         return self._run(self.inner.forward, x, operands, rhs)
 
+    @override
     def backward(self, x: Flat, operands: Flat, rhs: Flat) -> Flat:
         return self._run(self.inner.backward, x, operands, rhs)
 
@@ -244,14 +251,17 @@ class SolutionCall(PullCall):
         super().__init__(equation.limits.name)
         self.equation, self.count = equation, count
 
+    @override
     def run(self, call: Call) -> list[Any]:
         """The solution, which was found before."""
         return list(call.operands[: self.count])
 
+    @override
     def fwd(self, operands: Flat, slots: Sequence[int], trace: Trace) -> Outputs:
         x = bind(self, flat_call(operands))
         return x, (x, operands[self.count :])
 
+    @override
     def bwd(self, residuals: Any, cts: Flat, slots: Sequence[int]) -> Sequence[Any]:
         x, operands = residuals
         u = self.equation.backward(
@@ -267,6 +277,7 @@ class SolutionCall(PullCall):
 
         return pullback(of_chosen, [operands[i] for i in where])(u)
 
+    @override
     def jvp(self, operands: Flat, tangents: dict[int, Any], trace: Trace) -> Outputs:
         x, constants = bind(self, flat_call(operands)), operands[self.count :]
         push = pushforward(lambda constants: self.equation.apply(x, constants), constants)
@@ -274,6 +285,7 @@ class SolutionCall(PullCall):
             x, constants, push([tangents.get(i + self.count) for i in range(len(constants))])
         )
 
+    @override
     def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
         x, constants = call.operands[: self.count], call.operands[self.count :]
         x = [

@@ -24,6 +24,7 @@ from funcgrad.transforms.progress import Collected, checked_chunk_size, chunks, 
 from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.solvers import for_caller
 from funcgrad.transforms.wrapping import Differentiated, check_function, decorating, name_of, of_chosen
+from funcgrad.typed import override
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,6 +102,7 @@ class JacRev(Jacobian):
 
     transform = "jacrev"
 
+    @override
     def _blocks(
         self, fun: Callable[..., Any], chosen: Sequence[Any]
     ) -> tuple[list[Any], tree.Structure, Any]:
@@ -176,6 +178,7 @@ class JacFwd(Jacobian):
 
     transform = "jacfwd"
 
+    @override
     def _check_input(self, value: Any) -> None:
         super()._check_input(value)
         if value.dtype.kind == "c" and not self.holomorphic:
@@ -183,6 +186,7 @@ class JacFwd(Jacobian):
                 "jacfwd of a complex input needs holomorphic=True; or write the function of two real arrays"
             )
 
+    @override
     def _blocks(
         self, fun: Callable[..., Any], chosen: Sequence[Any]
     ) -> tuple[list[Any], tree.Structure, Any]:

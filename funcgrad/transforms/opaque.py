@@ -29,6 +29,7 @@ from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower, snapshot
 from funcgrad.errors import EscapedTracerError, RuleError
 from funcgrad.transforms.transposition import LinearTape, LinearTrace, input_like, node_of
+from funcgrad.typed import override
 
 Outputs = tuple[list[Any], Any]
 
@@ -45,9 +46,11 @@ class OpaquePlan(Plan):
         self.call, self.slots, self.captured, self.keeps = call, slots, captured, ()
 
     @property
+    @override
     def name(self) -> str:
         return self.call.name
 
+    @override
     def pull(self, cts: list[Any], saved: Any) -> list[Any]:
         cts = [None if ct is None else dense(ct) for ct in cts]
         try:
@@ -101,6 +104,7 @@ class OpaqueCall(Opaque):
         """`residuals` as a pytree that hides no tracer: they are about to be carried out of a vmap."""
         return residuals
 
+    @override
     def on_reverse(
         self, trace: ReverseTrace, call: Call, slots: tuple[int, ...], parents: tuple[Node, ...]
     ) -> list[Any]:
@@ -117,6 +121,7 @@ class OpaqueCall(Opaque):
         parents += tuple(outs[k]._node for k in captured)
         return trace.record_outputs(plan, residuals, parents, [lower(trace, o) for o in outs])
 
+    @override
     def on_forward(self, trace: ForwardTrace, call: Call, tangents: dict[int, Any]) -> list[Any]:
         if tangents:
             outs, ts = self.jvp(call.operands, {i: dense(t) for i, t in tangents.items()}, trace)
@@ -131,6 +136,7 @@ class OpaqueCall(Opaque):
             pairs.append(trace.paired(value, total([t for t in terms if t is not None], value)))
         return pairs
 
+    @override
     def on_batch(self, trace: BatchTrace, call: Call, batched: Sequence[bool]) -> list[Any]:
         return [trace.wrap(o, None) for o in bind(self.batched(trace, batched), call)]
 
@@ -143,6 +149,7 @@ def flat_call(operands: Sequence[Any]) -> Call:
 class PullCall(OpaqueCall):
     """A call with fwd and bwd."""
 
+    @override
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         """By transposition: `bwd` is linear in the cotangents, so pulling tangents through it pushes them."""
         slots = tuple(tangents)
@@ -152,6 +159,7 @@ class PullCall(OpaqueCall):
             parts = self.bwd(residuals, cts, slots)
         return outs, LinearTape(backward, cts, parts).pull([tangents[i] for i in slots])
 
+    @override
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
         return BatchedPull(self, trace, flags)
 
@@ -159,6 +167,7 @@ class PullCall(OpaqueCall):
 class PushCall(OpaqueCall):
     """A call with jvp."""
 
+    @override
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         """By transposition: `jvp` is linear in the tangents."""
         with LinearTrace(f"{self.name} in reverse mode: its rule, in the tangents,") as forward:
@@ -174,9 +183,11 @@ class PushCall(OpaqueCall):
             )
         return outs, LinearTape(forward, list(tangents.values()), ts)
 
+    @override
     def bwd(self, residuals: LinearTape, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         return residuals.pull(cts)
 
+    @override
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
         return BatchedPush(self, trace, flags)
 
@@ -191,6 +202,7 @@ class StandIn(BatchTrace):
         # without itself, which would be a cycle
         self.family: tuple[BatchTrace, ...] = (of, *getattr(of, "family", ()))
 
+    @override
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         mine = [
             self.wrap(x._value, None) if self.holds(x) and x._trace is not self else x for x in call.operands
@@ -228,10 +240,12 @@ class _Batched(OpaqueCall):
         self.inner, self.trace, self.flags = inner, trace, tuple(flags)
         self.is_linear, self.follows = inner.is_linear, inner.follows
 
+    @override
     def run(self, call: Call) -> list[Any]:
         with StandIn(self.trace) as batch:
             return batch.taken(self.inner.run(call.with_operands(batch.given(call.operands, self.flags))))
 
+    @override
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         with StandIn(self.trace) as batch:
             moved = batch.given(list(tangents.values()), [self.flags[i] for i in tangents])
@@ -250,6 +264,7 @@ class BatchedPull(_Batched, PullCall):
 
     inner: PullCall
 
+    @override
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         with StandIn(self.trace) as batch:
             outs, residuals = self.inner.fwd(batch.given(operands, self.flags), slots, trace)
@@ -258,6 +273,7 @@ class BatchedPull(_Batched, PullCall):
             leaves = [x._value if is_batched else x for x, is_batched in zip(leaves, flags, strict=True)]
             return batch.taken(outs), (leaves, flags, structure)
 
+    @override
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         leaves, flags, structure = residuals
         with StandIn(self.trace) as batch:

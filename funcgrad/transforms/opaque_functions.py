@@ -42,6 +42,7 @@ from funcgrad.transforms.opaque import (
     stripped_leaf,
 )
 from funcgrad.transforms.wrapping import name_of
+from funcgrad.typed import override
 
 Rule = Callable[..., Any]
 Key = int | str  # an argument: its position, or its name if it was given by keyword
@@ -136,6 +137,7 @@ class FunctionCall(CustomCall, PullCall):
         owners = [i for i, s in enumerate(self.arguments.structures) for _ in range(s.num_leaves)]
         return tuple(dict.fromkeys(self.key(owners[i]) for i in slots))
 
+    @override
     def flat(self, out: Any) -> list[Any]:
         """The numbers among the leaves of an output; the structure, and the other leaves, are remembered."""
         if isinstance(out, (np.ndarray, np.generic, Tracer)) and out.dtype.kind in "fciub":
@@ -161,16 +163,19 @@ class FunctionCall(CustomCall, PullCall):
         ]
         return tree.unflatten(self.structure, leaves)
 
+    @override
     def filled(self, cts: Sequence[Any]) -> Any:
         """The cotangent of the output as rules get it: zeros where nothing came, None for what is no number."""
         dense = [zeros(to) if ct is None else ct for ct, to in zip(cts, self.outs, strict=True)]
         return self.rebuilt(dense, dict.fromkeys(self.others))
 
     # ---- the function and its rules ------------------------------------------------------------------------------
+    @override
     def run(self, call: Call) -> list[Any]:
         args, kwargs = self.sorted_arguments(call.operands)
         return self.flat(self.function.function(*args, **kwargs))
 
+    @override
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         if self.function.pull is None:
             if self.function.push is None:
@@ -184,6 +189,7 @@ class FunctionCall(CustomCall, PullCall):
             return self.flat(out), (stripped(trace, out), [stripped_leaf(trace, x) for x in given])
         return self.flat(out), stripped(trace, (out, given))
 
+    @override
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         if self.function.pull is None:
             return residuals.pull(cts)
@@ -236,6 +242,7 @@ class FunctionCall(CustomCall, PullCall):
             )
         return result
 
+    @override
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         if self.function.push is None:
             if self.function.pull is None:
@@ -271,6 +278,7 @@ class FunctionCall(CustomCall, PullCall):
     def _tangent(self, t: Any, to: Any, what: str) -> Any:
         return None if t is None or not is_inexact(to) else checked(t, to, what, "its output")
 
+    @override
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
         if self.function.batch == "traced":
             by_push = self.function.pull is None and self.function.push is not None
@@ -324,18 +332,21 @@ class OneByOne(PullCall):
         ones = [np.ones(x.shape[1:], x.dtype) if f else x for x, f in zip(operands, self.flags, strict=True)]
         return [np.zeros((0, *o.shape), o.dtype) for o in self.inner.run(flat_call(ones))]
 
+    @override
     def run(self, call: Call) -> list[Any]:
         if not self.size:
             return self._none_at_all(call.operands)
         examples = [call.with_operands(self._example(call.operands, k)) for k in range(self.size)]
         return self._stacked([one.run(example) for one, example in zip(self.calls, examples, strict=True)])
 
+    @override
     def fwd(self, operands: Sequence[Any], slots: Sequence[int], trace: Trace) -> Outputs:
         if not self.size:
             return self._none_at_all(operands), []
         pairs = [call.fwd(self._example(operands, k), slots, trace) for k, call in enumerate(self.calls)]
         return self._stacked([outs for outs, _ in pairs]), [residuals for _, residuals in pairs]
 
+    @override
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:
         rows = []
         for k, (call, kept) in enumerate(zip(self.calls, residuals, strict=True)):
@@ -345,6 +356,7 @@ class OneByOne(PullCall):
         parts = zip(*rows, strict=True)
         return [_rows(p) if self.flags[i] else _sum(p) for i, p in zip(slots, parts, strict=True)]
 
+    @override
     def jvp(self, operands: Sequence[Any], tangents: dict[int, Any], trace: Trace) -> Outputs:
         if not self.size:
             outs = self._none_at_all(operands)
@@ -356,6 +368,7 @@ class OneByOne(PullCall):
         outs = self._stacked([outs for outs, _ in pairs])
         return outs, [_rows(ts) for ts in zip(*(ts for _, ts in pairs), strict=True)]
 
+    @override
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
         return OneByOne(self, trace.size, flags)
 

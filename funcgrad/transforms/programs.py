@@ -20,6 +20,7 @@ from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost, rebuilt, 
 from funcgrad.core.memory.guard import Copies, Guard
 from funcgrad.core.memory.mutation import Place, overwrite, put
 from funcgrad.errors import RuleError, UnsupportedFunctionError, user_line
+from funcgrad.typed import override
 
 Keep = Callable[[str], bool]
 
@@ -55,6 +56,7 @@ class ProgramWrite(ProgramStep):
         super().__init__(None, Call(operands, (("before", None), ("v", None)), {}), [out])
         self.place = place
 
+    @override
     def run(self, operands: list[Any]) -> Any:
         before, v = operands
         operands.clear()  # the buffer is written in place if nobody else holds it
@@ -177,6 +179,7 @@ class ProgramTrace(Trace):
             self.inputs.append((ref, snapshot(x)))  # which also keeps the two ids from being used again
         return self.foreign[key]
 
+    @override
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         refs = [self.ref_of(x) for x in call.operands]
         out = bind(primitive, call.with_operands([without_derivatives(x, self) for x in call.operands]))
@@ -210,6 +213,7 @@ class ProgramTrace(Trace):
             if maker is not None and len(maker.outs) == 1 and isinstance(maker.primitive, Primitive):
                 self.kept[source] = out
 
+    @override
     def write(self, x: Any, place: Place, v: Any) -> None:
         indices = place.index if isinstance(place.index, tuple) else (place.index,)
         if any(isinstance(i, Tracer) for i in indices):

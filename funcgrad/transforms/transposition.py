@@ -16,6 +16,7 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.engine.zeros import ones
 from funcgrad.core.memory.guard import Copies
 from funcgrad.errors import FuncgradError, RuleError, user_line
+from funcgrad.typed import override
 
 # Linear between their jumps: their derivative is, so that they keep nothing.
 _WITH_JUMPS = frozenset(["remainder", "fmod", "divmod", "modf", "unwrap"])
@@ -29,6 +30,7 @@ class LinearTracer(ReverseTracer):
     __slots__ = ()
     _trace: LinearTrace
 
+    @override
     def _question(self, what: str) -> Any:
         if self._trace.role is None:
             return super()._question(what)
@@ -50,11 +52,13 @@ class LinearTrace(PullTrace):
         super().__init__(Copies())  # the tape outlives the trace
         self.role, self.error = role, error
 
+    @override
     def apply(self, primitive: Any, call: Call) -> Any:
         if self.role is not None and is_step_function(primitive) and self.lowered(call)[1]:
             raise self.refusal(primitive.title)
         return super().apply(primitive, call)
 
+    @override
     def record(
         self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
     ) -> Any:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import funcgrad
@@ -14,7 +15,7 @@ ROOT = Path(funcgrad.__file__).parent
 
 # A module may import from its own layer (without circles) and from those above it.
 LAYERS = [
-    {"errors", "tree"},
+    {"errors", "tree", "typed"},
     {"core"},
     {"rules"},
     {"transforms"},
@@ -143,6 +144,32 @@ def test_optional_packages_are_loaded_by_their_own_parts_only() -> None:
                 alias.name for node in nodes(module) if isinstance(node, ast.Import) for alias in node.names
             }
             assert {name.split(".")[0] for name in found} & OPTIONAL == set(), module
+
+
+# Where classes say what they do in the place of others, they say that they do.
+MARKED = ("core", "optim", "testing", "transforms", "torch.graph", "torch.tensors", "tree")
+
+
+def unmarked(module: str) -> Iterator[str]:
+    """The methods of this module that take the place of others without a mark."""
+    for node in parsed(module).body:
+        if isinstance(node, ast.ClassDef):
+            bases = getattr(import_module(module), node.name).__mro__[1:]
+            ours = set().union(*(vars(base) for base in bases if base.__module__.startswith("funcgrad.")))
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and method.name in ours - {"__init__"}:
+                    marks = {ast.unparse(mark) for mark in method.decorator_list}
+                    is_accessor = any(mark.endswith((".setter", ".getter", ".deleter")) for mark in marks)
+                    if not (method.name.startswith("__") or is_accessor or "override" in marks):
+                        yield f"{module}.{node.name}.{method.name}"
+
+
+def test_what_takes_the_place_of_another_method_is_marked() -> None:
+    modules = [
+        module for module in MODULES if module.startswith(tuple(f"funcgrad.{room}" for room in MARKED))
+    ]
+    assert len(modules) > 100
+    assert [method for module in modules for method in unmarked(module)] == []
 
 
 def test_a_file_is_one_idea_and_a_function_is_short() -> None:

@@ -30,6 +30,7 @@ from funcgrad.core.messages.conversions import (
     is_testing,
 )
 from funcgrad.errors import user_line
+from funcgrad.typed import override
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -138,6 +139,7 @@ class ArrayMethods(Shaped, ArrayText):
 
     # ---- attributes --------------------------------------------------------------------------------------------------
     @property
+    @override
     def shape(self) -> tuple[int, ...]:
         return self._value.shape
 
@@ -146,6 +148,7 @@ class ArrayMethods(Shaped, ArrayText):
         self._take_shape(shape)
 
     @property
+    @override
     def dtype(self) -> np.dtype[Any]:
         return self._value.dtype
 

@@ -24,6 +24,7 @@ from funcgrad.core.memory.orders import example, in_order
 from funcgrad.core.memory.plain import is_finite, loud, quiet
 from funcgrad.core.memory.views import clash
 from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.typed import override
 
 # ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
 REDUCTIONS = {
@@ -75,6 +76,7 @@ class Ufunc(Primitive):
         except OwnOperation as own:
             return own.answer("__array_ufunc__", self.function, "__call__", *operands)
 
+    @override
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """Bind `args`; there are no params, since the options are taken apart in `__call__`."""
         if len(args) != len(self.layout):
@@ -92,6 +94,7 @@ class Ufunc(Primitive):
         check_number(x, self.function)
         return x
 
+    @override
     def run(self, call: Call) -> Any:
         """The operator, where there is one, else the ufunc."""
         operate, kinds = OPERATORS.get(self.function), [*map(type, call.operands)]

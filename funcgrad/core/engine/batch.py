@@ -26,6 +26,7 @@ from funcgrad.core.memory.layout import repeated
 from funcgrad.core.memory.looks import Look
 from funcgrad.core.memory.views import FILLED, is_scalar
 from funcgrad.errors import BEGIN, BatchedControlFlowError, user_line
+from funcgrad.typed import override
 
 Strategy = Callable[[Primitive, Call, Sequence[bool], int], Any]
 
@@ -42,6 +43,7 @@ class BatchTracer(Tracer):
         return self._value.shape[1:]
 
     @property
+    @override
     def ndim(self) -> int:
         return self._value.ndim - 1
 
@@ -53,6 +55,7 @@ class BatchTracer(Tracer):
             "float(x)", f"Use NumPy's functions (np.where for `if`); to write x into an array, {BEGIN}"
         )
 
+    @override
     def _question(
         self,
         what: str,
@@ -84,6 +87,7 @@ class BatchTrace(Trace):
         super().__init__()
         self.size = size
 
+    @override
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         batched, operands = [], []
         for x in call.operands:
@@ -112,10 +116,12 @@ class BatchTrace(Trace):
             return rebuilt(out, [self._wrapped(o) for o in out])
         return self.wrap(out, None)
 
+    @override
     def wrap(self, value: Any, node: Any) -> Any:
         # What an outer trace hands out may be a look: beneath a tracer it is the plain array.
         return super().wrap(value.view(np.ndarray) if type(value) is Look else value, node)
 
+    @override
     def constant(self, value: Any) -> Any:
         return value
 

@@ -132,7 +132,10 @@ class Gathered:
 
 def settled(ct: Any) -> Any:
     """`ct` as a plain array, a tracer or a Masked."""
-    if type(ct) is Repeated:
+    kind = type(ct)
+    if kind is ndarray or kind is Masked:
+        return ct
+    if kind is Repeated:
         return ct.dense()
     return ct.settled() if isinstance(ct, Gathered) else ct
 

@@ -16,6 +16,7 @@ from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.plain import loud, ndarray, quiet
 from funcgrad.core.memory.reads import buffer_for
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
+from funcgrad.typed import override
 
 
 class ForwardTracer(Tracer):
@@ -32,6 +33,7 @@ class ForwardTrace(Trace):
     transform = "forward-mode transform (jvp, jacfwd, ...)"
     tracer_type = ForwardTracer
 
+    @override
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         operands = list(call.operands)
         tangents: dict[int, Any] = {}
@@ -93,6 +95,7 @@ class OpenForwardTrace(ForwardTrace):
 
     __slots__ = ()
 
+    @override
     def close(self) -> None:
         pass
 

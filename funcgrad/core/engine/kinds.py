@@ -32,6 +32,7 @@ from funcgrad.core.lanes.recordings import RECORDINGS
 from funcgrad.core.memory.chunks import pulled_in_chunks, pushed_in_chunks
 from funcgrad.core.memory.plain import LARGE, PLAIN_PARTS, broadcast, loud, ndarray, quiet
 from funcgrad.errors import NonDifferentiableError, user_line
+from funcgrad.typed import override
 
 if TYPE_CHECKING:
     from funcgrad.core.engine.primitive import Primitive
@@ -172,12 +173,14 @@ class Elementwise(Rule):
         self.ignores = frozenset(i for i, p in enumerate(self.partials) if p is None)
         self.unknown = {i: p.operand for i, p in enumerate(self.partials) if isinstance(p, Unknown)}
 
+    @override
     def check(self, primitive: Primitive) -> None:
         allowed = (*primitive.operand_names, "out")
         for names in self.names:
             if not set(names) <= set(allowed):
                 raise ValueError(f"{primitive.name}: an elementwise partial may name {allowed}, not {names}")
 
+    @override
     def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
         self._check_known(primitive, slots)
         plan = Plan(primitive, slots)
@@ -227,6 +230,7 @@ class Elementwise(Rule):
         """The pull of a cotangent with zeros by structure."""
         return masked_pull(self, primitive.name, slots, keeps)
 
+    @override
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         self._check_known(primitive, tangents)
         values = {**dict(zip(primitive.operand_names, call.operands, strict=True)), "out": out}
@@ -251,6 +255,7 @@ class Selection(Elementwise):
     kind = "selection"
     in_chunks = False
 
+    @override
     def times(self, ct: Any, partial: Any) -> Any:
         if partial is None:
             return None
@@ -263,6 +268,7 @@ class Selection(Elementwise):
             loud(token)
         return select(live, value)
 
+    @override
     def pull_of(self, primitive: Primitive, slots: tuple[int, ...], keeps: tuple[str, ...]) -> Any:
         def pull(ct: Any, saved: Any) -> list[Any]:
             values = dict(zip(keeps, saved, strict=True))

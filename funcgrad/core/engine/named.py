@@ -15,6 +15,7 @@ from funcgrad.core.engine.trace import bind
 from funcgrad.core.lanes.pulls import lane_save, named_pull
 from funcgrad.core.memory.plain import ndarray
 from funcgrad.errors import NonDifferentiableError
+from funcgrad.typed import override
 
 if TYPE_CHECKING:
     from funcgrad.core.engine.primitive import Primitive
@@ -38,6 +39,7 @@ class Named(Rule):
         self.joint_names = names_in(joint) if joint else ()
         self.push_names = names_in(push) if push else ()
 
+    @override
     def check(self, primitive: Primitive) -> None:
         if "" in self.pulls:  # one formula alone is for the first operand
             first = primitive.operand_names[0]
@@ -54,6 +56,7 @@ class Named(Rule):
                     f"{primitive.name}: unknown names {sorted(set(names) - allowed)} in a formula"
                 )
 
+    @override
     def plan(self, primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
         if "" in self.pulls:
             self.check(primitive)
@@ -167,6 +170,7 @@ class Named(Rule):
     def _pulled_masked(self, ct: Masked, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
         return self._pulled(ct.value, saved, wanted, positions)
 
+    @override
     def push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         if "" in self.pulls:
             self.check(primitive)
@@ -196,11 +200,13 @@ class Linear(Named):
         super().__init__(pulls)
         self.moves = moves
 
+    @override
     def _pulled_masked(self, ct: Masked, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
         if not self.moves:
             return self._pulled(ct.value, saved, wanted, positions)
         return ct.through(lambda c: self._pulled(c, saved, wanted, positions))
 
+    @override
     def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         if self.moves and any(type(t) is Masked for t in tangents.values()):
             value = self._pushed(primitive, call, {i: dense(t) for i, t in tangents.items()})
@@ -227,6 +233,7 @@ class Multilinear(Named):
     kind = "multilinear"
     by_spec = True
 
+    @override
     def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         terms = []
         for i, t in tangents.items():
@@ -255,9 +262,11 @@ class Custom(Named):
         super().__init__(pulls, push, joint)
         self.reach, self.reach_names = reach, names_in(reach) if reach else ()
 
+    @override
     def _needed(self, wanted: tuple[str, ...]) -> dict[str, bool]:
         return {**super()._needed(wanted), **dict.fromkeys(self.reach_names, False)}
 
+    @override
     def _pulled_masked(self, ct: Masked, saved: dict[str, Any], wanted: Any, positions: Any) -> list[Any]:
         if self.reach is None:
             return self._pulled(ct.value, saved, wanted, positions)
@@ -271,10 +280,12 @@ class Custom(Named):
         ]
 
     @property
+    @override
     def pushes(self) -> bool:
         """Is there a push of its own?"""
         return self.push_formula is not None
 
+    @override
     def _push(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
         assert self.push_formula is not None
         values = [dense(tangents.get(i)) for i in range(len(call.operands))]

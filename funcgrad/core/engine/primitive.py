@@ -26,6 +26,7 @@ from funcgrad.core.engine.catalogue import Function, Out
 from funcgrad.core.engine.trace import Tracer, bind, is_foreign
 from funcgrad.core.memory.orders import example
 from funcgrad.core.memory.views import ViewStep, note_view
+from funcgrad.typed import override
 
 if TYPE_CHECKING:
     from funcgrad.core.engine.kinds import Rule
@@ -113,6 +114,7 @@ class Primitive(Signed):
         self.plans: dict[Any, Any] = {}
         self.splits: dict[Any, Call] = {}  # calls of one tracer, by all that is beside it
 
+    @override
     def check(self) -> None:
         """Refuse a rule whose names don't fit the function; done at the first call."""
         self.rule.check(self)

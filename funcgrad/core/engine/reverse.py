@@ -18,6 +18,7 @@ from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.guard import Guard
 from funcgrad.core.memory.plain import ndarray
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
+from funcgrad.typed import override
 
 _new = object.__new__
 
@@ -42,6 +43,7 @@ class ReverseTrace(Trace):
         Trace.__init__(self)
         self.guard = guard or Guard()
 
+    @override
     def close(self) -> None:
         Trace.close(self)
         if self.guard.locked:
@@ -59,6 +61,7 @@ class ReverseTrace(Trace):
         tracer._node, tracer._alias = node, None
         return tracer
 
+    @override
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         if isinstance(primitive, Opaque):
             return primitive.on_reverse(self, *self.lowered(call))
@@ -138,6 +141,7 @@ class OpenReverseTrace(ReverseTrace):
 
     __slots__ = ()
 
+    @override
     def close(self) -> None:
         if self.guard.locked:
             self.guard.release()
@@ -181,6 +185,7 @@ class _Pick(Plan):
         self.pull = self.pull_masked = lambda ct, position: (Part(position, ct, None),)
 
     @property
+    @override
     def name(self) -> str:
         return "one of several outputs"
 

@@ -21,6 +21,7 @@ from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, bind, lower, rebu
 from funcgrad.core.memory.looks import Look, look, looked_through
 from funcgrad.core.memory.mutation import overwrite
 from funcgrad.core.memory.places import Place
+from funcgrad.typed import override
 
 # Functions that write into their first argument.
 FILLING = frozenset([np.copyto, np.place, np.putmask, np.put, np.put_along_axis, np.fill_diagonal])
@@ -146,16 +147,20 @@ class BlankTrace(Trace):
         super().__init__()
         self.level = -1
 
+    @override
     def apply(self, primitive: Primitive | Opaque, call: Call) -> Any:
         return self.constant(bind(primitive, call.with_operands([lower(self, x) for x in call.operands])))
 
+    @override
     def wrap(self, value: Any, node: Any) -> Any:
         """Other traces keep a blank array's plain value; with two holders it is copied before a write."""
         return value
 
+    @override
     def write(self, x: Any, place: Place, v: Any) -> None:
         overwrite(x, "_value", place, lower(self, v))
 
+    @override
     def constant(self, value: Any) -> Any:
         if isinstance(value, (tuple, list)):
             return rebuilt(value, [self.constant(v) for v in value])

@@ -13,6 +13,8 @@ from _thread import RLock  # as threading has it; that module takes longer to lo
 
 import numpy as np
 
+from funcgrad.typed import override
+
 SMALL = 1 << 16  # bytes; a copy of this size costs a few microseconds
 
 
@@ -90,6 +92,7 @@ class Copies(Guard):
 class Unguarded(Guard):
     """For a trace that never closes and has its own way to notice writes: arrays are saved as they are."""
 
+    @override
     def keep(self, x: np.ndarray) -> np.ndarray:
         """`x` itself."""
         return x

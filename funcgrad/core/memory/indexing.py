@@ -35,6 +35,7 @@ from funcgrad.core.memory.views import (
     note_view,
 )
 from funcgrad.errors import BatchedControlFlowError, NonDifferentiableError, user_line
+from funcgrad.typed import override
 
 
 class GetItem(Primitive):
@@ -71,6 +72,7 @@ class GetItem(Primitive):
                     out._alias = Alias(None, (), OF_EXAMPLES)
         return out
 
+    @override
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
         x, index = as_operand(args[0]), args[1]
         indices: list[Any] = []
@@ -79,6 +81,7 @@ class GetItem(Primitive):
             return Call([x], _LAYOUT, {"index": kept(index)})
         return Call([x, *indices], (("x", None), ("indices", len(indices))), {"index": template})
 
+    @override
     def run(self, call: Call) -> Any:
         x, *indices = call.operands
         return x[filled(call.params["index"], indices)]
@@ -324,6 +327,7 @@ class AddAt(Primitive):
     def __call__(self, buffer: Any, part: Any, index: Any) -> Any:
         return bind(self, self.split((buffer, part, as_index(index)), {}))
 
+    @override
     def split(self, args: Any, kwargs: dict[str, Any]) -> Call:
         buffer, part, index = args
         indices: list[Any] = []
@@ -333,6 +337,7 @@ class AddAt(Primitive):
         layout = (("buffer", None), ("part", None), ("indices", len(indices)))
         return Call([buffer, part, *indices], layout, {"index": template})
 
+    @override
     def run(self, call: Call) -> Any:
         buffer, part, index = self.spread(call)
         return add_at(copy_for(part, buffer, np.result_type(buffer, part)), index, part)

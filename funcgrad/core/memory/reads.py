@@ -12,6 +12,7 @@ from funcgrad.core.engine.cotangent import Gathered, Masked, dense, is_of_librar
 from funcgrad.core.engine.trace import Tracer, is_foreign
 from funcgrad.core.memory.plain import BASIC, INTS, LARGE, PLAIN_PARTS, ndarray, positions, repeats
 from funcgrad.core.memory.scattering import scattered
+from funcgrad.typed import override
 
 
 class Read(Gathered):
@@ -32,10 +33,12 @@ class Read(Gathered):
         """The dtype of x."""
         return self.spec.dtype
 
+    @override
     def settled(self) -> Any:
         """The one reading, as a Masked."""
         return Scatter(self).settled()
 
+    @override
     def dense(self) -> Any:
         """The one reading, as an array."""
         return Scatter(self).buffer
@@ -98,10 +101,12 @@ class Scatter(Gathered):
         else:
             self.buffer = add_at(self.buffer, index, part)
 
+    @override
     def dense(self) -> Any:
         """The sum."""
         return self.buffer
 
+    @override
     def settled(self) -> Any:
         """The sum as a Masked, or as a plain array where every position is live."""
         if is_foreign(self.buffer):

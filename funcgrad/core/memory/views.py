@@ -18,6 +18,7 @@ from funcgrad.core.memory import families
 from funcgrad.core.memory.families import Members, stepped
 from funcgrad.core.memory.layout import one_example, to_read
 from funcgrad.errors import BatchedControlFlowError, TracerWriteError, user_line
+from funcgrad.typed import override
 
 # ---- families --------------------------------------------------------------------------------------------------------
 
@@ -66,10 +67,12 @@ class IndexStep(ViewStep):
         self.primitive, self.at = primitive, at
 
     @property
+    @override
     def call(self) -> Any:
         return self.primitive.split((None, self.at), {})
 
     @property
+    @override
     def index(self) -> Any:
         return self.at
 

@@ -16,6 +16,7 @@ from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import concrete
 from funcgrad.errors import user_line
 from funcgrad.torch.graph.modes import MODE, ModeManager, changed
+from funcgrad.typed import override
 
 
 class Anomaly:
@@ -83,9 +84,11 @@ class detect_anomaly(ModeManager):
             stacklevel=2,
         )
 
+    @override
     def fields(self) -> dict[str, Any]:
         return {"anomaly": Anomaly(self.check_nan)}
 
+    @override
     def clone(self) -> ModeManager:
         made = object.__new__(detect_anomaly)
         ModeManager.__init__(made)
@@ -102,6 +105,7 @@ class set_detect_anomaly(detect_anomaly):
         self._before.append(MODE.get())
         MODE.set(changed(**self.fields()))
 
+    @override
     def fields(self) -> dict[str, Any]:
         return {"anomaly": Anomaly(self.check_nan) if self.mode else None}
 

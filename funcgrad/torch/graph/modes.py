@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from funcgrad.core.engine.trace import _levels
+from funcgrad.typed import override
 
 
 class Mode(NamedTuple):
@@ -183,6 +184,7 @@ class no_grad(_Plain):
     False
     """
 
+    @override
     def fields(self) -> dict[str, Any]:
         return grad_fields(False)
 
@@ -190,6 +192,7 @@ class no_grad(_Plain):
 class enable_grad(_Plain):
     """Operations are recorded again, inside a no_grad."""
 
+    @override
     def fields(self) -> dict[str, Any]:
         return grad_fields(True)
 
@@ -203,9 +206,11 @@ class set_grad_enabled(ModeManager):
         self.earlier = MODE.get()
         MODE.set(changed(**grad_fields(mode)))
 
+    @override
     def fields(self) -> dict[str, Any]:
         return grad_fields(self.mode)
 
+    @override
     def clone(self) -> ModeManager:
         earlier = MODE.get()
         made = set_grad_enabled(self.mode)
@@ -236,9 +241,11 @@ class inference_mode(ModeManager):
         super().__init__()
         self.mode = mode
 
+    @override
     def fields(self) -> dict[str, Any]:
         return {**grad_fields(not self.mode), "inference": self.mode}
 
+    @override
     def clone(self) -> ModeManager:
         return inference_mode(self.mode)
 

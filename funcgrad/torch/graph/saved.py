@@ -13,6 +13,7 @@ from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.modes import Mode, ModeManager
 from funcgrad.torch.graph.tape import NamedPlan, Tape
 from funcgrad.torch.tensors.tensor import EAGER, PACK, Tensor, tensor_at
+from funcgrad.typed import override
 
 
 class Packed:
@@ -45,6 +46,7 @@ class PackedPlan(NamedPlan):
         self.pull = lambda ct, saved: inner.pull(ct, unpacked(saved))
         self.pull_masked = lambda ct, saved: inner.pull_masked(ct, unpacked(saved))
 
+    @override
     def raised(self, node: Node, wrap: Any) -> Any:
         packed, node.saved = node.saved, unpacked(node.saved)
         try:
@@ -164,12 +166,14 @@ class saved_tensors_hooks(ModeManager):
         super().__init__()
         self.hooks = (pack_hook, unpack_hook)
 
+    @override
     def fields(self) -> dict[str, Any]:
         before = modes.mode().saved_hooks
         if before and isinstance(before[-1], str):
             raise RuntimeError(before[-1])
         return {"saved_hooks": (*before, self.hooks)}
 
+    @override
     def clone(self) -> ModeManager:
         return saved_tensors_hooks(*self.hooks)
 
@@ -188,9 +192,11 @@ class disable_saved_tensors_hooks(ModeManager):
         super().__init__()
         self.error_message = error_message
 
+    @override
     def fields(self) -> dict[str, Any]:
         return {"saved_hooks": (self.error_message,)}
 
+    @override
     def clone(self) -> ModeManager:
         return disable_saved_tensors_hooks(self.error_message)
 
@@ -211,6 +217,7 @@ class forbid_second_backward(ModeManager):
     RuntimeError: Trying to backward through the graph a second time ...
     """
 
+    @override
     def fields(self) -> dict[str, Any]:
         return {"once": True}
 
@@ -218,5 +225,6 @@ class forbid_second_backward(ModeManager):
 class allow_mutation_on_saved_tensors(ModeManager):
     """While this is open, overwritten saved values are no error: the gradient is that of the old ones."""
 
+    @override
     def fields(self) -> dict[str, Any]:
         return {"mutation": "allowed"}

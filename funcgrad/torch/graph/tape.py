@@ -21,6 +21,7 @@ from funcgrad.core.engine.sweep import Node, make_node, sweep
 from funcgrad.core.engine.trace import Tracer, rebuilt, snapshot
 from funcgrad.core.memory.guard import Unguarded
 from funcgrad.torch.graph.locations import Where, line_of
+from funcgrad.typed import override
 
 UNGUARDED = Unguarded()
 ORDER = count(0, -1)  # of the nodes of tensors, the newest first
@@ -84,6 +85,7 @@ class NamedPlan(Plan):
         self.keeps = tuple(name for name in plan.keeps if name in arrays)
 
     @property
+    @override
     def name(self) -> str:
         """What was called, for messages."""
         return self.title
@@ -222,6 +224,7 @@ class FusedPlan(NamedPlan):
         self.constants, self.lane_save, self.masks = (), "", True
         self.pull = self.pull_masked = pull_fused
 
+    @override
     def raised(self, node: Node, wrap: Wrap) -> Tape:
         tape = node.saved
         operands = list(tape.operands)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.typed import override
+
 
 class dtype:
     """The type of a tensor's elements, such as `torch.float32`; `numpy` is the same for NumPy.
@@ -84,6 +86,7 @@ class MentionedDtype(dtype):
         self.name, self.kind, self.size = name, kind, size
 
     @property
+    @override
     def numpy(self) -> Any:
         """Raises RuntimeError: what needs it would make such numbers."""
         raise RuntimeError(
@@ -91,21 +94,25 @@ class MentionedDtype(dtype):
         )
 
     @property
+    @override
     def is_floating_point(self) -> bool:
         """Does it stand for real numbers?"""
         return self.kind == "f"
 
     @property
+    @override
     def is_complex(self) -> bool:
         """Does it stand for complex numbers?"""
         return self.kind == "c"
 
     @property
+    @override
     def is_signed(self) -> bool:
         """Does it hold negative numbers?"""
         return self.kind != "u"
 
     @property
+    @override
     def itemsize(self) -> int:
         """Bytes of one element."""
         return self.size

@@ -25,6 +25,7 @@ from funcgrad.torch.graph.tape import NamedPlan, next_order
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.storage import del_slot
 from funcgrad.torch.tensors.tensor import Tensor, held_node, make_tensor, recording
+from funcgrad.typed import override
 
 
 class _CopySlices(NamedPlan):
@@ -36,6 +37,7 @@ class _CopySlices(NamedPlan):
         super().__init__(WRITE, "torch::autograd::CopySlices")
         self.keeps = ("place",)
 
+    @override
     def raised(self, node: Node, wrap: Any) -> Any:
         return node.saved
 

@@ -28,6 +28,7 @@ from funcgrad.torch.graph.tape import ORDER, UNGUARDED, EagerTracer, named, next
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device, strided
 from funcgrad.torch.tensors.values import constant
+from funcgrad.typed import override
 
 _new = object.__new__
 NON_LEAF_GRAD = (
@@ -311,6 +312,7 @@ class EagerTrace(ReverseTrace):
         super().__init__(UNGUARDED)
         self.level, self.numbers = 0, ORDER
 
+    @override
     def record(
         self, primitive: Primitive, call: Call, out: Any, slots: tuple[int, ...], parents: tuple[Node, ...]
     ) -> Any:
@@ -326,9 +328,11 @@ class EagerTrace(ReverseTrace):
             PACK[0](made, call.operands)
         return made
 
+    @override
     def constant(self, value: Any) -> Any:
         return value
 
+    @override
     def handed_out(self, x: Any) -> Any:
         """A tensor."""
         return from_operand(x)

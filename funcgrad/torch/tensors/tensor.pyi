@@ -2,6 +2,7 @@
 # Written by `python -m funcgrad.torch.stubs`: edit that, or the functions themselves.
 from __future__ import annotations
 import warnings
+from collections.abc import Callable
 from typing import Any
 from weakref import ref
 import numpy as np
@@ -17,6 +18,7 @@ from funcgrad.torch.graph.tape import ORDER, UNGUARDED, EagerTracer, named, next
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device, strided
 from funcgrad.torch.tensors.values import constant
+from funcgrad.typed import override
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, overload
 from funcgrad.torch.random.generator import Generator
@@ -1327,6 +1329,10 @@ class Tensor:
     def zero_(self, *args: Any, **kwargs: Any) -> Tensor: ...
 PLAIN: set[_type]
 OVERRIDING: list[_type]
+_NODE: Any
+
+def held_node(tensor: Tensor) -> Node | None: ...
+PACK: list[Callable[[Any, Any], None]]
 
 class EagerTrace(ReverseTrace):
     transform: Any
@@ -1334,10 +1340,13 @@ class EagerTrace(ReverseTrace):
 
     def __init__(self) -> None: ...
 
+    @override
     def record(self, primitive: Primitive, call: Call, out: Any, slots: tuple[_int, ...], parents: tuple[Node, ...]) -> Any: ...
 
+    @override
     def constant(self, value: Any) -> Any: ...
 
+    @override
     def handed_out(self, x: Any) -> Any: ...
 EAGER: EagerTrace
 

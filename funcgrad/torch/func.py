@@ -23,7 +23,8 @@ from funcgrad.torch.func_checks import (
     placed,
 )
 from funcgrad.torch.functions.creation import ones_like
-from funcgrad.torch.graph.captured import guarded
+from funcgrad.torch.graph import duals
+from funcgrad.torch.graph.captured import Writes, guarded, tensors_in
 from funcgrad.torch.random.randomness import BATCH, CHOICES, Batch
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 from funcgrad.torch.tensors.values import branches_refused
@@ -120,8 +121,13 @@ def jvp(
 ) -> Any:
     """(output, tangent), or with aux."""
     check_tangents(primals, tangents)
-    run = checked(func, JVP, has_aux=has_aux)
-    return derivatives.jvp(depending(run) if strict else run, primals, tangents, has_aux=has_aux)
+    run, writes = checked(func, JVP, has_aux=has_aux), Writes()
+    found = derivatives.jvp(
+        writes.noted(depending(run) if strict else run), primals, tangents, has_aux=has_aux
+    )
+    for part, given in enumerate((primals, tangents) if writes.found else ()):
+        writes.repeat(tensors_in(given), lambda _, x, part=part: duals.parts_of(make_tensor(x))[part])
+    return found
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -257,7 +263,12 @@ def vmap(
         finally:
             BATCH.reset(token)
 
-    mapped = vectorize.vmap(on_batch, in_axes=in_dims, out_axes=out_dims)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        writes = Writes()
+        found = vectorize.vmap(writes.noted(on_batch), in_axes=in_dims, out_axes=out_dims)(*args, **kwargs)
+        if writes.found:
+            _repeat_in_batch(writes, in_dims, args, kwargs)
+        return found
 
     def transformed(*args: Any, **kwargs: Any) -> Any:
         with branches_refused():
@@ -268,6 +279,18 @@ def vmap(
             )
 
     return transformed
+
+
+def _repeat_in_batch(writes: Writes, in_dims: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """What a function under vmap has written to its arguments is written to the whole batches."""
+    dims = vectorize.broadcast_axes("in_axes", tuple(in_dims) if isinstance(in_dims, list) else in_dims, args)
+    placed_dims = tree.unflatten(tree.structure(args), [-1 if d is None else d for d in dims])
+    axes = [t.value for t in tensors_in(placed_dims)] + [0] * len(tensors_in(kwargs))
+
+    def outside(k: int, x: Any) -> Tensor:
+        return make_tensor(np.moveaxis(x._value, 0, axes[k]) if isinstance(x, BatchTracer) else x)
+
+    writes.repeat(tensors_in((args, kwargs)), outside)
 
 
 def _in_chunks(

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.captured import guarded
+from funcgrad.torch.graph.saved import disable_saved_tensors_hooks
 from funcgrad.torch.tensors.tensor import Tensor
 
 VJP, JVP = "vjp(f, *primals)", "jvp(f, primals, tangents)"
+NO_HOOKS = (
+    "torch.func transforms don't yet support saved tensor hooks. Leave the context manager of the hooks (save_on_cpu, "
+    "saved_tensors_hooks) before the transform, or use torch.autograd.grad."
+)
 INSTEAD = "Numbers and text go around the function: return tensors, or write torch.tensor(x)."
 
 
@@ -73,12 +79,8 @@ def checked(
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if call is not JVP and modes.mode().saved_hooks:
-            raise RuntimeError(
-                "torch.func transforms don't yet support saved tensor hooks. Leave the context manager of the hooks "
-                "(save_on_cpu, saved_tensors_hooks) before the transform, or use torch.autograd.grad."
-            )
-        out = guarded_function(*args, **kwargs)
+        with nullcontext() if call is JVP else _without_hooks():
+            out = guarded_function(*args, **kwargs)
         if has_aux:
             if not (type(out) is tuple and len(out) == 2):
                 raise RuntimeError(
@@ -94,6 +96,14 @@ def checked(
         return out
 
     return run
+
+
+def _without_hooks() -> AbstractContextManager[Any]:
+    """Saved tensor hooks are refused in here; RuntimeError if there are some."""
+    hooks = modes.mode().saved_hooks
+    if hooks and not isinstance(hooks[-1], str):
+        raise RuntimeError(NO_HOOKS)
+    return disable_saved_tensors_hooks(NO_HOOKS)
 
 
 def check_tangents(primals: Any, tangents: Any) -> None:

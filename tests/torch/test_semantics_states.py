@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (programs are kept on few lines)
-"""Numbers with a dim, what keeps its gradient, states of optimizers: what programs for torch print, on both."""
+"""Numbers with a dim, what keeps its gradient, what a transform writes to, states of optimizers: programs for torch, on both."""
 
 from __future__ import annotations
 
@@ -176,6 +176,156 @@ f.seek(0)
 print(torch.load(f)["milestones"])
 =>
 Counter({1: 2, 3: 1})
+
+## 2.4 writes to arguments under vmap are seen outside
+x = torch.arange(6.0).reshape(2, 3)
+y = torch.zeros(3)
+torch.vmap(lambda a, b: b.add_(1) + a[:2].mul_(3).sum(), in_dims=(0, None))(x, y)
+print(x, y)
+z = torch.arange(6.0).reshape(2, 3)
+print(torch.vmap(lambda d: d["a"].add_(1), in_dims=1)({"a": z}), z)
+=>
+tensor([[ 0.,  3.,  2.],
+        [ 9., 12.,  5.]]) tensor([1., 1., 1.])
+tensor([[1., 4.],
+        [2., 5.],
+        [3., 6.]]) tensor([[1., 2., 3.],
+        [4., 5., 6.]])
+
+## 2.4 writes to primals and tangents of jvp are seen outside
+x, t = torch.arange(3.0), torch.ones(3)
+print(torch.func.jvp(lambda x: x.mul_(2), (x,), (t,)), x, t)
+x, t = torch.arange(6.0).reshape(2, 3), torch.ones(2, 3)
+torch.vmap(lambda x, t: torch.func.jvp(lambda x: x.copy_(x * x), (x,), (t,)))(x, t)
+print(x, t)
+=>
+(tensor([0., 2., 4.]), tensor([2., 2., 2.])) tensor([0., 2., 4.]) tensor([2., 2., 2.])
+tensor([[ 0.,  1.,  4.],
+        [ 9., 16., 25.]]) tensor([[ 0.,  2.,  4.],
+        [ 6.,  8., 10.]])
+
+## 2.4 saved tensor hooks are refused inside of a transform
+def f(x):
+    with torch.autograd.graph.save_on_cpu():
+        return x.sin().sum()
+for transform in torch.func.grad, torch.func.jacrev, torch.func.hessian:
+    try:
+        transform(f)(torch.ones(2))
+    except RuntimeError as error:
+        print("saved tensor hooks" in str(error))
+print(torch.func.jvp(f, (torch.zeros(2),), (torch.ones(2),)))
+=>
+True
+True
+True
+(tensor(0.), tensor(2.))
+
+## 2.7 a Function returns an input that it marked dirty
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x.mul_(2)
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.mark_dirty(inputs[0])
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+    @staticmethod
+    def jvp(ctx, t):
+        return t.mul_(2)
+fwAD = torch.autograd.forward_ad
+x, t = torch.ones(2), torch.ones(2)
+with fwAD.dual_level():
+    dual = fwAD.make_dual(x, t)
+    print(Double.apply(dual) is dual, fwAD.unpack_dual(dual), x)
+=>
+True UnpackedDualTensor(primal=tensor([2., 2.]), tangent=tensor([2., 2.])) tensor([2., 2.])
+
+## 2.7 a Function saves an input that it returns
+class Same(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+    @staticmethod
+    def backward(ctx, g):
+        return g
+Same.apply(torch.ones(2, requires_grad=True))
+=>
+RuntimeError: An input that has been returned as-is as output is being saved for backward. This is not supported if you override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself.
+
+## 2.7 which gradients a Function needs under a transform
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(x, y):
+        return x * y
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g):
+        print(ctx.needs_input_grad)
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+print(torch.func.grad(Product.apply, argnums=1)(torch.tensor(2.0), torch.tensor(3.0)))
+=>
+(False, True)
+tensor(2.)
+
+## 2.8 hooks that refer to their tensor are collected with it
+import gc, weakref
+class Thing:
+    pass
+x, thing = torch.ones(2, requires_grad=True), Thing()
+x.register_hook(lambda g, kept=(x, thing): None)
+found = weakref.ref(thing)
+del x, thing
+gc.collect()
+print(found())
+=>
+None
+
+## 2.5 the values of var_mean may be overwritten
+x = torch.tensor([1.0, 2.0, 4.0], requires_grad=True)
+v, m = torch.var_mean(x * 1, 0)
+v.mul_(2)
+(v + m).backward()
+print(x.grad)
+=>
+tensor([-2.3333, -0.3333,  3.6667])
+
+## 2.5 both views keep their gradients after a write to one
+base = torch.tensor([1.0], requires_grad=True).clone()
+a, b = base[:], base[:]
+a.retain_grad()
+b.retain_grad()
+a.mul_(2)
+(a + b).sum().backward()
+print(a.grad, b.grad)
+=>
+tensor([1.]) tensor([1.])
+
+## 2.8 a pack hook that writes
+x = torch.ones(2, requires_grad=True)
+with torch.autograd.graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t):
+    x.exp()
+=>
+RuntimeError: A saved tensor pack hook is modifying its input in place....
+
+## 2.8 one context of mutation
+with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        pass
+=>
+RuntimeError: allow_mutation_on_saved_tensors contexts cannot be nested
+
+## 2.1 data of integers for a tensor that requires grad
+torch.tensor(1.0, requires_grad=True).data = torch.tensor(3)
+=>
+RuntimeError: data set to a tensor that requires gradients must be floating point or complex dtype
 
 """
 

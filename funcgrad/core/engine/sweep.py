@@ -84,10 +84,12 @@ class Node:
     costs memory. A leaf has no plan. `number` falls with time. `spec` is the very Spec of a parent where the
     output has its shape and dtype: the sweep then knows, without a look, that nothing was broadcast. An
     output of a call with several is a node of its own, with the plan PICK, whose parent is the call's node
-    (whose spec has the number of outputs for a shape).
+    (whose spec has the number of outputs for a shape). `notes` is left to who uses the engine: it is unset, but
+    for the few nodes with which something is to be kept as long as they live.
     """
 
-    __slots__ = ("__weakref__", "number", "origin", "plan", "saved", "spec")
+    __slots__ = ("__weakref__", "notes", "number", "origin", "plan", "saved", "spec")
+    notes: Any
     number: int
     plan: NodePlan  # None for a leaf
     saved: Any

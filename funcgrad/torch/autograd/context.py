@@ -286,4 +286,16 @@ def run_forward(cls: type[Defaults], ctx: FunctionCtx, args: tuple[Any, ...], kw
         return cls.forward(ctx, *args, **kwargs)
     output = cls.forward(*args, **kwargs)
     cls.setup_context(ctx, args, output)
+    outputs = output if isinstance(output, tuple) else (output,)
+    for t in ctx._to_save:
+        if _is_among(t, args) and _is_among(t, outputs) and not _is_among(t, ctx._dirty):
+            raise RuntimeError(
+                "An input that has been returned as-is as output is being saved for backward. This is not supported if "
+                "you override setup_context. You should return and save a view of the input instead, e.g. with "
+                "x.view_as(x) or setup ctx inside the forward function itself."
+            )
     return output
+
+
+def _is_among(t: Any, tensors: tuple[Any, ...]) -> bool:
+    return isinstance(t, Tensor) and any(t is x for x in tensors)

@@ -13,6 +13,7 @@ from funcgrad.torch.autograd.context import Defaults, FunctionCtx, backward_of, 
 from funcgrad.torch.autograd.forward_ad import is_dual
 from funcgrad.torch.graph import exchange
 from funcgrad.torch.random.randomness import BATCH
+from funcgrad.torch.tensors.inplace import adopt
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
 from funcgrad.transforms.custom import custom_jvp, custom_vjp
 
@@ -54,8 +55,14 @@ def apply_traced(cls: type[Defaults], args: tuple[Any, ...]) -> Any:
     pushes = cls.jvp is not Defaults.jvp and (
         forward or cls.backward is Defaults.backward and cls.vjp is Defaults.vjp
     )
-    out = _with_rule(cls, where, len(args), on_tensors, pushes=pushes)(*contents)
-    return tuple(map(make_tensor, out)) if isinstance(out, tuple) else make_tensor(out)
+    needed = tuple(i in where and isinstance(contents[where.index(i)], Tracer) for i in range(len(args)))
+    dirty: dict[int, int] = {}
+    out = _with_rule(cls, where, needed, on_tensors, dirty, pushes=pushes)(*contents)
+    made = [
+        adopt(args[dirty[k]], make_tensor(x)) if k in dirty else make_tensor(x)
+        for k, x in enumerate(out if isinstance(out, tuple) else (out,))
+    ]
+    return tuple(made) if isinstance(out, tuple) else made[0]
 
 
 class VmapInfo(NamedTuple):
@@ -80,7 +87,13 @@ def _batched(cls: type[Defaults], trace: BatchTrace, args: tuple[Any, ...]) -> A
     ]
     running = BATCH.get()
     info = VmapInfo(trace.size, "error" if running is None else running.randomness)
-    out, out_dims = cls.vmap(info, tuple(0 if is_batched else None for is_batched in batched), *lowered)
+    found = cls.vmap(info, tuple(0 if is_batched else None for is_batched in batched), *lowered)
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise RuntimeError(
+            f"Expected the vmap staticmethod of {cls.__name__} to have two returns, (output, out_dims): it returned "
+            + (f"{len(found)} values" if isinstance(found, tuple) else f"a {type(found).__name__}")
+        )
+    out, out_dims = found
     if not isinstance(out, tuple):
         return _wrapped(trace, out, out_dims)
     dims = out_dims if isinstance(out_dims, tuple) else (out_dims,) * len(out)
@@ -93,7 +106,22 @@ def _wrapped(trace: BatchTrace, out: Any, dim: int | None) -> Any:
     return make_tensor(trace.wrap(np.moveaxis(out.__operand__(), dim, 0), None))
 
 
-def _with_rule(cls: type[Defaults], where: list[int], count: int, on_tensors: Any, *, pushes: bool) -> Any:
+def _note_dirty(dirty: dict[int, int], ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any) -> None:
+    """Note which outputs (by number) are inputs (by number) that were written to."""
+    for k, o in enumerate(output if isinstance(output, tuple) else (output,)):
+        if any(o is t for t in ctx._dirty):
+            dirty[k] = next(i for i, x in enumerate(inputs) if x is o)
+
+
+def _with_rule(
+    cls: type[Defaults],
+    where: list[int],
+    needed: tuple[bool, ...],
+    on_tensors: Any,
+    dirty: dict[int, int],
+    *,
+    pushes: bool,
+) -> Any:
     """The value as a function of contents, with the user's rule for the direction that is needed."""
 
     def value(*contents: Any) -> Any:
@@ -101,19 +129,21 @@ def _with_rule(cls: type[Defaults], where: list[int], count: int, on_tensors: An
         trace = innermost(contents)
         if isinstance(trace, ForwardTrace) or (isinstance(trace, BatchTrace) and not cls.generate_vmap_rule):
             return _contents(apply_traced(cls, inputs))
-        return _contents(run_forward(cls, ctx_type(cls)(), inputs, {}))
+        return ready(contents)[0]
 
     def ready(contents: Any) -> tuple[Any, FunctionCtx]:
         ctx = ctx_type(cls)()
         inputs = on_tensors(contents)
-        ctx.needs_input_grad = tuple(isinstance(x, Tensor) for x in inputs)
-        return _contents(run_forward(cls, ctx, inputs, {})), ctx
+        ctx.needs_input_grad = needed
+        output = run_forward(cls, ctx, inputs, {})
+        _note_dirty(dirty, ctx, inputs, output)
+        return _contents(output), ctx
 
     if pushes:
 
         def push(primals: Any, tangents: Any) -> Any:
             out, ctx = ready(primals)
-            full: list[Any] = [None] * count
+            full: list[Any] = [None] * len(needed)
             for i, t in zip(where, tangents, strict=True):
                 full[i] = make_tensor(t)
             return out, _contents(cls.jvp(ctx, *full))
@@ -124,18 +154,23 @@ def _with_rule(cls: type[Defaults], where: list[int], count: int, on_tensors: An
 
     def pull(contents: Any, ct: Any) -> Any:
         _, ctx = ready(contents)
-        result = backward_of(cls)(
-            ctx, *[exchange.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))]
-        )
-        found = result if isinstance(result, tuple) else (result,)
-        return tuple(
-            np.zeros(np.shape(x), x.dtype) if found[i] is None else found[i].__operand__()
-            for i, x in zip(where, contents, strict=True)
-        )
+        return _pulled(cls, ctx, where, contents, ct)
 
     made = custom_vjp(value)
     made.defvjp(lambda *contents: (value(*contents), contents), pull)
     return made
+
+
+def _pulled(
+    cls: type[Defaults], ctx: FunctionCtx, where: list[int], contents: Any, ct: Any
+) -> tuple[Any, ...]:
+    """The cotangents of the contents that are tensors, by the user's backward."""
+    result = backward_of(cls)(ctx, *[exchange.to_user(c) for c in (ct if isinstance(ct, tuple) else (ct,))])
+    found = result if isinstance(result, tuple) else (result,)
+    return tuple(
+        np.zeros(np.shape(x), x.dtype) if found[i] is None else found[i].__operand__()
+        for i, x in zip(where, contents, strict=True)
+    )
 
 
 def _contents(out: Any) -> Any:

@@ -50,7 +50,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _restored(written: list[tuple[Any, Any, Any]], out: Any) -> list[Tensor]:
     """The tensors that outlive the function and are no part of its output, with their contents from before."""
-    returned = {id(base) for t in _tensors(out) for base in (t, t._base)}
+    returned = {id(base) for t in tensors_in(out) for base in (t, t._base)}
     kept = []
     for reference, array, node in written:
         tensor = reference()
@@ -61,8 +61,38 @@ def _restored(written: list[tuple[Any, Any, Any]], out: Any) -> list[Tensor]:
     return kept
 
 
-def _tensors(out: Any) -> list[Tensor]:
+class Writes:
+    """What a function under a transform has written to its arguments: the tensors that its caller gave see it, too."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, Any] = {}  # by the number of the tensor among the arguments: its content
+
+    def noted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function`, whose writes are noted when it returns."""
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            out = function(*args, **kwargs)
+            for k, t in enumerate(tensors_in((args, kwargs))):
+                if t.link is not None and t.link.version.count:
+                    self.found[k] = t.value
+            return out
+
+        return run
+
+    def repeat(self, tensors: list[Tensor], outside: Callable[[int, Any], Tensor | None]) -> None:
+        """Write to `tensors` what `outside` makes of the number and content of each (None: zeros)."""
+        for k, content in self.found.items():
+            v = outside(k, content)
+            if v is None:
+                tensors[k].zero_()  # type: ignore[attr-defined]
+            else:
+                tensors[k].copy_(v)  # type: ignore[attr-defined]
+
+
+def tensors_in(out: Any) -> list[Tensor]:
+    """The tensors in lists, tuples and dicts."""
     if isinstance(out, Tensor):
         return [out]
     parts = out.values() if isinstance(out, dict) else out if isinstance(out, (list, tuple)) else ()
-    return [t for part in parts for t in _tensors(part)]
+    return [t for part in parts for t in tensors_in(part)]

@@ -192,7 +192,8 @@ class Visitor:
 # Nodes that save their result where PyTorch's save operands: the result may be overwritten, as the node has
 # the old one.
 _WITH_FREE_RESULTS = (
-    "DivBackward0 MaximumBackward0 MinimumBackward0 VarBackward0 SignBackward0 PowBackward0 PowBackward1"
+    "DivBackward0 MaximumBackward0 MinimumBackward0 VarBackward0 VarMeanBackward0 SignBackward0 "
+    "PowBackward0 PowBackward1"
 )
 _RESULT_IS_FREE = frozenset(_WITH_FREE_RESULTS.split())
 # Nodes that save their operand where PyTorch's save the result alone, so that the operand may be overwritten.
@@ -206,9 +207,12 @@ def check_versions(node: Node) -> None:
     for value in saved_values(node):
         found = tainted(getattr(value, "content", value))
         version = None if found is None else found.version()
+        made_by = None if found is None else found.node
+        if made_by is not None and made_by.plan is PICK:
+            made_by = made_by.parents[0]
         if (
             found is not None
-            and found.node is node
+            and made_by is node
             and node.plan is not None
             and node.plan.name in _RESULT_IS_FREE
         ):

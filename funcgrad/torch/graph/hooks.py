@@ -1,7 +1,7 @@
 """Hooks: what a sweep is to do beside pulling, kept for the few nodes that have any.
 
-Nodes are the core's and know nothing of hooks; `EXTRAS` holds them by the node's identity. While it is empty,
-a backward looks nowhere.
+Nodes are the core's and know nothing of hooks. A node keeps its extras, so that hooks that refer to tensors are
+collected with them; `EXTRAS` finds them by the node's identity. While it is empty, a backward looks nowhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from itertools import count
 from typing import Any
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node
@@ -23,10 +23,9 @@ _ids = count()
 class Extras:
     """What one node has: hooks on its gradient, before, after, after accumulation; retainers; metadata."""
 
-    __slots__ = ("after", "before", "metadata", "node", "post_accumulate", "retain", "tensor_hooks")
+    __slots__ = ("__weakref__", "after", "before", "metadata", "post_accumulate", "retain", "tensor_hooks")
 
-    def __init__(self, node: Node, forget: Callable[[Any], Any]) -> None:
-        self.node = ref(node, forget)
+    def __init__(self) -> None:
         self.tensor_hooks: OrderedDict[int, Any] = OrderedDict()
         self.before: OrderedDict[int, Any] = OrderedDict()
         self.after: OrderedDict[int, Any] = OrderedDict()
@@ -35,15 +34,14 @@ class Extras:
         self.metadata: dict[Any, Any] = {}
 
 
-EXTRAS: dict[int, Extras] = {}
+EXTRAS: WeakValueDictionary[int, Extras] = WeakValueDictionary()
 
 
 def extras_of(node: Node) -> Extras:
     """The extras of a node, made when they are first needed."""
     found = EXTRAS.get(id(node))
     if found is None:
-        key, pop = id(node), EXTRAS.pop
-        found = EXTRAS[key] = Extras(node, lambda _: pop(key, None))
+        found = node.notes = EXTRAS[id(node)] = Extras()
     return found
 
 

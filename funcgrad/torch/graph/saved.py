@@ -73,6 +73,10 @@ def unpacked(saved: Any) -> Any:
     return mapped(saved, lambda x: x.value() if type(x) is Packed else x)
 
 
+def _writes(t: Tensor) -> int:
+    return 0 if t.link is None else t.link.version.count
+
+
 def packer(
     pack: Callable[[Any], Any], unpack: Callable[[Any], Any], operands: Sequence[Any] = ()
 ) -> Callable[[Any], Any]:
@@ -84,8 +88,16 @@ def packer(
             return value  # a number of the user's
         if not isinstance(value, (np.ndarray, np.generic)):
             return value
+        given = tensor_at(x)
+        before = _writes(given)
         with modes.no_grad():
-            return Packed(pack(tensor_at(x)), unpack)
+            content = pack(given)
+        if _writes(given) != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+                "modified by in-place operations as this can lead to unexpected side-effects: clone it there."
+            )
+        return Packed(content, unpack)
 
     return packed
 
@@ -140,7 +152,7 @@ def after_recording(out: Any, mode: Mode, operands: Sequence[Any]) -> None:
 
 
 def _pack(node: Node, mode: Mode, operands: Sequence[Any]) -> None:
-    if not isinstance(node.plan, PackedPlan):
+    if not isinstance(node.plan, PackedPlan) and not isinstance(mode.saved_hooks[-1], str):
         pack, unpack = hooks_of(mode)
         pack_node(node, packer(pack, unpack, operands))
 
@@ -227,4 +239,6 @@ class allow_mutation_on_saved_tensors(ModeManager):
 
     @override
     def fields(self) -> dict[str, Any]:
+        if modes.mode().mutation is not None:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         return {"mutation": "allowed"}

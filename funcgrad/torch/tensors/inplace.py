@@ -160,8 +160,9 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
     root.node = whole
     if not isinstance(v, Tracer) or whole is not None:
         forget_nodes(root)
-    if root is not t:
+    elif root is not t:
         del_slot(t, "node")
+    if root is not t:
         move_retain(before, root)
     move_retain(old, t)
     if duals.PARTS in root.__dict__:

@@ -272,6 +272,10 @@ class Tensor:
     def data(self, v: Tensor) -> None:
         if not isinstance(v, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(v).__name__}")
+        if self.node is not None and v.value.dtype.kind not in "fc":
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or complex dtype"
+            )
         if self.link is not None:
             self.link.storage.drop(self)
             del self.link

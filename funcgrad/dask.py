@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from funcgrad import tree
-from funcgrad.errors import user_line
+from funcgrad.core.memory import chunks
 
 __all__ = ["chunks_of", "computed"]
 
@@ -24,7 +22,8 @@ def computed(fun: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """`fun`, with all lazy arrays in its result computed together: in one pass over the data.
 
     Numbers come as Python floats (as complex numbers and integers where they are such), arrays as NumPy arrays: what
-    solvers take. So this is the way to hand a loss on data in chunks to SciPy.
+    solvers take. SciPy's need it only for functions that do more than to return a derivative, which are computed for
+    them as it is.
 
     Args:
         fun: any function whose result is a pytree, some of whose leaves may be Dask arrays, such as
@@ -46,22 +45,9 @@ def computed(fun: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
     @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
-        leaves, structure = tree.flatten(fun(*args, **kwargs))
-        try:
-            found = import_module("dask.base").compute(*leaves, **options)
-        except Exception as error:
-            error.add_note(
-                f"A chunk raised this, when a result was computed that was asked for at {user_line()}."
-            )
-            raise
-        return tree.unflatten(structure, [_plain(x) for x in found])
+        return chunks.computed(fun(*args, **kwargs), **options)
 
     return call
-
-
-def _plain(x: Any) -> Any:
-    """A number as Python's own, which every solver takes."""
-    return x.item() if isinstance(x, (np.ndarray, np.generic)) and not x.ndim else x
 
 
 def chunks_of(*arrays: Any, rng: np.random.Generator | None = None) -> Iterator[tuple[Any, ...]]:

@@ -106,9 +106,15 @@ def _qr_factors(a: Any, mode: Any) -> Any:
 
 
 def _inverse_of_triangle(r: Any) -> Any:
-    """The inverse of r; NaN if the columns of the matrix depend on each other, since q is not smooth there."""
-    size = abs(diagonal(r))
-    dependent = (size <= rounding(size, r.shape[-1])).any(axis=-1)[..., None, None]
+    """The inverse of r; NaN if the columns of the matrix depend on each other, since q is not smooth there.
+
+    What is left of a column without its part along the others has to be small beside this column too: the
+    columns may have different scales.
+    """
+    n, size = r.shape[-1], abs(diagonal(r))
+    lengths = abs(r).max(axis=-2, initial=0)
+    is_small = (size <= rounding(size, n)) & (size <= n * np.finfo(r.dtype).eps * lengths)
+    dependent = is_small.any(axis=-1)[..., None, None]
     return np.where(dependent, np.nan, inverse_or_nan(r))
 
 

@@ -19,9 +19,10 @@ import numpy as np
 
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import custom, piecewise_constant
-from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.engine.trace import Tracer, concrete, is_foreign, memory_of
 from funcgrad.rules.linalg import inverse_or_nan
 from funcgrad.rules.matrices import in_live_matrices, mH, mT
+from funcgrad.rules.slopes import some
 
 # ---- what is held constant -------------------------------------------------------------------------------------------
 
@@ -125,6 +126,37 @@ def _polynomial_adjugate(a: Any) -> Any:
     return out if n % 2 else -out
 
 
+# ---- huge and tiny elements ------------------------------------------------------------------------------------------
+
+
+def _extreme_size(a: Any, det: Any) -> Any:
+    """A power of 2 of about the size of each matrix's elements, if its n-th power may over- or underflow.
+
+    Else None. Divided by it, the matrix has a determinant and cofactors in range. (Elements of very different
+    sizes have no scale in common.)
+    """
+    if is_foreign(memory_of(a)) or not a.size:
+        return None
+    limit = np.finfo(a.dtype).maxexp / 3
+    det = abs(concrete(det))
+    if not some((det <= 0.5**limit) | (det >= 2.0**limit)):
+        return None
+    values = np.asarray(concrete(a))
+    _, exponents = np.frexp(abs(values))
+    largest = exponents.max(axis=(-2, -1), keepdims=True, where=values != 0, initial=-2000)
+    smallest = exponents.min(axis=(-2, -1), keepdims=True, where=values != 0, initial=2000)
+    n = a.shape[-1]
+    is_extreme = (abs(largest) * n > limit) & (abs(largest - smallest) * n < limit)
+    return np.ldexp(np.ones((), a.real.dtype), np.where(is_extreme, largest, 0)) if is_extreme.any() else None
+
+
+def _times_power(x: Any, size: Any, n: int) -> Any:
+    """x * size**n, step by step: the power alone might overflow."""
+    for _ in range(n):
+        x = x * size
+    return x
+
+
 # ---- det and slogdet -------------------------------------------------------------------------------------------------
 
 
@@ -141,10 +173,28 @@ def _slogdet_push(t, a, out):
     return (1j * out[0] * moved.imag if a.dtype.kind == "c" else None), moved.real
 
 
+def _det_pull(ct, a, out):
+    size = _extreme_size(a, out)
+    if size is None:
+        return ct[..., None, None] * mT(adjugate(a, out))
+    a = a / size
+    cofactors = mT(adjugate(a, np.linalg.det(a)))
+    return ct[..., None, None] * _times_power(cofactors, size, a.shape[-1] - 1)
+
+
+def _det_push(t, a, out):
+    size = _extreme_size(a, out)
+    if size is None:
+        return (mT(adjugate(a, out)) * t).sum(axis=(-2, -1))
+    a = a / size
+    moved = (mT(adjugate(a, np.linalg.det(a))) * (t / size)).sum(axis=(-2, -1), keepdims=True)
+    return _times_power(moved, size, a.shape[-1])[..., 0, 0]
+
+
 custom(
     np.linalg.det,
-    lambda ct, a, out: ct[..., None, None] * mT(adjugate(a, out)),
-    push=lambda t, a, out: (mT(adjugate(a, out)) * t).sum(axis=(-2, -1)),
+    _det_pull,
+    push=_det_push,
     reach=lambda ct: ct[..., None, None],
     batch="leading",
 )

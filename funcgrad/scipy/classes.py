@@ -40,7 +40,7 @@ def rerun_class(c: type) -> type:
     stands_for(c, made)
     ADOPTED[c] = lambda x: with_attributes(made, x, attributes(x))
     for name, value in vars(c).items():
-        member = _member(value)
+        member = _made_by(value.__func__) if name == "__new__" else _member(value)
         if member is not None:
             setattr(made, name, member)
     made.__carries_tracer__ = carries_tracer
@@ -48,6 +48,13 @@ def rerun_class(c: type) -> type:
     if c.__module__.startswith("scipy.interpolate"):
         made._asarray = property(lambda self: NUMPY.asarray, lambda self, function: None)
     return made
+
+
+def _made_by(new: FunctionType) -> Any:
+    """`__new__`, rerun on plain arguments too: it asks for the class, and names others of which ours stand."""
+    call = lambda *args, **kwargs: rerun(new)(*args, **kwargs)
+    call.__name__, call.__doc__ = new.__name__, new.__doc__
+    return staticmethod(call)
 
 
 def _member(value: Any) -> Any:
@@ -115,7 +122,10 @@ def either(f: Any) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or not any(carries_tracer(x) for x in (*args, *kwargs.values())):
-            return adopted(f(*args, **kwargs))
+            out = f(*args, **kwargs)
+            if is_rerun(type(out)) and not hasattr(out, "__carries_tracer__"):
+                substitute("", type(out))  # there is one of ours from now on
+            return adopted(out)
         return by_examples(rerun(f), args, kwargs, f.__qualname__, f)
 
     call.__name__, call.__qualname__, call.__module__, call.__doc__ = (

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.arrays.spec import Spec, spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer
+from funcgrad.core.engine.zeros import float0, lasting_spec, ones, zeros
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.directions import direction_leaves
-from funcgrad.transforms.leaves import float0
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, PushCall, stripped
 from funcgrad.transforms.programs import Program, write_down
 from funcgrad.typed import override
@@ -52,7 +52,7 @@ class Arguments:
                 arg_leaves, structure = [Fixed(arg)], tree.LEAF
             structures.append(structure)
             leaves += arg_leaves
-        specs = [spec(x) if is_number(x) else None for x in leaves]
+        specs = [lasting_spec(x) if is_number(x) else None for x in leaves]
         return cls(structures, specs, nondiff), leaves
 
     def split(self, leaves: Sequence[Any]) -> list[list[Any]]:
@@ -105,7 +105,7 @@ class CustomCall(OpaqueCall):
                     "return numbers, arrays or pytrees of them"
                 )
         outs = [x if hasattr(x, "dtype") else np.asarray(x)[()] for x in leaves]
-        self.outs = [spec(o) for o in outs]
+        self.outs = [lasting_spec(o) for o in outs]
         return outs
 
     @override
@@ -200,18 +200,18 @@ class GradientCall(CustomCall, PullCall):
             returned.append(structure)
             return leaves
 
-        ones = [np.ones(to.shape, to.dtype) if to.dtype.kind in "fc" else zeros(to) for to in self.outs]
-        recording = write_down(flat, ones)
-        hoisted = [x for x in recording.operands if not any(x is one for one in ones)]
-        return [_Replay(recording, ones, returned[0]), *hoisted]
+        given = [ones(to) if is_inexact(to) else zeros(to) for to in self.outs]
+        recording = write_down(flat, given)
+        hoisted = [x for x in recording.operands if not any(x is ct for ct in given)]
+        return [_Replay(recording, given, returned[0]), *hoisted]
 
 
 class _Replay:
     """A function of a cotangent and of hoisted values, from its recording."""
 
-    def __init__(self, recording: Any, ones: Sequence[Any], structure: tree.Structure) -> None:
+    def __init__(self, recording: Any, given: Sequence[Any], structure: tree.Structure) -> None:
         # For each operand of the program: which cotangent it is, or None for a hoisted value.
-        self.cts = [next((k for k, one in enumerate(ones) if x is one), None) for x in recording.operands]
+        self.cts = [next((k for k, ct in enumerate(given) if x is ct), None) for x in recording.operands]
         self.program: Program = recording.program
         self.structure = structure
 
@@ -244,11 +244,6 @@ class JvpCall(CustomCall, PushCall):
             None if t is None or not is_inexact(to) else checked(t, to, what, "its output")
             for t, to in zip(ts, self.outs, strict=True)
         ]
-
-
-def zeros(to: Spec) -> Any:
-    """A zero cotangent or tangent, dense; of dtype float0 for what has no derivative."""
-    return np.zeros(to.shape, to.dtype if is_inexact(to) else float0)[()]
 
 
 def is_inexact(to: Spec) -> bool:

@@ -15,6 +15,7 @@ from funcgrad.core.engine.forward import ForwardTrace, OpenForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.engine.zeros import zeros
 from funcgrad.core.lanes.source import SCALARS
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.directions import check_tangent, direction_leaves
@@ -24,7 +25,6 @@ from funcgrad.transforms.leaves import (
     argument_leaves,
     aux_split,
     fitted_direction,
-    float0,
     hides_tracer,
     lower_leaf,
     lowered,
@@ -34,6 +34,7 @@ from funcgrad.transforms.leaves import (
     trace_arguments,
 )
 from funcgrad.transforms.recording import output_value, record
+from funcgrad.transforms.solvers import for_caller
 from funcgrad.transforms.wrapping import Differentiated, check_function, decorating, name_of
 
 if TYPE_CHECKING:
@@ -83,14 +84,15 @@ class ValueAndGrad(Differentiated):
                 node, out = out._node, out._value  # the common case
             else:
                 node, out = self._end(trace, out)
+        foreign = is_foreign(out)
         # The sweep gets the only reference to the tape, whose nodes then go as it passes.
-        seeds = iter(
-            [] if node is None else [(node, np.ones_like(out) if is_foreign(out) else out.dtype.type(1))]
-        )
+        seeds = iter([] if node is None else [(node, np.ones_like(out) if foreign else out.dtype.type(1))])
         del node
         cts = sweep(seeds)
         gradients = argument_gradients(cts, arguments)
         result = tuple(gradients) if self.in_several else gradients[0]
+        if foreign and not self.has_aux:
+            out, result = for_caller((out, result))
         out = returned(out) if isinstance(out, Tracer) else out
         return ((out, aux), result) if self.has_aux else (out, result)
 
@@ -500,5 +502,5 @@ def _unpaired(trace: ForwardTrace, x: Any, fun: Callable[..., Any], transform: s
     t = x._node if isinstance(x, Tracer) and x._trace is trace else None
     value = output_value(lower_leaf(trace, x), fun, transform)
     if t is None:
-        return value, np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float0)[()]
+        return value, zeros(value)
     return value, own(t)

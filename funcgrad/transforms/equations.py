@@ -25,6 +25,7 @@ from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower
+from funcgrad.core.engine.zeros import zeros
 from funcgrad.core.memory.guard import Copies
 from funcgrad.errors import ArgumentError, ConvergenceError
 from funcgrad.transforms.matrices import jacrev
@@ -108,10 +109,7 @@ def pullback(fun: Map, values: Flat) -> Map:
 
     def pull(cts: Flat) -> list[Any]:
         leaf_cts = sweep([(n, ct) for n, ct in zip(ends, cts, strict=True) if n is not None])
-        return [
-            leaf_cts[leaf._node] if leaf._node in leaf_cts else np.zeros(leaf.shape, leaf.dtype)
-            for leaf in leaves
-        ]
+        return [leaf_cts[leaf._node] if leaf._node in leaf_cts else zeros(leaf) for leaf in leaves]
 
     return pull
 
@@ -131,8 +129,7 @@ def tangent_of(trace: ForwardTrace, x: Any) -> Any:
     """The tangent of an output."""
     if isinstance(x, Tracer) and x._trace is trace and x._node is not None:
         return dense(x._node)
-    value = lower(trace, x)
-    return np.zeros(value.shape, value.dtype)
+    return zeros(lower(trace, x))
 
 
 def added(x: Flat, y: Flat) -> list[Any]:
@@ -267,7 +264,9 @@ class SolutionCall(PullCall):
     @override
     def bwd(self, residuals: Any, cts: Flat, slots: Sequence[int]) -> Sequence[Any]:
         x, operands = residuals
-        u = self.equation.backward(x, operands, [_or_zeros(ct, v) for ct, v in zip(cts, x, strict=True)])
+        u = self.equation.backward(
+            x, operands, [zeros(v) if ct is None else ct for ct, v in zip(cts, x, strict=True)]
+        )
         where = [i - self.count for i in slots]
 
         def of_chosen(chosen: Flat) -> list[Any]:
@@ -295,10 +294,6 @@ class SolutionCall(PullCall):
         ]
         batched_call = SolutionCall(BatchedEquation(self.equation, trace, batched[self.count :]), self.count)
         return [trace.wrap(v, None) for v in bind(batched_call, flat_call([*x, *constants]))]
-
-
-def _or_zeros(ct: Any, value: Any) -> Any:
-    return np.zeros(value.shape, value.dtype) if ct is None else ct
 
 
 def solution(equation: Equation, x: Flat, operands: Flat) -> Flat:

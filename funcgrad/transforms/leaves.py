@@ -14,14 +14,12 @@ from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, snapshot
+from funcgrad.core.engine.zeros import float0, zeros
 from funcgrad.core.memory.blank import plain
 from funcgrad.core.memory.looks import looked_through
 from funcgrad.core.memory.plain import ndarray
 from funcgrad.errors import ArgumentError, CotangentError, NonDifferentiableError, OutputError
 from funcgrad.transforms.hidden import revealed
-
-# The dtype of the "derivative" with respect to an integer: it holds nothing.
-float0 = np.dtype([("float0", np.void, 0)])
 
 _PROMOTED: dict[type, Callable[[Any], Any]] = {float: np.float64, int: np.float64, complex: np.complex128}
 
@@ -219,13 +217,7 @@ def gradient(cts: dict[Node, Any], node: Node | None, value: Any) -> Any:
     if node is None:
         return np.zeros(value.shape, float0)
     ct = cts.pop(node, None)
-    if ct is None:
-        return (
-            np.zeros(value.shape, value.dtype)[()]
-            if value.shape == ()
-            else np.zeros(value.shape, value.dtype)
-        )
-    return own(ct)
+    return zeros(value) if ct is None else own(ct)
 
 
 def _exclusive_count() -> int:

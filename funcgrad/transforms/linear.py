@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-import numpy as np
-
 from funcgrad import tree
-from funcgrad.core.arrays.spec import Spec, spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.sweep import sweep
+from funcgrad.core.engine.zeros import lasting_spec, ones, zeros
 from funcgrad.errors import ArgumentError, CotangentError
 from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.hidden import revealed
-from funcgrad.transforms.leaves import argument_leaves, fitted_direction, float0, lower_leaf, own
+from funcgrad.transforms.leaves import argument_leaves, fitted_direction, lower_leaf, own
 from funcgrad.transforms.recording import Pullback, output_value, record
 from funcgrad.transforms.transposition import LinearTape, LinearTrace, input_like
 from funcgrad.transforms.wrapping import check_function, name_of
@@ -40,10 +39,7 @@ class Template(NamedTuple):
 
     def filled(self, values: Iterable[Any]) -> Any:
         """The tree, with zeros where nothing came."""
-        leaves = []
-        for to, x in zip(self.specs, values, strict=True):
-            zero_dtype = to.dtype if to.dtype.kind in "fc" else float0
-            leaves.append(np.zeros(to.shape, zero_dtype)[()] if x is None else own(x))
+        leaves = [zeros(to) if x is None else own(x) for to, x in zip(self.specs, values, strict=True)]
         return tree.unflatten(self.structure, leaves)
 
 
@@ -102,10 +98,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     (array([ 1., -1.]), array([ 0., -2.]))
     """
     out, pullback, aux = record(fun, primals, {}, has_aux=has_aux, transform="linearize")
-    templates = [
-        Template(structure, [spec(v) for v in values]) for values, _, structure in pullback.arguments
-    ]
-    returned = Template(pullback.structure, [spec(value) for _, value in pullback.ends])
+    templates = [Template(structure, specs) for specs, _, structure in pullback.arguments]
+    returned = Template(pullback.structure, [to for _, to in pullback.ends])
     pushforward = Pushforward(transposed(pullback), templates, returned)
     return (out, pushforward, aux) if has_aux else (out, pushforward)
 
@@ -163,7 +157,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
         for number, primal in enumerate(primals):
             leaves, structure = tree.flatten(primal, has_shape)
             values, _ = argument_leaves([ones_like(x) for x in leaves], "linear_transpose", number)
-            templates.append(Template(structure, [spec(v) for v in values]))
+            templates.append(Template(structure, [lasting_spec(v) for v in values]))
             traced = [input_like(trace, v) for v in values]
             inputs += traced
             args.append(tree.unflatten(structure, traced))
@@ -171,7 +165,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Transpose:
         outs = [revealed(trace, o, "linear_transpose") for o in outs]
         values = [output_value(lower_leaf(trace, o), fun, "linear_transpose") for o in outs]
     return Transpose(
-        LinearTape(trace, inputs, outs), templates, Template(structure, [spec(v) for v in values])
+        LinearTape(trace, inputs, outs), templates, Template(structure, [lasting_spec(v) for v in values])
     )
 
 
@@ -181,5 +175,5 @@ def has_shape(x: Any) -> bool:
 
 
 def ones_like(x: Any) -> Any:
-    """An array of the shape and dtype of `x`, if it has them."""
-    return np.ones(x.shape, x.dtype) if has_shape(x) else x
+    """An array of the shape, dtype and kind of `x`, if it has them."""
+    return ones(x) if has_shape(x) else x

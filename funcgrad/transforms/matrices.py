@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any, Concatenate, overload
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete
+from funcgrad.core.engine.zeros import float0, zeros
 from funcgrad.core.memory.chunks import runner
 from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Grad, matched, pushed
 from funcgrad.transforms.hidden import revealed
-from funcgrad.transforms.leaves import argument_leaves, aux_split, float0, lower_leaf, lowered, own
+from funcgrad.transforms.leaves import argument_leaves, aux_split, lower_leaf, lowered, own
 from funcgrad.transforms.progress import Collected, checked_chunk_size, chunks, identity_rows, shown
 from funcgrad.transforms.recording import Pullback, output_value, record
+from funcgrad.transforms.solvers import for_caller
 from funcgrad.transforms.wrapping import Differentiated, check_function, decorating, name_of, of_chosen
 from funcgrad.typed import override
 
@@ -61,7 +64,7 @@ class Jacobian(Differentiated):
         # blocks[k] holds, for output leaf k, one pytree for each chosen argument
         pick = tuple if self.in_several else (lambda parts: parts[0])
         result = tree.unflatten(out_structure, [pick(parts) for parts in blocks])
-        return (result, aux) if self.has_aux else result
+        return (result, aux) if self.has_aux else for_caller(result)
 
     def _blocks(
         self, fun: Callable[..., Any], chosen: Sequence[Any]
@@ -85,7 +88,7 @@ class Jacobian(Differentiated):
 def is_finite(*results: Any) -> bool:
     """Are all numbers beneath these results finite? (Lazy arrays are not asked: they would be computed.)"""
     values = [concrete(r) for r in tree.leaves(results)]
-    return all(np.isfinite(v).all() for v in values if v.dtype.kind in "fc" and runner(v) is None)
+    return all(np.isfinite(v).all() for v in values if spec(v).dtype.kind in "fc" and runner(v) is None)
 
 
 def seed(trace: BatchTrace, rows: Any, shape: tuple[int, ...], dtype: Any, *, masked: bool) -> Any:
@@ -151,7 +154,7 @@ class JacRev(Jacobian):
             for v, node in zip(values, nodes, strict=True):
                 ct = cts.get(node) if node is not None else None
                 if ct is None:
-                    rows.append(np.zeros((n, *v.shape), float0 if node is None else v.dtype))
+                    rows.append(np.zeros((n, *v.shape), float0) if node is None else zeros(v, n))
                 else:
                     rows.append(own(take(dense(ct))))
             results.append(tree.unflatten(structure, rows))
@@ -240,11 +243,11 @@ class JacFwd(Jacobian):
 
     def _tangent(self, trace: ForwardTrace, batch: BatchTrace, o: Any, value: Any) -> Any:
         t = dense(o._node) if isinstance(o, ForwardTracer) and o._trace is trace else None
-        if t is None:
-            return np.zeros(
-                (batch.size, *value.shape), value.dtype if value.dtype.kind in "fc" else np.float64
-            )
-        return unbatched(batch, t)
+        if t is not None:
+            return unbatched(batch, t)
+        if value.dtype.kind in "fc":
+            return zeros(value, batch.size)
+        return np.zeros((batch.size, *value.shape))
 
     def _split(self, collected: Collected, out: Any, flat: Any, sizes: list[int]) -> list[Any]:
         """Cut the columns of one output leaf into blocks, one for each input leaf."""

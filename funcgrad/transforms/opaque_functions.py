@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.batch import BatchTrace, stacked
 from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
+from funcgrad.core.engine.zeros import lasting_spec, zeros
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.custom_calls import (
     Arguments,
@@ -29,7 +29,6 @@ from funcgrad.transforms.custom_calls import (
     is_inexact,
     is_number,
     leaves_like,
-    zeros,
 )
 from funcgrad.transforms.opaque import (
     BatchedPull,
@@ -142,7 +141,7 @@ class FunctionCall(CustomCall, PullCall):
     def flat(self, out: Any) -> list[Any]:
         """The numbers among the leaves of an output; the structure, and the other leaves, are remembered."""
         if isinstance(out, (np.ndarray, np.generic, Tracer)) and out.dtype.kind in "fciub":
-            self.structure, self.outs = tree.LEAF, [spec(out)]
+            self.structure, self.outs = tree.LEAF, [lasting_spec(out)]
             return [out]
         leaves, self.structure = tree.flatten(out)
         self.others = {k: x for k, x in enumerate(leaves) if not is_number(x)}
@@ -151,7 +150,7 @@ class FunctionCall(CustomCall, PullCall):
             for k, x in enumerate(leaves)
             if k not in self.others
         ]
-        self.outs = [spec(o) for o in outs]
+        self.outs = [lasting_spec(o) for o in outs]
         return outs
 
     def rebuilt(self, outs: Sequence[Any], others: Mapping[int, Any] | None = None) -> Any:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.arrays.spec import Spec, spec
+from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.reverse import OpenReverseTrace, ReverseTrace
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.zeros import lasting_spec
 from funcgrad.core.memory.guard import Copies
 from funcgrad.core.memory.layout import copied
 from funcgrad.errors import CotangentError, OutputError
@@ -95,7 +96,7 @@ def record(
             if lasting:
                 values = [copied(v) if type(v) is np.ndarray else v for v in values]
             leaves, nodes = traced(trace, values)
-            arguments.append(([spec(v) for v in values], nodes, structure))
+            arguments.append(([lasting_spec(v) for v in values], nodes, structure))
             traced_args.append(tree.unflatten(structure, leaves))
             del leaves
         out, aux = fun(*traced_args, **kwargs), None
@@ -106,9 +107,8 @@ def record(
         outs = [revealed(trace, o, transform) for o in outs]
         nodes = [o._node if isinstance(o, Tracer) and o._trace is trace else None for o in outs]
         outs = [output_value(handed_out(trace, o), fun, transform) for o in outs]
-    pullback = Pullback(
-        arguments, [(node, spec(o)) for node, o in zip(nodes, outs, strict=True)], structure, transform
-    )
+    ends = [(node, lasting_spec(o)) for node, o in zip(nodes, outs, strict=True)]
+    pullback = Pullback(arguments, ends, structure, transform)
     return tree.unflatten(structure, [returned(o) for o in outs]), pullback, aux
 
 

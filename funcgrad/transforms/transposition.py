@@ -6,9 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.cotangent import dense, fit
 from funcgrad.core.engine.forward import PullTrace
 from funcgrad.core.engine.kinds import Plan
@@ -16,6 +13,7 @@ from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.zeros import ones
 from funcgrad.core.memory.guard import Copies
 from funcgrad.errors import FuncgradError, RuleError, user_line
 from funcgrad.typed import override
@@ -128,5 +126,4 @@ def input_like(trace: ReverseTrace, x: Any) -> Any:
 
     Its value is one, not zero: a rule that looks for zeros would take a zero for one by structure.
     """
-    to = spec(x)
-    return trace.leaf(np.ones(to.shape, to.dtype)) if to.dtype.kind in "fc" else None
+    return trace.leaf(ones(x)) if x.dtype.kind in "fc" else None

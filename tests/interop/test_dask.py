@@ -5,6 +5,7 @@ of a gradient written by hand.
 from __future__ import annotations
 
 import doctest
+import functools
 from typing import Any
 
 import numpy as np
@@ -128,34 +129,94 @@ def test_examples_of_functions_for_dask(function: Any) -> None:
     assert example.examples
 
 
-def test_scipy_minimizes_a_loss_on_chunks() -> None:
-    optimize = pytest.importorskip("scipy.optimize")
-    model = MODELS["ridge regression"]
-    X, y = data(400, 4)
-    found = optimize.minimize(
-        with_dask.computed(value_and_grad(model.function), scheduler="sync"),
-        model.params,
-        args=(X, y),
-        jac=True,
-    )
-    plain = [computed(X), computed(y)]
-    expected = optimize.minimize(value_and_grad(model.function), model.params, args=tuple(plain), jac=True)
-    np.testing.assert_allclose(found.x, expected.x, rtol=1e-6, atol=1e-9)
-    assert found.success
+class Counting:
+    """A scheduler that counts how often it is asked."""
+
+    passes = 0
+
+    def __call__(self, graph: Any, keys: Any, **options: Any) -> Any:
+        self.passes += 1
+        return dask.get(graph, keys, **options)
 
 
 def test_one_pass_computes_value_and_gradient() -> None:
-    passes = []
-
-    def counting(graph: Any, keys: Any, **options: Any) -> Any:
-        passes.append(keys)
-        return dask.get(graph, keys, **options)
-
-    model = MODELS["logistic regression"]
+    model, counting = MODELS["logistic regression"], Counting()
     value, gradient = with_dask.computed(value_and_grad(model.function), scheduler=counting)(
         model.params, *data(40, 4)
     )
-    assert (type(value), type(gradient), len(passes)) == (float, np.ndarray, 1)
+    assert (type(value), type(gradient), counting.passes) == (float, np.ndarray, 1)
+
+
+def ridge(w, X, y):
+    return np.mean((X @ w - y) ** 2) + 0.1 * np.sum(w**2)
+
+
+X, Y = data(40, 2)
+# How a loss on chunks is given to a solver -> whether SciPy's own `minimize` needs but one pass for each evaluation.
+FORMS: dict[str, tuple[Any, bool]] = {
+    "value_and_grad": (
+        lambda minimize, w, **o: minimize(value_and_grad(ridge), w, args=(X, Y), jac=True, **o),
+        True,
+    ),
+    "returned": (
+        lambda minimize, w, **o: minimize(lambda w: value_and_grad(ridge)(w, X, Y), w, jac=True, **o),
+        True,
+    ),
+    "computed": (
+        lambda minimize, w, **o: minimize(
+            with_dask.computed(value_and_grad(ridge)), w, args=(X, Y), jac=True, **o
+        ),
+        True,
+    ),
+    "the function": (lambda minimize, w, **o: minimize(ridge, w, args=(X, Y), **o), False),
+    "closed over": (lambda minimize, w, **o: minimize(lambda w: ridge(w, X, Y), w, **o), False),
+    "partial": (lambda minimize, w, **o: minimize(functools.partial(ridge, X=X, y=Y), w, **o), False),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("method", ["BFGS", "L-BFGS-B"])
+def test_a_solver_makes_one_pass_for_each_evaluation(name: str, method: str) -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    from funcgrad.scipy.optimize import minimize
+
+    run, works_in_scipy = FORMS[name]
+    w, plain = np.zeros(X.shape[1]), (computed(X), computed(Y))
+    expected = optimize.minimize(value_and_grad(ridge), w, args=plain, jac=True, method=method)
+    for solver in (minimize, optimize.minimize)[: 1 + works_in_scipy]:
+        counting = Counting()
+        with dask.config.set(scheduler=counting):
+            found = run(solver, w, method=method)
+        np.testing.assert_allclose(found.x, expected.x, rtol=1e-6, atol=1e-9)
+        assert (type(found.x), type(found.fun), found.nfev) == (np.ndarray, float, expected.nfev)
+        assert counting.passes == expected.nfev
+
+
+def test_second_derivatives_for_a_solver() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    found = optimize.minimize(
+        value_and_grad(ridge),
+        np.zeros(X.shape[1]),
+        args=(X, Y),
+        jac=True,
+        hess=hessian(ridge),
+        method="trust-exact",
+    )
+    assert np.linalg.norm(computed(grad(ridge)(found.x, X, Y))) < 1e-4
+    assert found.nhev > 0
+
+
+def test_only_a_solver_itself_gets_numbers() -> None:
+    optimize = pytest.importorskip("scipy.optimize")
+    came = []
+
+    def kept(w):
+        value, gradient = value_and_grad(ridge)(w, X, Y)
+        came.append(gradient)  # it might be computed with others
+        return dask.compute(value, gradient)
+
+    assert optimize.minimize(kept, np.zeros(X.shape[1]), jac=True).success
+    assert all(isinstance(g, da.Array) for g in came)
 
 
 def test_chunks_must_be_cut_at_the_same_rows() -> None:

@@ -113,6 +113,17 @@ def test_qr_rebuilds_the_matrix(shape: Any, dtype: Any) -> None:
         np.testing.assert_allclose(vjp(rebuilt, a)[1](ct)[0], ct, atol=1e-12)
 
 
+def test_qr_of_columns_of_different_scales() -> None:
+    """a D = q (r D), for a diagonal D."""
+    a, t, scales = matrix(4, 4), matrix(4, 4), np.array([1e-8, 1e-3, 1e3, 1e8])
+    scaled = jvp(linalg.qr, (a * scales,), (t * scales,))[1]
+    plain = jvp(linalg.qr, (a,), (t,))[1]
+    np.testing.assert_allclose(scaled[0], plain[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(scaled[1] / scales, plain[1], rtol=1e-9, atol=1e-12)
+    loss = lambda a: np.sum(np.sin(linalg.qr(a)[0]))
+    np.testing.assert_allclose(grad(loss)(a * scales) * scales, grad(loss)(a), rtol=1e-9, atol=1e-12)
+
+
 @both
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 2)], ids=str)
 def test_qr_in_all_modes(shape: Any, dtype: Any) -> None:

@@ -150,3 +150,19 @@ def test_a_singular_matrix_has_no_logarithm_but_the_others_do() -> None:
     second = hessian(lambda a: np.sum(logarithms(a)))(stack)
     assert np.isnan(second[0, :, :, 0]).all()
     np.testing.assert_allclose(second[1, :, :, 1], hessian(logarithms)(stack[1]))
+
+
+@pytest.mark.parametrize("scale", [1e70, 1e-70])
+def test_elements_whose_products_leave_the_range(scale: float) -> None:
+    a = of_rank(4, 4)
+    t = a[::-1]
+    np.testing.assert_allclose(grad(det)(scale * a), grad(det)(a) * scale**3, rtol=1e-12)
+    along = lambda a: np.sum(grad(det)(a) * (scale * t))
+    truth = grad(lambda a: np.sum(grad(det)(a) * t))(a)
+    np.testing.assert_allclose(grad(along)(scale * a), truth * scale**3, rtol=1e-11)
+    np.testing.assert_allclose(
+        jvp(lambda a: jvp(det, (a,), (scale * t,))[1], (scale * a,), (scale * t,))[1],
+        np.sum(truth * t) * scale**4,
+        rtol=1e-11,
+    )
+    assert np.isinf(jvp(det, (1e150 * a,), (1e150 * t,))[1])

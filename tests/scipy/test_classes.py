@@ -8,10 +8,11 @@ import pytest
 pytest.importorskip("scipy")
 
 from scipy import interpolate as theirs
+from scipy import signal as theirs_of_signal
 
 from funcgrad import grad, jvp, vjp, vmap
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.scipy import interpolate, stats
+from funcgrad.scipy import interpolate, signal, stats
 
 X = np.linspace(-2.0, 2.0, 7)
 Y = np.sin(X)
@@ -92,3 +93,22 @@ def test_a_grid_s_cubic_spline_is_solved_to_the_last_digit() -> None:
     exact = theirs.RectBivariateSpline(*grid, values, s=0).ev(*points.T)
     np.testing.assert_allclose(value, exact, rtol=1e-12)
     np.testing.assert_allclose(pushed, exact, rtol=1e-12)
+
+
+def test_linear_systems_of_plain_arrays_are_of_their_kind() -> None:
+    """`lti` and the like choose a class of the same module, in which their methods are."""
+    num, den, times = [1.0, 0.5], np.array([1.0, 0.7, 0.3]), np.arange(4.0)
+    for name in ("lti", "TransferFunction"):
+        ours, plain = getattr(signal, name)(num, den), getattr(theirs_of_signal, name)(num, den)
+        assert isinstance(ours, type(plain))
+        np.testing.assert_array_equal(ours.step(T=times)[1], plain.step(T=times)[1])
+        assert ours.to_zpk().poles.dtype == complex
+    sampled = signal.dlti(num, den, dt=0.1)
+    np.testing.assert_array_equal(
+        sampled.impulse(n=4)[1][0], theirs_of_signal.dlti(num, den, dt=0.1).impulse(n=4)[1][0]
+    )
+    slope = grad(lambda w: np.abs(signal.lti(num, den).freqresp(w[None])[1])[0])(0.3)
+    h = 1e-6
+    plain = theirs_of_signal.lti(num, den)
+    there = [abs(plain.freqresp([w])[1][0]) for w in (0.3 + h, 0.3 - h)]
+    np.testing.assert_allclose(slope, (there[0] - there[1]) / (2 * h), rtol=1e-6)

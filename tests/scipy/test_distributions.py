@@ -12,7 +12,7 @@ pytest.importorskip("scipy")
 from scipy import stats as theirs
 
 import funcgrad as fg
-from funcgrad import grad, jvp, vmap
+from funcgrad import grad, hessian, jvp, vjp, vmap
 from funcgrad.scipy import stats
 from funcgrad.testing import check_grads
 
@@ -157,6 +157,17 @@ def test_symmetric_distributions_at_their_median(name: str, shape: float) -> Non
     np.testing.assert_allclose(grad(lambda q: dist.isf(q, shape))(0.5), -1 / density)
     np.testing.assert_allclose(grad(lambda c: dist.cdf(0.0, c))(shape), 0.0, atol=1e-15)
     np.testing.assert_allclose(grad(lambda c: dist.ppf(0.5, c))(shape), 0.0, atol=1e-15)
+
+
+def test_a_median_stays_where_the_density_is_0() -> None:
+    median = lambda c: stats.dweibull.median(c, loc=0.2, scale=1.3)
+    np.testing.assert_array_equal([median(1.7), grad(median)(1.7), hessian(median)(1.7)], [0.2, 0.0, 0.0])
+
+
+def test_fits_keep_single_precision() -> None:
+    data = np.array([0.4, 1.1, 2.3, 0.7], np.float32)
+    a, _, scale = vjp(lambda x: stats.gamma.fit(x, floc=0), data)[0]
+    assert (a.dtype, scale.dtype) == (np.float64, np.float32)
 
 
 def test_von_mises_is_nearly_uniform() -> None:

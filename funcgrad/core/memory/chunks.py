@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import tree
 from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.arrays.foreign import library_of
 from funcgrad.core.arrays.repeated import repeated
 from funcgrad.core.engine.catalogue import known
 from funcgrad.core.engine.cotangent import Masked, dense, small
+from funcgrad.errors import user_line
 
 # A library of lazy arrays -> where its function is that runs another on all chunks: run(function, *arrays).
 _RUNNERS = {"dask": ("dask.array.core", "elemwise")}
@@ -26,6 +28,8 @@ _RUNNERS = {"dask": ("dask.array.core", "elemwise")}
 _BY_ROWS = {"dask": ("dask.array", "apply_gufunc")}
 # And one that says itself how blocks go together: run(function, outer, x, inner, ...), with letters for axes.
 _BLOCKWISE = {"dask": ("dask.array", "blockwise")}
+# And one that computes several arrays in one pass: run(*arrays).
+_COMPUTING = {"dask": ("dask.base", "compute")}
 
 
 def runner(x: Any) -> Callable[..., Any] | None:
@@ -57,6 +61,35 @@ def _put(x: Any, axis: int, size: int, at: int) -> Any:
     out = np.zeros((*x.shape[:axis], size, *x.shape[axis:]), x.dtype)
     out[(*(slice(None),) * axis, at)] = x
     return out
+
+
+def is_lazy(x: Any) -> bool:
+    """Does `x` hold a graph and no elements?"""
+    return library_of(x) in _RUNNERS and hasattr(x, "__dask_graph__")
+
+
+def holds_lazy(result: Any) -> bool:
+    """Is there a lazy array in this pytree?"""
+    return any(map(is_lazy, tree.leaves(result)))
+
+
+def computed(result: Any, **options: Any) -> Any:
+    """A pytree with its lazy arrays computed, in one pass; one number comes as Python's own, which all solvers take."""
+    leaves, structure = tree.flatten(result)
+    lazy = next(filter(is_lazy, leaves), None)
+    run = None if lazy is None else _function(library_of(lazy), _COMPUTING)
+    try:
+        found = leaves if run is None else run(*leaves, **options)
+    except Exception as error:
+        error.add_note(
+            f"A chunk raised this, when a result was computed that was asked for at {user_line()}."
+        )
+        raise
+    return tree.unflatten(structure, [_number(x) for x in found])
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, (np.ndarray, np.generic)) and not x.ndim else x
 
 
 def _function(library: str, known_in: dict[str, tuple[str, str]]) -> Callable[..., Any] | None:

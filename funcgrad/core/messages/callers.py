@@ -16,6 +16,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 _STORE, _BINARY, _CACHE = opmap["STORE_SUBSCR"], opmap["BINARY_OP"], opmap["CACHE"]
+_RETURN = opmap["RETURN_VALUE"]
 _REMAINDERS = (6, 19)  # % and %=, among the binary operators
 _CALLS = {code for name, code in opmap.items() if name.startswith("CALL")}
 # Functions whose answer is a boolean: no derivative is lost.
@@ -31,6 +32,28 @@ def only_looks(frame: FrameType) -> bool:
     """Is it about to make text ('%.3f' % x), or to ask a question (math.isclose(x, 1))?"""
     code, argument = _instruction(frame)
     return code == _BINARY and argument in _REMAINDERS or code in _CALLS and called(frame)[1] in _ASKING
+
+
+def is_asked_by(library: str, frame: FrameType | None) -> bool:
+    """Does the call that this frame has made give its value to a function of this library: directly, or through
+    functions of the user's that return it as it is?
+    """
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] == library:
+            return True
+        if not _is_returned(frame):
+            return False
+        frame = frame.f_back
+    return False
+
+
+def _is_returned(frame: FrameType) -> bool:
+    """Is what the running call gives returned as it is?"""
+    code, position = frame.f_code.co_code, frame.f_lasti + 2
+    while code[position] == _CACHE:
+        position += 2
+    return code[position] == _RETURN
 
 
 def called(frame: FrameType, position: int | None = None) -> tuple[str, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.trace import RUNNING, Tracer
+from funcgrad.core.memory.chunks import computed, holds_lazy
 from funcgrad.scipy.linalg.stacks import plain
 from funcgrad.scipy.mirror import looking
 from funcgrad.transforms.implicit import root
@@ -45,6 +46,31 @@ def plainly(function: Any) -> Any:
 
     functools.update_wrapper(call, function)  # SciPy counts the parameters of curves
     return call
+
+
+def in_numbers(function: Any) -> Any:
+    """The function, with what is lazy in its results computed, in one pass."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return computed(result) if holds_lazy(result) else result
+
+    return call
+
+
+def uses_lazy(function: Any, args: Any) -> bool:
+    """Is the function given lazy arrays, or does it name some?"""
+    while isinstance(function, functools.partial):
+        args, function = (args, function.args, function.keywords), function.func
+    code = getattr(function, "__code__", None)
+    named = [] if code is None else [function.__globals__.get(name) for name in code.co_names]
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            named.append(cell.cell_contents)
+        except ValueError:  # not yet assigned
+            continue
+    return holds_lazy((args, named))
 
 
 def given_plainly(x: Any) -> Any:

@@ -15,8 +15,8 @@ import scipy.optimize as so
 
 from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.scipy.optimize.calls import plainly, traceable, values
-from funcgrad.transforms.derivatives import grad, jvp
+from funcgrad.scipy.optimize.calls import in_numbers, plainly, traceable, uses_lazy, values
+from funcgrad.transforms.derivatives import grad, jvp, value_and_grad
 from funcgrad.transforms.matrices import hessian, is_finite, jacobian
 
 Function = Callable[..., Any]
@@ -114,25 +114,32 @@ def gradient(fun: Any, given: Any, x0: Any, args: tuple[Any, ...]) -> Any:
 
 def for_minimize(
     fun: Function, x0: Any, args: tuple[Any, ...], method: Any, jac: Any, hess: Any, hessp: Any
-) -> tuple[Any, Any, Any]:
-    """jac=, hess= and hessp= of `minimize`: the user's, or exact ones where the method takes them."""
+) -> tuple[Any, Any, Any, Any]:
+    """fun=, jac=, hess= and hessp= of `minimize`: the user's, or exact ones where the method takes them."""
     name = method.lower() if isinstance(method, str) else "bfgs" if method is None else ""
     value = objective((lambda *given: fun(*given)[0]) if jac is True else fun)
     x0 = np.asarray(values(x0), dtype=float).reshape(-1)
-    slope = grad(value)
-    if jac is None and name in _NEED_GRADIENT:
+    slope, both = grad(value), None
+    if uses_lazy(fun, args):
+        fun = in_numbers(fun)
+        if jac is None and name in _TAKE_GRADIENT:
+            both = value_and_grad(value)  # each on its own would be a pass over the data
+            both = where_traced(both, both, x0, *values(args))
+    if both:
+        fun, jac = both, True
+    elif jac is None and name in _NEED_GRADIENT:
         jac = plainly(slope)
     elif jac is None and name in _TAKE_GRADIENT:
         jac = gradient(fun, None, x0, args)
     if hess is not None or hessp is not None or name not in _TAKE_HESSIAN:
-        return plainly(jac), plainly(hess), plainly(hessp)
+        return plainly(fun), plainly(jac), plainly(hess), plainly(hessp)
     if name in _BY_PRODUCTS or name == "trust-constr" and x0.size > _LARGE:
-        along = lambda x, p, *args: jvp(lambda x: slope(x, *args), (x,), (p,))[1]
+        along = in_numbers(lambda x, p, *args: jvp(lambda x: slope(x, *args), (x,), (p,))[1])
         hessp = plainly(along) if name in _NEED_HESSIAN else where_traced(along, along, x0, x0, *values(args))
     else:
         hess = hessian(value)
         hess = plainly(hess) if name in _NEED_HESSIAN else where_traced(hess, hess, x0, *values(args))
-    return plainly(jac), hess, hessp
+    return plainly(fun), plainly(jac), hess, hessp
 
 
 def slopes_of_curve(f: Any, given: Any, xdata: Any, p0: Any) -> Any:

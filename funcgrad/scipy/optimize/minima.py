@@ -198,9 +198,9 @@ def minimize(
     args = as_args(args)
     limited = bounds is not None or constraints
     chosen = method or ("SLSQP" if constraints else "L-BFGS-B") if limited else method  # as SciPy chooses
+    plain_fun, *slopes_of_fun = for_minimize(fun, x0, args, chosen, jac, hess, hessp)
     found = so.minimize(
-        plainly(fun), start(x0) if is_running() else x0, values(args), method,
-        *for_minimize(fun, x0, args, chosen, jac, hess, hessp),
+        plain_fun, start(x0) if is_running() else x0, values(args), method, *slopes_of_fun,
         plain_bounds(bounds), plain_constraints(constraints, x0), **values(options),
     )  # fmt: skip
     if not is_running():

@@ -8,6 +8,7 @@ from scipy import signal as theirs
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.rerun import leaves, on_values, private, rerun
+from funcgrad.scipy.spatial import points  # noqa: F401  (trees of traced points, which group the poles)
 
 signal = Chapter("signal")
 signal.rerun(
@@ -17,8 +18,22 @@ signal.rerun(
 _designs = private("scipy.signal._filter_design")
 leaves("scipy.signal._filter_design", _bessel_zeros=on_values(_designs._bessel_zeros))  # of a whole order
 normalize = rerun(theirs.normalize)
-signal.rerun("freqz freqz_zpk freqz_sos sosfreqz freqs freqs_zpk group_delay bilinear bilinear_zpk normalize")
+signal.rerun("freqz freqz_zpk freqz_sos sosfreqz freqs freqs_zpk group_delay bilinear_zpk normalize")
 signal.rerun("lp2lp lp2bp lp2bs lp2lp_zpk lp2hp_zpk lp2bp_zpk lp2bs_zpk")
+
+
+@signal.composite("bilinear")
+def bilinear(b, a, fs=1.0):
+    """s -> 2 fs (z - 1) / (z + 1), the factor shared between the two sides as in SciPy."""
+    b, a = (np.trim_zeros(np.atleast_1d(as_array(v)), "f") for v in (b, a))
+    factor = np.sqrt(2 * as_array(fs).reshape(()))
+    order = max(a.shape[0], b.shape[0]) - 1
+    # the coefficients of (z - 1)^q (z + 1)^(order - q), the highest power first
+    powers = np.stack([np.poly([1.0] * q + [-1.0] * (order - q)) for q in range(order + 1)])
+    scales = factor ** (2.0 * np.arange(order + 1) - order)
+    return normalize(
+        *(np.sum((v[::-1] * scales[: v.shape[0]])[:, None] * powers[: v.shape[0]], axis=0) for v in (b, a))
+    )
 
 
 @signal.composite("lp2hp")

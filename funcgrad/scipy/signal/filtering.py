@@ -233,16 +233,58 @@ UP_FIR_DOWN = multilinear(
 )
 
 
+# What np.pad says for these extensions of a signal.
+_EXTENSIONS: dict[str, dict[str, Any]] = {
+    "symmetric": {"mode": "symmetric"},
+    "reflect": {"mode": "reflect"},
+    "edge": {"mode": "edge"},
+    "wrap": {"mode": "wrap"},
+    "antireflect": {"mode": "reflect", "reflect_type": "odd"},
+}
+
+
+def _extended(x: Any, n: int, mode: str, cval: Any) -> Any:
+    """A signal with n elements more at either end of its last axis."""
+    width = [(0, 0)] * (x.ndim - 1) + [(n, n)]
+    if mode == "constant":
+        ends = (np.zeros((*x.shape[:-1], n)) + cval).astype(x.dtype)
+        return np.concatenate([ends, x, ends], axis=-1)
+    if mode in _EXTENSIONS:
+        return np.pad(x, width, **_EXTENSIONS[mode])
+    if mode == "antisymmetric":
+        m = x.shape[-1]
+        place = np.arange(-n, m + n)
+        odd = place // m % 2 == 1
+        return np.where(odd, -x[..., ::-1][..., place % m], x[..., place % m])
+    if mode not in ("smooth", "line"):
+        raise ValueError(f"Unknown mode: {mode}")
+    first, last = x[..., :1], x[..., -1:]
+    line = (last - first) / max(1, x.shape[-1] - 1)
+    slopes = (line, line) if mode == "line" else (x[..., 1:2] - first, last - x[..., -2:-1])
+    steps = np.arange(1, n + 1).astype(x.dtype)
+    return np.concatenate([first - steps[::-1] * slopes[0], x, last + steps * slopes[1]], axis=-1)
+
+
 @signal.composite("upfirdn")
-def _upfirdn(h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1) -> Any:
+def _upfirdn(
+    h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: Any = 0
+) -> Any:
     h, x = as_array(h), as_array(x)
     if h.ndim != 1 or h.shape[0] == 0:
         raise ValueError("h must be 1-D with non-zero length")
     if int(up) < 1 or int(down) < 1:
         raise ValueError("Both up and down must be >= 1")
-    dtype = np.result_type(h.dtype, x.dtype, np.float32)
-    out = UP_FIR_DOWN(h.astype(dtype), np.moveaxis(x.astype(dtype), axis, -1), int(up), int(down))
-    return np.moveaxis(out, -1, axis)
+    dtype, up, down = np.result_type(h.dtype, x.dtype, np.float32), int(up), int(down)
+    h, x = h.astype(dtype), np.moveaxis(x.astype(dtype), axis, -1)
+    # as far as the filter reaches, and a whole number of steps
+    beyond = -(-(h.shape[0] - 1) // up)
+    beyond = -(-beyond // down) * down
+    if beyond == 0 or mode == "constant" and isinstance(cval, (int, float)) and cval == 0:
+        return np.moveaxis(UP_FIR_DOWN(h, x, up, down), -1, axis)
+    size = ((x.shape[-1] - 1) * up + h.shape[0] - 1) // down + 1
+    out = UP_FIR_DOWN(h, _extended(x, beyond, mode.lower(), cval), up, down)
+    first = beyond * up // down
+    return np.moveaxis(out[..., first : first + size], -1, axis)
 
 
 signal.rerun("resample resample_poly")

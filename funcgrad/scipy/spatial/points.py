@@ -70,6 +70,11 @@ class _Neighbours:
             found, _minkowski(spread.astype(np.float64), near.astype(np.float64), p), np.inf
         ), where
 
+    def query_ball_point(self, x: Any, r: Any, *args: Any, **kwargs: Any) -> Any:
+        """As SciPy's: indices, which are constant."""
+        theirs: Any = super()
+        return theirs.query_ball_point(_values(x), _values(r), *args, **kwargs)
+
 
 class KDTree(_Neighbours, ss.KDTree):
     """scipy.spatial.KDTree, of points that may be tracers, and searched for tracers."""

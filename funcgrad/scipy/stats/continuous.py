@@ -180,9 +180,13 @@ class Continuous:
         )
 
     def _inverse(self: Any, name: str, of: Formula, sign: int) -> Elementary:
+        written = (OWN.get(self.name) or {}).get(name)
+
         def at(k: int) -> Formula:
             if k == 0:
                 return lambda *values: sign / self._pdf(values[-1], *values[1:-1])
+            if written is not None:  # as where the density is 0 within the support
+                return lambda *values: slope(written, k)(*values[:-1])
             return lambda *values: _ratio(
                 -sign * slope(of, k)(values[-1], *values[1:-1]), self._pdf(values[-1], *values[1:-1])
             )

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 from scipy import stats as theirs
 from scipy.stats import _multivariate
 
-from funcgrad.scipy.classes import of_a_module, rerun_class
+from funcgrad.core.arrays.ufunc import as_array
+from funcgrad.core.engine.trace import Tracer
+from funcgrad.scipy.classes import instead, of_a_module, rerun_class
 from funcgrad.scipy.mirror import MADE
-from funcgrad.scipy.rerun import OBJECTS, substitute
+from funcgrad.scipy.rerun import OBJECTS, rerun, substitute
 from funcgrad.scipy.stats.continuous import Continuous
 from funcgrad.scipy.stats.discrete import Discrete
 
@@ -21,7 +24,18 @@ from funcgrad.scipy.stats.discrete import Discrete
 def family(c: type) -> type:
     """The class of a distribution, with our methods before SciPy's."""
     kind = Continuous if issubclass(c, theirs.rv_continuous) else Discrete
-    return type(c.__name__, (kind, rerun_class(c)), {"__module__": c.__module__, "__doc__": c.__doc__})
+    made = type(c.__name__, (kind, rerun_class(c)), {"__module__": c.__module__, "__doc__": c.__doc__})
+    if c is type(theirs.gamma):
+        instead(made, fit=_gamma_fit)
+    return made
+
+
+def _gamma_fit(self: Any, data: Any, *args: Any, **kwds: Any) -> Any:
+    """SciPy's code, in which a root is a Python number, so that the scale keeps the dtype of the data."""
+    a, loc, scale = rerun(vars(type(theirs.gamma))["fit"])(self, data, *args, **kwds)
+    if isinstance(scale, Tracer) and "fscale" not in kwds:
+        scale = scale.astype(np.mean(as_array(data)).dtype)
+    return a, loc, scale
 
 
 @cache

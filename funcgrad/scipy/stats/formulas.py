@@ -264,7 +264,26 @@ OWN["pearson3"] = {
     "_sf": _pearson3_tail("sf", special.gammaincc, special.gammainc, -1.0),
 }
 # (SciPy's have the absolute value of x, which hides the slope at 0, the median.)
-OWN["gennorm"] = OWN["dweibull"] = {"_cdf": None, "_sf": None}
+OWN["gennorm"] = {"_cdf": None, "_sf": None}
+
+
+def _dweibull_quantile(sign: float) -> Formula:
+    """The inverse of F (sign 1) or 1 - F (sign -1), also at the median, where the density is 0."""
+
+    def quantile(q: Any, c: Any) -> Any:
+        y = -np.log(2 * np.minimum(q, 1 - q))
+        far = np.where(y > 0, np.where(y > 0, y, 1.0) ** (1 / c), 0.0)
+        return sign * np.where(q > 0.5, far, -far)
+
+    return quantile
+
+
+OWN["dweibull"] = {
+    "_cdf": None,
+    "_sf": None,
+    "_ppf": _dweibull_quantile(1.0),
+    "_isf": _dweibull_quantile(-1.0),
+}
 
 
 # ---- noncentral hypergeometric: in the odds --------------------------------------------------------------------------

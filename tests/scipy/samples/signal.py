@@ -36,6 +36,19 @@ SAMPLES = [
     of("lfiltic", signal.lfiltic, B, UNIT, A(2), A(3)), of("lfiltic of no input", signal.lfiltic, B, 2 * UNIT, A(2)),
     of("lp2hp", signal.lp2hp, B, UNIT, 1.0), of("lp2hp of more", signal.lp2hp, A(2), UNIT, 1.3),
     of("sosfiltfilt", lambda x: signal.sosfiltfilt(SOS, x, padlen=3), A(8)),
+    *(
+        of(f"upfirdn {mode}", lambda h, x, mode=mode: signal.upfirdn(h, x, 3, 2, mode=mode), A(7), A(2, 3))
+        for mode in ("symmetric", "reflect", "edge", "wrap", "smooth", "line", "antisymmetric", "antireflect")
+    ),
+    of("upfirdn beyond", lambda x, c: signal.upfirdn(B, x, axis=0, cval=c), A(4, 2), 0.3),
+    of("medfilt2d", lambda x: signal.medfilt2d(x, 3), A(4, 5)),
+    of("bilinear", signal.bilinear, B, UNIT), of("bilinear of few", lambda b, a: signal.bilinear(b, a, 2.0), A(1), UNIT),
+    of("residue", lambda b, a: signal.residue(b, a)[:2], A(2), np.array([1.0, 3.0, 1.2])),
+    of("residue with a quotient", lambda b, a: signal.residue(b, a), A(4), np.array([2.0, 3.0, 0.4])),
+    of("residuez", lambda b, a: signal.residuez(b, a)[:2], A(2), np.array([1.0, 0.9, 0.1])),
+    of("step", lambda a: signal.lti([1.0, 0.5], a).step(T=np.arange(4.0))[1], UNIT),
+    of("lsim of a plain system", lambda u, x: signal.lsim(([1.0, 0.5], UNIT), u, np.arange(4.0), x)[1], A(4), A(2)),
+    of("freqresp", lambda w: signal.freqresp(([1.0, 0.5], UNIT), w)[1], A(3)),
     of("upfirdn", lambda h, x: signal.upfirdn(h, x, 3, 2), A(4), A(2, 5)), of("resample_poly", lambda x: signal.resample_poly(x, 3, 2), A(8)),
     S(signal.resample, A(6), 9).but(wrt=(0,)), S(signal.decimate, A(30), 2).but(wrt=(0,)), S(signal.savgol_filter, A(9), 5, 2).but(wrt=(0,)),
     S(signal.detrend, A(3, 5), axis=0), S(signal.hilbert, A(6)), S(signal.envelope, A(8), (1, None)).but(wrt=(0,)),

@@ -23,7 +23,17 @@ def turned(label, function, *args):
     return since("1.17", of(label, function, *args).but(tol=3e-6))
 
 
+T, F = np.array([1.0, 0.0, 1.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0, 1.0, 0.0])
+
 SAMPLES = [
+    *(
+        S(getattr(distance, name), A(5, low=0.2, high=0.8), A(5, low=0.2, high=0.8)[::-1], A(5, low=0.5, high=1))
+        for name in ("dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+    ),
+    *(
+        S(getattr(distance, name), T, F, A(5, low=0.5, high=1)).but(wrt=(2,), float32=False)
+        for name in ("hamming", "jaccard", "dice", "yule")
+    ),
     *[S(getattr(distance, name), U, V) for name in ["euclidean", "sqeuclidean", "cityblock", "chebyshev", "canberra", "braycurtis"]],
     *[S(getattr(distance, name), U, V, w=W) for name in ["euclidean", "cosine", "correlation", "minkowski", "canberra"]],
     S(distance.cosine, U, V), S(distance.correlation, U, V), S(distance.minkowski, U, V, 3).but(wrt=(0, 1)),

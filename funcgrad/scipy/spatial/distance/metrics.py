@@ -20,7 +20,6 @@ from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.linalg.stacks import plain
 
 distance = Chapter("spatial.distance")
-distance.piecewise_constant("hamming jaccard dice rogerstanimoto russellrao sokalsneath yule")
 distance.piecewise_constant("is_valid_dm is_valid_y num_obs_dm num_obs_y")
 
 Metric = Callable[..., Any]
@@ -201,6 +200,74 @@ def mahalanobis(u, v, VI):
 @distance.composite("jensenshannon")
 def jensenshannon(p, q, base=None, axis=0, keepdims=False):
     return _jensenshannon(as_operand(p), as_operand(q), base, axis, keepdims)
+
+
+# ---- of truth values, and of numbers between 0 and 1 ---------------------------------------------------------------------
+
+
+def _unequal(u: Any, v: Any, w: Any, nonzero: bool) -> tuple[Any, Any]:
+    """Where two vectors, or their truth values, are not equal, which is constant; and the weights."""
+    u, v = (np.asarray(plain(_vector(x))) for x in (u, v))
+    apart = (u != 0) ^ (v != 0) if nonzero else u != v
+    return apart, np.ones(u.shape) if w is None else as_operand(w)
+
+
+@distance.composite("hamming")
+def hamming(u, v, w=None):
+    apart, w = _unequal(u, v, w, False)
+    return np.sum(w * apart) / np.sum(w)
+
+
+@distance.composite("jaccard")
+def jaccard(u, v, w=None):
+    apart, w = _unequal(u, v, w, True)
+    some = (np.asarray(plain(as_operand(u))) != 0) | (np.asarray(plain(as_operand(v))) != 0)
+    return _quotient(np.sum(w * apart), np.sum(w * some))
+
+
+def _counts(u: Any, v: Any, w: Any) -> tuple[Any, Any, Any]:
+    """The weights of what only v has, only u has, and both have."""
+    u, v = _double(_vector(u)), _double(_vector(v))
+    return _sum((1 - u) * v, w), _sum(u * (1 - v), w), _sum(u * v, w)
+
+
+def _of_neither(u: Any, v: Any, w: Any) -> Any:
+    u, v = _double(_vector(u)), _double(_vector(v))
+    return _sum((1 - u) * (1 - v), w)
+
+
+@distance.composite("dice")
+def dice(u, v, w=None):
+    only_v, only_u, both = _counts(u, v, w)
+    return (only_u + only_v) / (2 * both + only_u + only_v)
+
+
+@distance.composite("rogerstanimoto")
+def rogerstanimoto(u, v, w=None):
+    only_v, only_u, both = _counts(u, v, w)
+    apart = 2 * (only_u + only_v)
+    return apart / (both + _of_neither(u, v, w) + apart)
+
+
+@distance.composite("russellrao")
+def russellrao(u, v, w=None):
+    *_, both = _counts(u, v, w)
+    whole = float(_vector(u).shape[0]) if w is None else np.sum(as_operand(w))
+    return (whole - both) / whole
+
+
+@distance.composite("sokalsneath")
+def sokalsneath(u, v, w=None):
+    only_v, only_u, both = _counts(u, v, w)
+    apart = 2 * (only_u + only_v)
+    return apart / (both + apart)
+
+
+@distance.composite("yule")
+def yule(u, v, w=None):
+    only_v, only_u, both = _counts(u, v, w)
+    half = only_u * only_v
+    return _quotient(2 * half, both * _of_neither(u, v, w) + half)
 
 
 # ---- all pairs -----------------------------------------------------------------------------------------------------------

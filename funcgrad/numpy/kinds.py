@@ -58,10 +58,6 @@ def _itself(kind: Any) -> Any:
     return kind
 
 
-# Pickled as the original, which stands under their name in its module.
-copyreg.pickle(NumberKind, lambda kind: (_itself, (kind.original,)))
-
-
 def stand_in_for(original: type, convert: Callable[..., Any], dtype: Any) -> Any:
     """A class in the place of `original`, whose calls are `convert`; as a dtype it is `dtype`."""
     bases = () if original is np.bool_ else (original,)
@@ -74,6 +70,8 @@ def stand_in_for(original: type, convert: Callable[..., Any], dtype: Any) -> Any
         original.__name__, bases, space
     )
     made.__module__, made.__qualname__ = original.__module__, original.__qualname__
+    # Pickled as the original, which stands under this name in its module.
+    copyreg.pickle(type(made), lambda kind: (_itself, (kind.original,)))
     return made
 
 
@@ -101,20 +99,6 @@ def number_class(original: Any) -> Any:
     return stand_in_for(original, convert, original)
 
 
-_ABSTRACT = frozenset(
-    [
-        np.number,
-        np.integer,
-        np.signedinteger,
-        np.unsignedinteger,
-        np.inexact,
-        np.floating,
-        np.complexfloating,
-        np.timedelta64,
-    ]
-)
-
-
 def is_number_class(value: Any) -> bool:
-    """Is this one of NumPy's classes of numbers, such as np.float64?"""
-    return isinstance(value, type) and issubclass(value, np.number) and value not in _ABSTRACT
+    """Is this one of NumPy's classes of numbers, such as np.float64 or np.floating?"""
+    return isinstance(value, type) and issubclass(value, np.number) and value is not np.timedelta64

@@ -63,11 +63,17 @@ class Vmap(Transformed):
             return self._at_once(leaves, structure, axes, size, kwargs)
         try:
             return self._at_once(leaves, structure, axes, size, kwargs)
+        except EscapedTracerError:
+            raise
         except TracerError as error:
-            if isinstance(error, EscapedTracerError):
-                raise
-            warnings.warn(_why_looped(error, name_of(self.fun), size), LoopWarning, stacklevel=2)
-        return self._one_by_one(leaves, structure, axes, size)
+            warnings.warn(_why_looped(str(error), name_of(self.fun), size), LoopWarning, stacklevel=2)
+            return self._one_by_one(leaves, structure, axes, size)
+        except Exception as error:  # noqa: BLE001 (a library may have made another error of ours)
+            out = self._one_by_one(
+                leaves, structure, axes, size
+            )  # which raises it again, if it is the program's
+            warnings.warn(_why_looped(repr(error), name_of(self.fun), size), LoopWarning, stacklevel=2)
+            return out
 
     def _at_once(
         self,
@@ -194,8 +200,8 @@ def _example(x: Any, axis: int, k: int) -> Any:
     return x[(slice(None),) * (axis % x.ndim) + (k,)].copy()
 
 
-def _why_looped(error: TracerError, name: str, size: int) -> str:
-    where = str(error).partition(" needs ")[0].partition(" would ")[0]
+def _why_looped(error: str, name: str, size: int) -> str:
+    where = error.partition(" needs ")[0].partition(" would ")[0]
     return (
         f"vmap: {where} depends on the example, so {name} is called {size} times, once for each example, which takes about "
         f"{size} times as long as one call for all. Write np.where in the place of the branch to run them at once."

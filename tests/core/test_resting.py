@@ -109,6 +109,8 @@ def test_they_are_pickled_and_copied_by_name() -> None:
     for function in (fnp.zeros, fnp.sum, fnp.linalg.inv, fmath.sin):
         assert pickle.loads(pickle.dumps(function)) is function
         assert copy.copy(function) is copy.deepcopy(function) is function
+    for kind in (fnp.float64, fnp.floating):
+        assert pickle.loads(pickle.dumps(kind)) == kind
     assert fnp.sum.__name__ == "sum"
     assert fnp.sum.__module__ == "funcgrad.numpy"
 

@@ -200,6 +200,14 @@ def test_looks_are_arrays_to_everybody() -> None:
     assert type(fnp.arange(3)) is np.ndarray
 
 
+def test_an_import_inside_the_function_counts() -> None:
+    space: dict[str, Any] = {}  # a module that has not imported it
+    for line in ("import funcgrad.numpy as np", "from funcgrad import numpy as np"):
+        text = f"def f(x):\n {line}\n r = 1.0 * (x > 0)\n r[0] = x[0]\n return np.sum(r * x)"
+        exec(text, space)
+        assert np.array_equal(grad(space["f"])(np.array([3.0, 2.0])), [6.0, 1.0])
+
+
 def test_what_is_written_into_a_look_is_seen_in_the_array() -> None:
     a = DATA.copy()
 

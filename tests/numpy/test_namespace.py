@@ -197,6 +197,21 @@ def test_tracers_are_instances_of_ndarray() -> None:
     assert not fnp.isscalar(X)
 
 
+def test_tracers_are_instances_of_their_kind_of_number() -> None:
+    def f(x: Any) -> Any:
+        assert isinstance(x[0], (int, fnp.floating))
+        assert isinstance(x[0], fnp.number)
+        assert not isinstance(x[0], fnp.integer)
+        assert not isinstance(x, fnp.floating)
+        assert np.issubdtype(x.dtype, fnp.floating)
+        return x[0]
+
+    assert f(X) == grad(f)(X).sum() == 1.0
+    assert fnp.floating == np.floating
+    assert issubclass(np.float32, fnp.floating)
+    assert {np.floating: 1}[fnp.floating] == 1
+
+
 def test_subclasses_of_ndarray_are_classes_of_their_own() -> None:
     class Mine(fnp.ndarray):
         pass

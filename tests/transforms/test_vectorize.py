@@ -318,6 +318,20 @@ def test_without_a_branch_nothing_is_looped_over(recwarn):
         vmap(lambda x: 1 if x > 0 else _raise(ValueError("other")), on_branch="loop")(np.array([1.0, -1.0]))
 
 
+def test_a_branch_whose_error_a_library_has_replaced_is_looped_over():
+    def swallowing(x):
+        try:
+            return 3 * x if x > 0 else x
+        except Exception:  # noqa: BLE001 (as the operators of np.polynomial do)
+            raise TypeError("unsupported operand") from None
+
+    with pytest.warns(LoopWarning, match="swallowing is called 2 times"):
+        out = vmap(swallowing, on_branch="loop")(np.array([1.0, -1.0]))
+    np.testing.assert_array_equal(out, [3.0, -1.0])
+    with pytest.raises(TypeError, match="unsupported operand"):
+        vmap(swallowing)(np.array([1.0, -1.0]))
+
+
 def _raise(error):
     raise error
 

@@ -142,16 +142,38 @@ def check_number(x: Any, function: Any) -> None:
 _COMPARING = frozenset([np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal])
 
 
-def check_labels(x: Any, *, elementwise: bool) -> None:
-    """Refuse a ufunc's operand whose labels would be lost: a DataFrame, a Series not numbered 0, 1, 2, ..."""
+def is_labelled(x: Any, *, elementwise: bool) -> bool:
+    """Is a ufunc's operand of pandas? Refuses a DataFrame, and a Series not numbered 0, 1, 2, ...: its labels
+    would be lost.
+    """
     if library_of(x) != "pandas" or not hasattr(x, "index") or not hasattr(x, "to_numpy"):
-        return
+        return False
     if not is_numbered(x.index):
         _refuse(
             x, f"{called(x)} whose index is not 0, 1, 2, ...: its labels would be lost. Write x.to_numpy()"
         )
     if x.ndim > 1 and elementwise:
         _refuse(x, f"{called(x)}, whose methods go column by column. Write x.to_numpy()")
+    return True
+
+
+def of_series(name: str) -> UnsupportedFunctionError:
+    """The error for a method that pandas has otherwise: what `series * tracer` gave would have been a Series."""
+    return UnsupportedFunctionError(
+        f"x.{name}() at {user_line()}: a Series of pandas has come in, whose {name} divides by n - 1, and NumPy's by n. "
+        f"Write x.{name}(ddof=1), or ddof=0."
+    )
+
+
+def takes_over(x: Any, name: str, other: Any) -> bool:
+    """Does the class of `x`, which is no array, answer `other * x` itself, as it would for a number of NumPy's?"""
+    kind = type(x)
+    if _taker(kind) is not _as_array or library_of(x) in _PLAIN_LIBRARIES:
+        return False
+    is_preferred = (
+        getattr(kind, "__array_priority__", 0) > 0 or not other.shape and not hasattr(kind, "__array__")
+    )
+    return is_preferred and hasattr(kind, f"__r{name}__")
 
 
 def is_numbered(index: Any) -> bool:

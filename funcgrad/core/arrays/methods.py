@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from funcgrad.core.arrays.foreign import OwnOperation, content, opened
+from funcgrad.core.arrays.foreign import OwnOperation, content, of_series, opened
 from funcgrad.core.arrays.out_argument import by_name, place_of_out, written
 from funcgrad.core.arrays.spec import Shaped
 from funcgrad.core.arrays.text import ArrayText
@@ -97,6 +97,7 @@ class ArrayMethods(Shaped, ArrayText):
     __slots__ = ()
     _value: Any
     _node: Any
+    _trace: Any
     if TYPE_CHECKING:  # put in their places by METHODS and by wiring.py
         flat: Any
         ravel: Any
@@ -369,8 +370,23 @@ def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> A
     return call_function(np.compress, (condition, self), {"axis": axis, "out": out})
 
 
+def _spread(name: str, function: Any) -> Callable[..., Any]:
+    """std and var, which pandas has with another ddof."""
+    spread = _method(name, function)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._trace.has_series and "ddof" not in kwargs and len(args) < 4:
+            raise of_series(name)
+        return spread(self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = spread.__name__, spread.__doc__
+    return method
+
+
 for _name, _function in METHODS.items():
     setattr(ArrayMethods, _name, _method(_name, _function) if _function else _compress)
+for _name in ("std", "var"):
+    setattr(ArrayMethods, _name, _spread(_name, METHODS[_name]))
 
 for _name in dir(np.ndarray):
     if not _name.startswith("__") and not hasattr(ArrayMethods, _name):

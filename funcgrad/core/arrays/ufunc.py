@@ -12,18 +12,18 @@ import numpy as np
 
 from funcgrad.core.arrays import folds
 from funcgrad.core.arrays.arguments import TAKEN, as_operand, out_refused
-from funcgrad.core.arrays.foreign import OwnOperation, check_labels, check_number
-from funcgrad.core.arrays.methods import RUNNERS, astype
+from funcgrad.core.arrays.foreign import OwnOperation, check_number, is_labelled, takes_over
+from funcgrad.core.arrays.methods import BINARY, RUNNERS, astype
 from funcgrad.core.engine.batch import is_batched
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import OPERANDS, Rule
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.trace import Tracer, concrete, is_foreign
+from funcgrad.core.engine.trace import RUNNING, Tracer, concrete, is_foreign
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.core.memory.orders import example, in_order
 from funcgrad.core.memory.plain import is_finite, loud, quiet
 from funcgrad.core.memory.views import clash
-from funcgrad.errors import TracerWriteError, UnsupportedFunctionError, user_line
+from funcgrad.errors import NonDifferentiableError, TracerWriteError, UnsupportedFunctionError, user_line
 from funcgrad.typed import override
 
 # ufunc.reduce and ufunc.accumulate are these functions, which have rules of their own.
@@ -41,6 +41,7 @@ _NUMBERS = frozenset([np.float64, np.float32, np.complex128, np.complex64, float
 ACCUMULATIONS = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
+NAMES = {ufunc: name for name, ufunc in BINARY.items()}  # of the operators
 _OUT_AND_WHERE = {"out", "where"}
 OPTIONS = (
     "/, out=None, *, where=True, dtype=None, casting=None, order='K', subok=True, signature=None, axes=None, axis=None, "
@@ -75,6 +76,18 @@ class Ufunc(Primitive):
             return super().__call__(*operands)
         except OwnOperation as own:
             return own.answer("__array_ufunc__", self.function, "__call__", *operands)
+        except NonDifferentiableError:
+            answer = self._answered(*operands) if len(operands) == 2 else NotImplemented
+            if answer is NotImplemented:
+                raise
+            return answer
+
+    def _answered(self, x: Any, y: Any) -> Any:
+        """What an object that is no array makes of the tracer before it: `y.__rmul__(x)`."""
+        name = NAMES.get(self.function)
+        if name is None or not isinstance(x, Tracer) or not takes_over(y, name, x):
+            return NotImplemented
+        return getattr(y, f"__r{name}__")(x)
 
     @override
     def split(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
@@ -89,7 +102,11 @@ class Ufunc(Primitive):
         """An operand, whose labels (if it has any) do not count."""
         if isinstance(x, Tracer):
             return as_operand(x)
-        check_labels(x, elementwise=self.function.signature is None)
+        if (
+            is_labelled(x, elementwise=self.function.signature is None)
+            and (trace := RUNNING.get()) is not None
+        ):
+            trace.has_series = True
         x = as_operand(x)
         check_number(x, self.function)
         return x

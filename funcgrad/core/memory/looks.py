@@ -121,7 +121,8 @@ def _knows_tracers() -> bool:
     if size != len(space):
         has_it = any(x is _Asking.numpy for x in space.copy().values())
         _HAVING[id(space)] = (len(space), has_it)
-    return has_it
+    names = frame.f_code.co_names  # of what is imported inside the function, too
+    return has_it or "funcgrad.numpy" in names or "funcgrad" in names and "numpy" in names
 
 
 # By the identity of a module's globals, their number, and whether funcgrad.numpy is among them.

@@ -41,10 +41,15 @@ class Buffers:
         """Come back to a state."""
         self.vacant, self.of = list(state[0]), dict(state[1])
 
-    def take(self, step: Step, live: Later, returned: set[Ref]) -> str | None:
-        """The name of the buffer into which a step may put its result, if it is worth one."""
+    def take(self, step: Step, live: Later, returned: set[Ref], *, goes_into: bool = False) -> str | None:
+        """The name of the buffer into which a step may put its result, if it is worth one.
+
+        `goes_into`: there are lines that put it anywhere.
+        """
         (ref,), (spec,) = step.outs, step.specs
-        if not self._fits(step, spec) or any(m in returned for m in self.families.members.get(ref, [ref])):
+        if not (goes_into or self._fits(step, spec)) or any(
+            m in returned for m in self.families.members.get(ref, [ref])
+        ):
             return None
         if isinstance(step.function, np.ufunc) and step.function.signature is None:
             self._free_operands(step, live, spec)
@@ -60,8 +65,6 @@ class Buffers:
         if function is np.sum:
             is_floating = spec.dtype.kind in "fc" and len(step.operands) == 1
             return is_floating and len(step.args) == 1 and step.kwargs.keys() <= {"axis", "keepdims"}
-        if function is TANH_SLOPE:
-            return spec.dtype.char in "fd" and not any(type(x) is not Ref for x in step.operands)
         if not isinstance(function, np.ufunc) or step.kwargs or function.nout != 1:
             return False
         return all(type(a) in (Hole, int, float) for a in step.args)

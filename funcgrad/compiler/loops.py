@@ -17,18 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.compiler.buffers import TANH_SLOPE
 from funcgrad.compiler.passes.blocks import Loop
 from funcgrad.compiler.steps import Spec, Step
 from funcgrad.transforms.programs import Ref
 
-BLOCK = 1 << 13  # elements of a block: a handful of them fit into the second level of the cache
+BLOCK = 1 << 14  # elements of a block: a handful of them fit into the second level of the cache
 
 
 class BlockWriter:
-    """Writes the body of one loop. `call` prints a step into a destination, or as an expression (None)."""
+    """Writes the body of one loop. `call` gives the lines of a step into a destination, or an expression (None)."""
 
     def __init__(
-        self, loop: Loop, specs: dict[Ref, Spec], texts: dict[Ref, str], call: Callable[..., str]
+        self, loop: Loop, specs: dict[Ref, Spec], texts: dict[Ref, str], call: Callable[..., list[str]]
     ) -> None:
         self.loop, self.specs, self.outer, self.call = loop, specs, texts, call
         self.row = 1 if loop.flat else prod(loop.shape[1:])
@@ -60,21 +61,23 @@ class BlockWriter:
     def _write_step(self, step: Step, at: int, last: dict[Ref, int]) -> None:
         (ref,) = step.outs
         texts = {x: self._operand(x) for x in step.refs()}
+        goes_into = isinstance(step.function, np.ufunc) or step.function is TANH_SLOPE
         if ref in self.loop.outs:
             self.lines.append(f"r{int(ref)} = {self._cut(ref)}")
             self.texts[ref] = f"r{int(ref)}"
-        elif isinstance(step.function, np.ufunc):
-            self._free(step, at, last)
+        elif goes_into:
+            if step.function is not TANH_SLOPE:  # which reads its operands once more
+                self._free(step, at, last)
             self.texts[ref] = self._temp(ref, step.specs[0].dtype)
         into = self.texts.get(ref)
-        text = self.call(step, texts, into if isinstance(step.function, np.ufunc) else None)
-        if isinstance(step.function, np.ufunc):
-            self.lines.append(text)
+        lines = self.call(step, texts, into if goes_into else None)
+        if goes_into:
+            self.lines += lines
         elif into is None:
-            self.lines.append(f"v{int(ref)} = {text}")
+            self.lines.append(f"v{int(ref)} = {lines[0]}")
             self.texts[ref] = f"v{int(ref)}"
         else:
-            self.lines.append(f"{into}[...] = {text}")
+            self.lines.append(f"{into}[...] = {lines[0]}")
 
     def _operand(self, x: Ref) -> str:
         if x in self.texts:

@@ -435,3 +435,33 @@ for fun in (f, g):
         compiled(x)
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("shape", [(5000,), (70, 50)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_choice_of_zero_is_exact_also_beside_infinities(shape: tuple[int, ...], dtype: str) -> None:
+    """A large np.where(mask, x, 0) runs as a product."""
+
+    def fun(x: Any) -> Any:
+        return np.where(x > 0.5, x, 0)
+
+    compiled = jit(fun)
+    for k in range(5):
+        x = A(*shape, seed=k, dtype=dtype)
+        if k > 2:
+            x.flat[:4] = -np.inf, np.nan, np.inf, np.finfo(dtype).max
+        found, expected = compiled(x), fun(x)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+@pytest.mark.parametrize("shape", [(7,), (100_000,), (300, 400)])
+def test_the_slope_of_tanh_keeps_its_digits(shape: tuple[int, ...]) -> None:
+    """Far out, and beside NaN; alone, and in blocks."""
+    gradient = fg.grad(lambda x: np.sum(np.tanh(x) * x))
+    compiled = jit(gradient)
+    for k, scale in enumerate((1.0, 3.0, 10.0, 0.01, 10.0)):
+        x = scale * A(*shape, seed=k)
+        if k == 4:
+            x.flat[0] = np.nan
+        np.testing.assert_allclose(compiled(x), gradient(x), rtol=1e-12)

@@ -20,6 +20,7 @@ from funcgrad.rules import slopes
 from funcgrad.transforms.programs import Ref
 
 LARGE = 1 << 15  # elements: of smaller arrays, a few fit into the cache as they are
+_LONG, _CACHE = 4, 1 << 20  # a shorter stretch on arrays of fewer bytes is faster as it is
 _OWN = frozenset([own(slopes.tanh_slope), np.where])
 
 
@@ -106,6 +107,8 @@ class Stretches:
             return group
         shape = next(step.specs[0].shape for step in group if step.function is not np.sum)
         external = [spec for step in group for spec in map(self._spec, step.operands) if spec.shape]
+        if len(group) < _LONG and max(spec.nbytes for spec in (*external, group[0].specs[0])) < _CACHE:
+            return group
         flat = all(spec.shape == shape and spec.order == "C" for spec in external)
         if not flat and (len(shape) < 2 or shape[0] < 16):
             return group

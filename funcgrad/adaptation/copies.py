@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from funcgrad.adaptation.session import SESSION
-from funcgrad.adaptation.spaces import Globals, codes_in, writes_globals
+from funcgrad.adaptation.spaces import CopiedGlobals, codes_in, writes_globals
 
 if TYPE_CHECKING:
     from funcgrad.adaptation.translation import Translator
@@ -27,7 +27,7 @@ class Copy:
         self.plain, self.made, self.checked = plain, made, SESSION.number
 
 
-class Copies:
+class ProgramCopies:
     """The copies of one program's functions."""
 
     def __init__(self, translator: Translator) -> None:
@@ -64,7 +64,7 @@ class Copies:
         plain.__defaults__ = value.__defaults__ and tuple(map(self.translator.translated, value.__defaults__))
         defaults = value.__kwdefaults__
         plain.__kwdefaults__ = defaults and {k: self.translator.translated(v) for k, v in defaults.items()}
-        if not isinstance(space, Globals):
+        if not isinstance(space, CopiedGlobals):
             return Copy(plain, plain)
         space.provide(value.__code__)
         return Copy(plain, _flushing(plain, space) if writes_globals(value.__code__) else plain)
@@ -127,7 +127,7 @@ def _written(code: CodeType) -> frozenset[str]:
     )
 
 
-def _flushing(plain: FunctionType, space: Globals) -> Callable[..., Any]:
+def _flushing(plain: FunctionType, space: CopiedGlobals) -> Callable[..., Any]:
     """`plain`, after which what it wrote into its module stands in the original."""
 
     @functools.wraps(plain)

@@ -126,7 +126,7 @@ def builtins_for(translator: Translator) -> dict[str, Any]:
         if globals is None:
             frame = sys._getframe(1)
             globals = frame.f_globals
-            locals = _Names(frame.f_locals if frame.f_locals is not globals else {}, globals)
+            locals = _EvalNames(frame.f_locals if frame.f_locals is not globals else {}, globals)
         return builtins.eval(source, globals, locals)
 
     changed = {
@@ -147,7 +147,7 @@ def _names_tracers(kinds: Any) -> bool:
     )
 
 
-class _Names(dict[str, Any]):
+class _EvalNames(dict[str, Any]):
     """The names that a text given to eval sees: local ones, then the translated globals."""
 
     def __init__(self, local: Any, space: Any) -> None:

@@ -19,7 +19,7 @@ _KEPT = (FunctionType, BuiltinFunctionType, type, ModuleType, np.ufunc)
 _OF_MODULES = ("__name__", "__package__", "__spec__", "__loader__", "__file__", "__path__", "__doc__")
 
 
-class Globals(dict[str, Any]):
+class CopiedGlobals(dict[str, Any]):
     """The globals of the copies of functions whose globals are `original`.
 
     In the dict itself stand names whose translation is remembered (`sources` has what it came from), and

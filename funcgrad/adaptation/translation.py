@@ -13,10 +13,10 @@ from weakref import ref
 import numpy as np
 
 from funcgrad.adaptation import classes, counterparts
-from funcgrad.adaptation.copies import Copies
+from funcgrad.adaptation.copies import ProgramCopies
 from funcgrad.adaptation.questions import builtins_for, plain_kind, stand_in
 from funcgrad.adaptation.scope import Scope
-from funcgrad.adaptation.spaces import Globals
+from funcgrad.adaptation.spaces import CopiedGlobals
 from funcgrad.adaptation.tools import cached_by
 from funcgrad.core.engine.trace import RUNNING, Tracer, concrete
 from funcgrad.core.memory.looks import look
@@ -34,9 +34,9 @@ class Translator:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.builtins = builtins_for(self)
-        self.copies = Copies(self)
+        self.copies = ProgramCopies(self)
         self.classes = classes.Classes(self)
-        self.spaces: dict[int, Globals] = {}
+        self.spaces: dict[int, CopiedGlobals] = {}
         self.modules: dict[int, AdaptedModule] = {}
         self.looks: dict[int, tuple[ref[Any], ref[Any]]] = {}
         self.containers: dict[int, tuple[Any, list[Any], Any]] = {}
@@ -121,10 +121,10 @@ class Translator:
         return made
 
     # ---- modules and objects -----------------------------------------------------------------------------------------
-    def space(self, original: dict[str, Any]) -> Globals:
+    def space(self, original: dict[str, Any]) -> CopiedGlobals:
         """The globals of the copies of functions whose globals are `original`."""
         if id(original) not in self.spaces:
-            self.spaces[id(original)] = Globals(self, original)
+            self.spaces[id(original)] = CopiedGlobals(self, original)
         return self.spaces[id(original)]
 
     def module(self, value: ModuleType) -> Any:

@@ -51,7 +51,7 @@ def for_ufunc(ufunc: np.ufunc) -> Any:
     return call
 
 
-class _NumPy(ModuleType):
+class _NumPyWith(ModuleType):
     """funcgrad.numpy with these ufuncs."""
 
     def __getattr__(self, name: str) -> Any:
@@ -64,4 +64,4 @@ class _NumPy(ModuleType):
         return dir(ours)
 
 
-NUMPY: Any = _NumPy("numpy", np.__doc__)
+NUMPY: Any = _NumPyWith("numpy", np.__doc__)

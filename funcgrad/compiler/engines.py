@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from funcgrad.compiler.paths import Paths
-from funcgrad.compiler.program import Program
+from funcgrad.compiler.program import CompiledProgram
 
 
 class Engine(NamedTuple):
@@ -17,7 +17,7 @@ class Engine(NamedTuple):
     def program(self, paths: Paths) -> Any:
         """The program for all that is known of a function."""
         if self.name == "numpy":
-            return Program(paths, self.threads)
+            return CompiledProgram(paths, self.threads)
         from funcgrad.compiler.xla import XlaProgram  # JAX takes its time
 
         return XlaProgram(paths)

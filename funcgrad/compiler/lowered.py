@@ -10,7 +10,7 @@ import numpy as np
 
 from funcgrad.compiler.passes.blocks import Loop
 from funcgrad.compiler.paths import Block
-from funcgrad.compiler.program import Program
+from funcgrad.compiler.program import CompiledProgram
 from funcgrad.compiler.steps import Spec, Step
 from funcgrad.transforms.programs import Ref
 
@@ -55,7 +55,7 @@ class Lowered:
         return "\n".join([head, row("recorded", self.before), row("optimised", self.after), *self.table])
 
 
-def lowered(program: Program, recorded: Block) -> Lowered:
+def lowered(program: CompiledProgram, recorded: Block) -> Lowered:
     """The description of a program."""
     buffers = tuple((shape, dtype) for shape, dtype in program.buffers.kinds)
     before, _ = _cost(recorded, dict(program.inputs))

@@ -14,7 +14,7 @@ from funcgrad.compiler.steps import Guard, Step
 from funcgrad.transforms.programs import Ref
 
 
-class Program:
+class CompiledProgram:
     """The compiled form of a tree of paths: of those branches that were recorded twice."""
 
     def __init__(self, paths: Paths, threads: int = 1) -> None:

@@ -23,7 +23,7 @@ from funcgrad.compiler.constants import Constant
 from funcgrad.compiler.guards import ANSWERS
 from funcgrad.compiler.names import public_name
 from funcgrad.compiler.paths import Block, Paths, where
-from funcgrad.compiler.program import Program, certain
+from funcgrad.compiler.program import CompiledProgram, certain
 from funcgrad.compiler.steps import HERE, Guard, Spec, Step, filled, itself
 from funcgrad.compiler.vocabulary import add_at, extreme_at, written, written_flat
 from funcgrad.errors import ArgumentError, UnsupportedFunctionError
@@ -192,9 +192,9 @@ class XlaProgram:
         self.functions: dict[Any, Any] = {}
 
     @cached_property
-    def plain(self) -> Program:
+    def plain(self) -> CompiledProgram:
         """The same for NumPy: what `source` and `lower` show."""
-        return Program(self.paths)
+        return CompiledProgram(self.paths)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("root", "text", "buffers"):

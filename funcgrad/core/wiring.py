@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from funcgrad.core.arrays.flat import Flat, set_flat
+from funcgrad.core.arrays.flat import FlatIter, set_flat
 from funcgrad.core.arrays.methods import LANES, ArrayMethods
 from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.catalogue import Function
@@ -24,7 +24,7 @@ from funcgrad.core.memory.mutation import write_batch, write_forward, write_reve
 # What tracers can do that needs more than a function of the catalogue.
 ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
 ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
-ArrayMethods.flat = property(Flat, set_flat)
+ArrayMethods.flat = property(FlatIter, set_flat)
 ArrayMethods.astype = astype
 ArrayMethods.copy = copy
 ArrayMethods._take_shape = take_shape  # type: ignore[method-assign]

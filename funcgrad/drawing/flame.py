@@ -30,26 +30,26 @@ MEASURES: tuple[Measure, ...] = (
 
 
 @dataclass
-class Cell:
+class Frame:
     """A line of code (or an operation) as called from the cell above, with all rows that it led to."""
 
     name: str
     about: str
     colour: str
     rows: list[Row] = field(default_factory=list)
-    inside: dict[object, Cell] = field(default_factory=dict)
+    inside: dict[object, Frame] = field(default_factory=dict)
 
     def add(self, row: Row, path: Sequence[Line], depth: int = 0) -> None:
         """Put a row in its place, below the lines of `path`."""
         self.rows.append(row)
         if path:
             line, *rest = path
-            made = Cell(
+            made = Frame(
                 f"{line.name}:{line.number}  {line.text}", f"{line}: {line.text}", LINES[depth % len(LINES)]
             )
             self.inside.setdefault(line, made).add(row, rest, depth + 1)
         elif depth >= 0:
-            made = Cell(row.operation, f"{row.operation} ({row.kind})", colours(row.kind)[0])
+            made = Frame(row.operation, f"{row.operation} ({row.kind})", colours(row.kind)[0])
             self.inside.setdefault(row.operation, made).add(row, (), -1)
 
 
@@ -57,7 +57,7 @@ def flame(title: str, rows: Sequence[Row]) -> str:
     """The view as HTML that carries its script; nothing for rows that know no lines (those added up)."""
     if not any(row.path for row in rows):
         return ""
-    root = Cell(title, title, "#e2e8f0")
+    root = Frame(title, title, "#e2e8f0")
     for row in rows:
         root.add(row, row.path)
     views = [view(root, measure, hidden=k > 0) for k, measure in enumerate(MEASURES)]
@@ -67,7 +67,7 @@ def flame(title: str, rows: Sequence[Row]) -> str:
     )
 
 
-def view(root: Cell, measure: Measure, *, hidden: bool) -> str:
+def view(root: Frame, measure: Measure, *, hidden: bool) -> str:
     """One of the measures as SVG, whose widths are percents."""
     name, value, text = measure
     cells = list(placed(root, value, 0.0, 100.0, 0))
@@ -91,8 +91,8 @@ def view(root: Cell, measure: Measure, *, hidden: bool) -> str:
 
 
 def placed(
-    cell: Cell, value: Callable[[Row], float], x: float, width: float, depth: int
-) -> Iterator[tuple[Cell, float, float, int]]:
+    cell: Frame, value: Callable[[Row], float], x: float, width: float, depth: int
+) -> Iterator[tuple[Frame, float, float, int]]:
     """The cells with their left edges, widths and depths, the widest of those side by side first."""
     yield cell, x, width, depth
     whole = sum(map(value, cell.rows))

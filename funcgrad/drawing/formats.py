@@ -10,7 +10,7 @@ from funcgrad.drawing.scene import header_of
 from funcgrad.drawing.svg import colours
 
 
-class Names:
+class VertexNames:
     """A name for each vertex and group, in the order in which they are met."""
 
     def __init__(self, graph: Graph) -> None:
@@ -36,7 +36,7 @@ def edge_label(edge: Edge) -> str:
 
 def to_mermaid(graph: Graph) -> str:
     """A flowchart for Mermaid."""
-    names = Names(graph)
+    names = VertexNames(graph)
     lines = ["flowchart TD", *_mermaid_items(graph.root, names, "  ")]
     for edge in graph.edges:
         arrow = "-.->" if edge.carried else "-->"
@@ -48,7 +48,7 @@ def to_mermaid(graph: Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _mermaid_items(group: Group, names: Names, indent: str) -> Iterator[str]:
+def _mermaid_items(group: Group, names: VertexNames, indent: str) -> Iterator[str]:
     for item in group.items:
         if isinstance(item, Vertex):
             begin, end = ("([", "])") if item.kind in (INPUT, OUTPUT) else ("[", "]")
@@ -70,7 +70,7 @@ def _word(kind: str) -> str:
 
 def to_dot(graph: Graph) -> str:
     """A digraph for Graphviz."""
-    names = Names(graph)
+    names = VertexNames(graph)
     lines = [
         f"digraph {_dot(graph.title)} {{",
         '  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=11];',
@@ -84,7 +84,7 @@ def to_dot(graph: Graph) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _dot_items(group: Group, names: Names, indent: str) -> Iterator[str]:
+def _dot_items(group: Group, names: VertexNames, indent: str) -> Iterator[str]:
     for item in group.items:
         if isinstance(item, Vertex):
             fill, line, ink = colours(item.kind)

@@ -11,8 +11,8 @@ import numpy as np
 from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node
-from funcgrad.drawing.recording import Note, Recording, made_by
-from funcgrad.drawing.stack import NO_LINE, Box, Line
+from funcgrad.drawing.recording import GraphRecording, Note, made_by
+from funcgrad.drawing.stack import NO_LINE, Line, TransformRun
 from funcgrad.drawing.values import told
 
 INPUT, OUTPUT, CONSTANT, FOLDED = "input", "output", "constant", "folded"
@@ -125,10 +125,10 @@ def groups_in(group: Group) -> Iterator[Group]:
 class Builder:
     """From a recording to a graph."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: GraphRecording) -> None:
         self.recording = recording
         self.root = Group(recording.title)
-        self.open: list[tuple[Box, Group]] = []
+        self.open: list[tuple[TransformRun, Group]] = []
         self.made: dict[Node, Vertex] = {}
         self.constants: dict[int, tuple[Vertex, Any]] = {}
         self.edges: dict[Edge, None] = {}
@@ -187,7 +187,7 @@ class Builder:
         found = {pick.saved: pick.spec for pick in picks}
         return tuple(found.get(k, Spec((), np.dtype(float))) for k in range(node.shape))
 
-    def _group(self, boxes: tuple[Box, ...]) -> Group:
+    def _group(self, boxes: tuple[TransformRun, ...]) -> Group:
         """The innermost group for these boxes: one that is open, or a new one."""
         same = 0
         while same < min(len(boxes), len(self.open)) and boxes[same] is self.open[same][0]:

@@ -18,7 +18,7 @@ SWEEPS = 8
 
 
 @dataclass(eq=False)
-class Cell:
+class Piece:
     """Something to be placed: its size, and the rank it is held to ("top", "bottom" or "")."""
 
     key: Hashable
@@ -32,11 +32,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Link:
+class Wire:
     """An edge between cells; `leaves` and `enters` are offsets from their middles, where these are fixed."""
 
-    source: Cell
-    target: Cell
+    source: Piece
+    target: Piece
     leaves: float | None = None
     enters: float | None = None
     name: Hashable = None
@@ -44,11 +44,11 @@ class Link:
 
 
 @dataclass
-class Layout:
+class Arrangement:
     """Cells with their positions, the points that each link passes, and the size of it all."""
 
-    cells: list[Cell]
-    routes: dict[Link, list[Point]] = field(default_factory=dict)
+    cells: list[Piece]
+    routes: dict[Wire, list[Point]] = field(default_factory=dict)
     width: float = 0.0
     height: float = 0.0
 
@@ -58,18 +58,18 @@ class Segment:
 
     __slots__ = ("enters", "leaves", "lower", "upper", "weight")
 
-    def __init__(self, upper: Cell, lower: Cell, leaves: float, enters: float, weight: float = 1.0) -> None:
+    def __init__(self, upper: Piece, lower: Piece, leaves: float, enters: float, weight: float = 1.0) -> None:
         self.upper, self.lower, self.leaves, self.enters, self.weight = upper, lower, leaves, enters, weight
 
 
-def arrange(cells: Sequence[Cell], links: Sequence[Link]) -> Layout:
+def arrange(cells: Sequence[Piece], links: Sequence[Wire]) -> Arrangement:
     """Place the cells (given in an order in which every link leads on), and route the links."""
     rank(cells, links)
     chains, ranks, segments = with_dummies(cells, links)
     order(ranks, segments)
     place(ranks, segments)
     height = stack_up(ranks)
-    layout = Layout(list(cells), {}, 0.0, height)
+    layout = Arrangement(list(cells), {}, 0.0, height)
     every = [cell for row in ranks for cell in row]
     left = min((cell.x - cell.width / 2 for cell in every), default=0.0)
     for cell in every:
@@ -84,7 +84,7 @@ def arrange(cells: Sequence[Cell], links: Sequence[Link]) -> Layout:
     return layout
 
 
-def rank(cells: Sequence[Cell], links: Sequence[Link]) -> None:
+def rank(cells: Sequence[Piece], links: Sequence[Wire]) -> None:
     """The longest path decides; what has no source comes down to just above where it is needed."""
     incoming, outgoing = defaultdict(list), defaultdict(list)
     for link in links:
@@ -106,18 +106,18 @@ def rank(cells: Sequence[Cell], links: Sequence[Link]) -> None:
 
 
 def with_dummies(
-    cells: Sequence[Cell], links: Sequence[Link]
-) -> tuple[dict[Hashable, list[Cell]], list[list[Cell]], list[Segment]]:
+    cells: Sequence[Piece], links: Sequence[Wire]
+) -> tuple[dict[Hashable, list[Piece]], list[list[Piece]], list[Segment]]:
     """The chain of dummies behind each place that links leave, the cells by rank, and all segments."""
-    ranks: list[list[Cell]] = [[] for _ in range(max((cell.rank for cell in cells), default=-1) + 1)]
+    ranks: list[list[Piece]] = [[] for _ in range(max((cell.rank for cell in cells), default=-1) + 1)]
     for cell in cells:
         ranks[cell.rank].append(cell)
-    chains: dict[Hashable, list[Cell]] = {}
+    chains: dict[Hashable, list[Piece]] = {}
     segments: list[Segment] = []
     for link in links:
         chain = chains.setdefault((link.source, link.leaves, link.name), [])
         for at in range(link.source.rank + 1 + len(chain), link.target.rank):
-            dummy = Cell(None, 2.0, dummy=True, rank=at)
+            dummy = Piece(None, 2.0, dummy=True, rank=at)
             ranks[at].append(dummy)
             upper = chain[-1] if chain else link.source
             segments.append(Segment(upper, dummy, 0.0 if chain else link.leaves or 0.0, 0.0))
@@ -128,7 +128,7 @@ def with_dummies(
     return chains, ranks, segments
 
 
-def order(ranks: list[list[Cell]], segments: Sequence[Segment]) -> None:
+def order(ranks: list[list[Piece]], segments: Sequence[Segment]) -> None:
     """Order each rank by its neighbours' mean position, down and up in turn, and keep the best order."""
     above, below = defaultdict(list), defaultdict(list)
     for s in segments:
@@ -160,7 +160,7 @@ def mean(values: Sequence[float], otherwise: float) -> float:
 
 
 def crossings(
-    ranks: Sequence[Sequence[Cell]], segments: Sequence[Segment], position: dict[Cell, float]
+    ranks: Sequence[Sequence[Piece]], segments: Sequence[Segment], position: dict[Piece, float]
 ) -> int:
     """How many pairs of segments cross."""
     rows: dict[int, list[tuple[float, float]]] = defaultdict(list)
@@ -176,7 +176,7 @@ def crossings(
     return count
 
 
-def place(ranks: Sequence[Sequence[Cell]], segments: Sequence[Segment]) -> None:
+def place(ranks: Sequence[Sequence[Piece]], segments: Sequence[Segment]) -> None:
     """Find x: rank by rank as near as can be to the neighbours, downwards and upwards in turn."""
     above, below = defaultdict(list), defaultdict(list)
     for s in segments:
@@ -197,7 +197,7 @@ def place(ranks: Sequence[Sequence[Cell]], segments: Sequence[Segment]) -> None:
             settle(row, wishes, weights)
 
 
-def settle(row: Sequence[Cell], wishes: Sequence[float], weights: Sequence[float]) -> None:
+def settle(row: Sequence[Piece], wishes: Sequence[float], weights: Sequence[float]) -> None:
     """The positions nearest to the wishes (in the weighted mean square) that keep order and distances."""
     offsets, at = [], 0.0
     for i, cell in enumerate(row):
@@ -216,7 +216,7 @@ def settle(row: Sequence[Cell], wishes: Sequence[float], weights: Sequence[float
         cell.x = x + offset
 
 
-def stack_up(ranks: Sequence[Sequence[Cell]]) -> float:
+def stack_up(ranks: Sequence[Sequence[Piece]]) -> float:
     """Find y; the height of it all. Cells stand in the middle of their rank."""
     y = 0.0
     for i, row in enumerate(ranks):
@@ -230,18 +230,18 @@ def stack_up(ranks: Sequence[Sequence[Cell]]) -> float:
     return y
 
 
-def is_held(row: Sequence[Cell]) -> bool:
+def is_held(row: Sequence[Piece]) -> bool:
     """Is this the rank of ports, at the edge of a group?"""
     return any(cell.held and not cell.height for cell in row)
 
 
-def spread(links: Sequence[Link]) -> dict[Link, float]:
+def spread(links: Sequence[Wire]) -> dict[Wire, float]:
     """Where links enter cells that don't fix it: side by side, in the order of their sources."""
-    arriving: dict[Cell, list[Link]] = defaultdict(list)
+    arriving: dict[Piece, list[Wire]] = defaultdict(list)
     for link in links:
         if link.enters is None:
             arriving[link.target].append(link)
-    found: dict[Link, float] = {}
+    found: dict[Wire, float] = {}
     for target, several in arriving.items():
         several.sort(key=lambda link: link.source.x)
         room = min(14.0, target.width * 0.7 / len(several))
@@ -251,7 +251,7 @@ def spread(links: Sequence[Link]) -> dict[Link, float]:
 
 
 def route(
-    link: Link, chains: dict[Hashable, list[Cell]], spans: Sequence[Point], enters: dict[Link, float]
+    link: Wire, chains: dict[Hashable, list[Piece]], spans: Sequence[Point], enters: dict[Wire, float]
 ) -> list[Point]:
     """The points that a link passes: upright through each rank, and within those of its ends."""
     source, target = link.source, link.target

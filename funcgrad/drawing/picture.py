@@ -12,7 +12,7 @@ from funcgrad.drawing.folding import folded
 from funcgrad.drawing.formats import to_dot, to_mermaid, to_text
 from funcgrad.drawing.graph import Builder, Graph
 from funcgrad.drawing.live import page, to_html
-from funcgrad.drawing.recording import Recording, record, record_backward, recording_of
+from funcgrad.drawing.recording import GraphRecording, record, record_backward, recording_of
 from funcgrad.drawing.svg import to_svg
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.wrapping import check_function
@@ -127,7 +127,7 @@ def draw(fun: Any, *, backward: bool = False, fold: bool = True, limit: int = LI
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 8:
         raise ArgumentError(f"draw: limit must be an int of at least 8, not {limit!r}")
 
-    def drawing(recording: Recording) -> Drawing:
+    def drawing(recording: GraphRecording) -> Drawing:
         graph = Builder(recording).build()
         return Drawing(folded(graph, limit) if fold else graph, graph, limit, back=backward)
 

@@ -15,8 +15,8 @@ from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import PICK, ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, concrete, lower, snapshot
-from funcgrad.drawing.stack import NO_LINE, Box, Line, Stack
-from funcgrad.drawing.values import Steps, told
+from funcgrad.drawing.stack import NO_LINE, Line, Stack, TransformRun
+from funcgrad.drawing.values import PulledSteps, told
 from funcgrad.errors import OutputError
 from funcgrad.transforms.wrapping import name_of
 
@@ -31,7 +31,7 @@ class Note:
     __slots__ = ("boxes", "call", "constants", "line", "node", "path", "primitive", "seconds", "value")
 
     def __init__(
-        self, boxes: tuple[Box, ...] = (), line: Line = NO_LINE, path: tuple[Line, ...] = ()
+        self, boxes: tuple[TransformRun, ...] = (), line: Line = NO_LINE, path: tuple[Line, ...] = ()
     ) -> None:
         self.boxes, self.line, self.path = boxes, line, path
         self.value = ""
@@ -142,7 +142,7 @@ def made_by(node: Node) -> Node:
     return node.parents[0] if node.plan is PICK else node
 
 
-class Recording:
+class GraphRecording:
     """The nodes behind the outputs, oldest first, with notes; inputs (with `values`) and outputs by name."""
 
     def __init__(
@@ -162,10 +162,10 @@ class Recording:
             note = self.notes[node] = notes.get(node.number) or Note()
             note.node = node
 
-    def swept(self) -> Recording:
+    def swept(self) -> GraphRecording:
         """With the steps of the sweep noted, from a cotangent of ones, as far as it comes."""
         seeds = [(node, np.ones(node.spec.shape, node.spec.dtype)[()]) for _, node in self.outputs]
-        steps, leaves = Steps(), {}
+        steps, leaves = PulledSteps(), {}
         try:
             leaves = sweep(seeds, visitor=steps)
         except Exception as error:  # noqa: BLE001 (the function can be drawn, whatever its rules raise)
@@ -187,7 +187,7 @@ def reachable(ends: Iterable[Node]) -> list[Node]:
     return sorted(found, key=lambda node: -node.number)
 
 
-class Flat:
+class LeafFunction:
     """A function of the floating leaves of its arguments; what can't be differentiated stays as it is."""
 
     def __init__(self, fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -241,15 +241,15 @@ def positional_names(fun: Callable[..., Any]) -> list[str]:
 
 def record(
     fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], *, timed: bool = False
-) -> Recording:
+) -> GraphRecording:
     """Note all of one run of `fun`."""
-    flat = Flat(fun, args, kwargs)
+    flat = LeafFunction(fun, args, kwargs)
     with Stack() as stack, NotedTrace(stack, timed=timed) as trace:
         leaves = [trace.leaf(v) for v in flat.values]
         inputs = [(name, made(leaf)) for name, leaf in zip(flat.names, leaves, strict=True)]
         outs = flat(leaves)
         ends = [(name, x._node) for name, x in outs if trace.flows(x)]
-    return Recording(name_of(fun), inputs, checked(ends, fun, outs), trace.notes, flat.values)
+    return GraphRecording(name_of(fun), inputs, checked(ends, fun, outs), trace.notes, flat.values)
 
 
 def made(leaf: ReverseTracer) -> Node:
@@ -268,7 +268,7 @@ def checked(ends: list[Any], fun: Callable[..., Any], outs: Sequence[Any]) -> li
     return ends
 
 
-class Names:
+class PulledLines:
     """A visitor of a sweep: what is computed in a pull belongs to the line of the call that is pulled back."""
 
     def __init__(self, stack: Stack, notes: dict[int, Note]) -> None:
@@ -284,13 +284,13 @@ class Names:
         return parts
 
 
-def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Recording:
+def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> GraphRecording:
     """Note all of one run of `fun` and of the sweep that pulls cotangents back through it."""
-    flat = Flat(fun, args, kwargs)
+    flat = LeafFunction(fun, args, kwargs)
     with Stack() as stack, NotedTrace(stack) as trace:
         arguments = [trace.leaf(v) for v in flat.values]
         inputs = [(name, made(leaf)) for name, leaf in zip(flat.names, arguments, strict=True)]
-        stack.prefix = (Box("forward"),)
+        stack.prefix = (TransformRun("forward"),)
         with NotedTrace(stack) as inner:
             leaves = [inner.leaf(x) for x in arguments]
             outs = flat(leaves)
@@ -300,13 +300,14 @@ def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[s
         cts = [trace.leaf(np.ones(x.shape, x.dtype)[()]) for _, x in values]
         inputs += [(f"ct of {name}", made(ct)) for (name, _), ct in zip(values, cts, strict=True)]
         found = sweep(
-            [(x._node, ct) for (_, x), ct in zip(ends, cts, strict=True)], visitor=Names(stack, inner.notes)
+            [(x._node, ct) for (_, x), ct in zip(ends, cts, strict=True)],
+            visitor=PulledLines(stack, inner.notes),
         )
         gradients = [
             (f"ct of {name}", found.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)
         ]
     shown = [(name, x._node) for name, x in [*values, *gradients] if trace.flows(x)]
-    found = Recording(name_of(fun), inputs, shown, trace.notes, [*flat.values, *map(concrete, cts)])
+    found = GraphRecording(name_of(fun), inputs, shown, trace.notes, [*flat.values, *map(concrete, cts)])
     sweeps = [
         node for node in found.nodes if any(b.title == "backward sweep" for b in found.notes[node].boxes[:1])
     ]
@@ -314,7 +315,7 @@ def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[s
     return found
 
 
-def recording_of(x: Any) -> Recording:
+def recording_of(x: Any) -> GraphRecording:
     """The tape behind a tracer, or behind an object that holds one."""
     held = x if isinstance(x, Tracer) else x.__operand__()
     if not isinstance(held, Tracer) or not isinstance(held._node, Node):
@@ -323,4 +324,4 @@ def recording_of(x: Any) -> Recording:
     leaves = [node for node in nodes if node.plan is None]
     names = [(f"leaf {k}" if len(leaves) > 1 else "leaf", node) for k, node in enumerate(leaves)]
     notes = getattr(held._trace, "notes", {})
-    return Recording(type(x).__name__, names, [("out", held._node)], notes)
+    return GraphRecording(type(x).__name__, names, [("out", held._node)], notes)

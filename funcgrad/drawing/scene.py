@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from funcgrad.drawing.graph import CONSTANT, INPUT, OUTPUT, Edge, Group, Item, Vertex, spec_text, vertices_in
-from funcgrad.drawing.layout import Cell, Layout, Link, Point, arrange
+from funcgrad.drawing.layout import Arrangement, Piece, Point, Wire, arrange
 
 PAD, HEADER, ARC, STUB = 14.0, 26.0, 14.0, 20.0
 LABEL, DETAIL, SMALL = 13.0, 10.5, 9.5
@@ -48,7 +48,7 @@ class Scene:
     top: float = 0.0  # between the outer edge and the rectangle
     right: float = 0.0
     bottom: float = 0.0
-    vertices: list[tuple[Vertex, Cell]] = field(default_factory=list)
+    vertices: list[tuple[Vertex, Piece]] = field(default_factory=list)
     scenes: list[tuple[Scene, Point]] = field(default_factory=list)
     routes: list[Route] = field(default_factory=list)
     entries: dict[Key, float] = field(default_factory=dict)
@@ -97,13 +97,13 @@ class Composer:
             for item in group.items
             if isinstance(item, Group)
         }
-        self.cells: dict[Any, Cell] = {}
-        self.links: dict[Link, tuple[Edge, bool, bool]] = {}
+        self.cells: dict[Any, Piece] = {}
+        self.links: dict[Wire, tuple[Edge, bool, bool]] = {}
 
     def compose(self) -> Scene:
         """The scene of this group."""
-        bottoms: dict[Any, Cell] = {}
-        tops: dict[Any, Cell] = {}
+        bottoms: dict[Any, Piece] = {}
+        tops: dict[Any, Piece] = {}
         for item in self.group.items:
             self.cells[item] = self._cell(item)
         for edge in self.edges:
@@ -111,12 +111,12 @@ class Composer:
         layout = arrange([*tops.values(), *self.cells.values(), *bottoms.values()], list(self.links))
         return self._scene(layout, tops, bottoms)
 
-    def _cell(self, item: Item) -> Cell:
+    def _cell(self, item: Item) -> Piece:
         if isinstance(item, Vertex):
-            return Cell(item, footprint(item), vertex_size(item)[1], "bottom" if item.kind == OUTPUT else "")
-        return Cell(item, self.inner[item].width, self.inner[item].height)
+            return Piece(item, footprint(item), vertex_size(item)[1], "bottom" if item.kind == OUTPUT else "")
+        return Piece(item, self.inner[item].width, self.inner[item].height)
 
-    def _link(self, edge: Edge, tops: dict[Any, Cell], bottoms: dict[Any, Cell]) -> None:
+    def _link(self, edge: Edge, tops: dict[Any, Piece], bottoms: dict[Any, Piece]) -> None:
         source, target = self.item_of.get(edge.source), self.item_of.get(edge.target)
         if edge.carried is not None and edge.carried not in self.path:
             return  # it stays within a group in here
@@ -125,14 +125,16 @@ class Composer:
             return
         begin = end = None
         if source is not None:
-            end = bottoms.setdefault(key_of(edge), Cell(key_of(edge), 6.0, held="bottom")) if passes else None
+            end = (
+                bottoms.setdefault(key_of(edge), Piece(key_of(edge), 6.0, held="bottom")) if passes else None
+            )
             self._add(edge, source, None, self.cells[source], end or self.cells[target])
         if passes and target is not None and (edge.carried, key_of(edge)) not in self.firsts:
             key = key_of(edge, entering=True)
-            begin = tops.setdefault(key, Cell(key, 6.0, held="top"))
+            begin = tops.setdefault(key, Piece(key, 6.0, held="top"))
             self._add(edge, None, target, begin, self.cells[target])
 
-    def _add(self, edge: Edge, source: Item | None, target: Item | None, begin: Cell, end: Cell) -> None:
+    def _add(self, edge: Edge, source: Item | None, target: Item | None, begin: Piece, end: Piece) -> None:
         if source is not None and not is_port(end):
             target = self.item_of[edge.target]
         leaves = enters = None
@@ -143,11 +145,11 @@ class Composer:
         if isinstance(target, Group):
             enters = self.inner[target].entries[key_of(edge, entering=True)] - self.inner[target].width / 2
         weight = 0.2 if isinstance(source, Vertex) and source.kind in (INPUT, CONSTANT) else 1.0
-        link = Link(begin, end, leaves, enters, key_of(edge), weight)
+        link = Wire(begin, end, leaves, enters, key_of(edge), weight)
         if link not in self.links or edge.carried is None:  # what leads on as well is drawn as such
             self.links[link] = edge, isinstance(source, Vertex), isinstance(target, Vertex)
 
-    def _scene(self, layout: Layout, tops: dict[Any, Cell], bottoms: dict[Any, Cell]) -> Scene:
+    def _scene(self, layout: Arrangement, tops: dict[Any, Piece], bottoms: dict[Any, Piece]) -> Scene:
         scene = Scene(self.group)
         scene.arcs = list({key_of(e): e for e in self.edges if e.carried is self.group}.values())
         is_root = len(self.path) == 1
@@ -177,7 +179,7 @@ class Composer:
         scene.routes = [self._route(scene, link, layout.routes[link], dx, dy) for link in self.links]
         return scene
 
-    def _route(self, scene: Scene, link: Link, points: list[Point], dx: float, dy: float) -> Route:
+    def _route(self, scene: Scene, link: Wire, points: list[Point], dx: float, dy: float) -> Route:
         edge, begins, ends = self.links[link]
         moved = [(x + dx, y + dy) for x, y in points]
         if begins:  # upright past the label
@@ -190,7 +192,7 @@ class Composer:
         return Route(moved, edge, begins, ends)
 
 
-def is_port(cell: Cell) -> bool:
+def is_port(cell: Piece) -> bool:
     """Does this cell stand for a port, not for an item?"""
     return isinstance(cell.key, tuple)
 

@@ -53,7 +53,7 @@ def line_in(frame: FrameType) -> Line:
     return Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
-class Box:
+class TransformRun:
     """One run of a transform (or of a part of one)."""
 
     def __init__(self, title: str) -> None:
@@ -66,8 +66,8 @@ class Stack:
     def __init__(self) -> None:
         self.base: FrameType | None = sys._getframe(1)
         self.codes = _box_codes()
-        self.held: list[tuple[FrameType, Box]] = []
-        self.prefix: tuple[Box, ...] = ()
+        self.held: list[tuple[FrameType, TransformRun]] = []
+        self.prefix: tuple[TransformRun, ...] = ()
         self.line: Line | None = None  # takes the place of the running line
 
     def __enter__(self) -> Self:
@@ -77,7 +77,7 @@ class Stack:
         self.base = None  # a frame holds its variables, and this is one of them
         self.held.clear()
 
-    def now(self) -> tuple[tuple[Box, ...], Line, tuple[Line, ...]]:
+    def now(self) -> tuple[tuple[TransformRun, ...], Line, tuple[Line, ...]]:
         """The boxes, outermost first, the line, and the lines of all of the user's functions that are running."""
         user = user_frame()
         line = self.line or NO_LINE
@@ -100,7 +100,7 @@ class Stack:
         while same < min(len(frames), len(self.held)) and frames[same] is self.held[same][0]:
             same += 1
         del self.held[same:]
-        self.held += [(frame, Box(title_of(frame))) for frame in frames[same:]]
+        self.held += [(frame, TransformRun(title_of(frame))) for frame in frames[same:]]
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from funcgrad.drawing.graph import CONSTANT, FOLDED, INPUT, OUTPUT, Edge, Graph, Vertex, spec_text
-from funcgrad.drawing.layout import Cell, Point
+from funcgrad.drawing.layout import Piece, Point
 from funcgrad.drawing.scene import (
     ARC,
     DETAIL,
@@ -202,7 +202,7 @@ def draw_arc(canvas: Canvas, scene: Scene, edge: Edge, x: float, y: float, numbe
     canvas.close()
 
 
-def draw_vertex(canvas: Canvas, vertex: Vertex, cell: Cell, x: float, y: float) -> None:
+def draw_vertex(canvas: Canvas, vertex: Vertex, cell: Piece, x: float, y: float) -> None:
     """A vertex; its line of code is shown on hover."""
     fill, line, ink = colours(vertex.kind)
     width, height = vertex_size(vertex)

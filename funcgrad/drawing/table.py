@@ -18,7 +18,7 @@ from funcgrad.core.memory.mutation import Place
 from funcgrad.drawing.flame import flame
 from funcgrad.drawing.graph import shorten, spec_text
 from funcgrad.drawing.live import page
-from funcgrad.drawing.recording import Recording, record
+from funcgrad.drawing.recording import GraphRecording, record
 from funcgrad.drawing.stack import Line
 from funcgrad.drawing.units import duration, memory
 from funcgrad.errors import ArgumentError
@@ -246,7 +246,7 @@ def buffers(saved: Any) -> Iterator[Any]:
         yield from buffers(found.index)
 
 
-def rows_of(recording: Recording, known: Sequence[Any]) -> list[Row]:
+def rows_of(recording: GraphRecording, known: Sequence[Any]) -> list[Row]:
     """The table of a recording, whose sweep is timed; `known` are arrays that are not counted as saved."""
     watch = Stopwatch()
     seeds = [(node, np.ones(node.spec.shape, node.spec.dtype)[()]) for _, node in recording.outputs]

@@ -49,7 +49,7 @@ def _number(x: Any) -> str:
     return f"{x:.4g}"
 
 
-class Steps:
+class PulledSteps:
     """A visitor of a sweep that notes each pull: the node, and the cotangent that has arrived there."""
 
     def __init__(self) -> None:

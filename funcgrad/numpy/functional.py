@@ -81,7 +81,7 @@ def kaiser(M: int, beta: Any) -> Any:
 
 
 # ---- element by element ----------------------------------------------------------------------------------------------
-class Loop:
+class PartCalls:
     """Calls of a function of parts of arrays: for each index in `shape`, with what the arguments have there."""
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any], ranks: Sequence[int]) -> None:
@@ -163,7 +163,7 @@ class vectorize(np.vectorize):
         signature: Any = self.signature
         cores, results = ([[]] * len(operands), None) if signature is None else _core_axes(signature)
         sizes = _sizes(cores, operands)
-        loop = Loop(function, operands, [len(core) for core in cores])
+        loop = PartCalls(function, operands, [len(core) for core in cores])
         otypes: Any = self.otypes or None
         if not loop.outs:
             return _of_nothing(loop.shape, otypes, results, sizes)
@@ -209,7 +209,7 @@ class PyFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None or kwargs or len(args) != self.ufunc.nin:
             return self.ufunc(*args, **kwargs)
-        loop = Loop(self.function, [as_array(x) for x in args], [0] * len(args))
+        loop = PartCalls(self.function, [as_array(x) for x in args], [0] * len(args))
         if not loop.outs:
             return self.ufunc(*(np.empty(x.shape) for x in loop.args))
         loop.is_tuple = self.ufunc.nout > 1

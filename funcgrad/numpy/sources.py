@@ -153,12 +153,12 @@ def _method(base: Any, name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is None:
             return theirs(self, *args, **kwargs)
-        return sampled(_Bound(base, self), name, *args, **kwargs)
+        return sampled(_ChangedMethods(base, self), name, *args, **kwargs)
 
     return method
 
 
-class _Bound:
+class _ChangedMethods:
     """The methods of `base`, of an object of a class that has changed them."""
 
     def __init__(self, base: type, source: Any) -> None:

@@ -76,16 +76,16 @@ class Space:
 
     def __init__(self, instead: dict[str, Any]) -> None:
         self.instead = instead
-        self.modules: dict[int, Globals] = {}
+        self.modules: dict[int, RerunGlobals] = {}
         self.made: dict[Any, Any] = {}
 
-    def globals(self, original: dict[str, Any]) -> Globals:
+    def globals(self, original: dict[str, Any]) -> RerunGlobals:
         """The globals of a module, for code that is rerun; what has rules there is known by then."""
         _load(original["__name__"])
-        return self.modules.setdefault(id(original), Globals(original, self))
+        return self.modules.setdefault(id(original), RerunGlobals(original, self))
 
 
-class Globals(dict[str, Any]):
+class RerunGlobals(dict[str, Any]):
     """The globals of rerun code: each name is looked up in the original ones when it is first used."""
 
     def __init__(self, original: dict[str, Any], space: Space) -> None:
@@ -288,13 +288,13 @@ def _module(module: ModuleType, space: Space) -> Any:
         parts = name.split(".")[1:]
         if parts[0] in scipy.MODULES and hasattr(functools.reduce(getattr, parts[:-1], scipy), parts[-1]):
             found = functools.reduce(getattr, parts, scipy)
-            return _Names(module, space, found) if isinstance(found, ModuleType) else found
+            return _RerunModule(module, space, found) if isinstance(found, ModuleType) else found
     if name.startswith("scipy.") or name in ("math", "cmath"):
-        return _Names(module, space)
+        return _RerunModule(module, space)
     return module
 
 
-class _NumPy:
+class _WindowedNumPy:
     """funcgrad.numpy, as SciPy's code sees it: with views of windows that are only read."""
 
     def __getattr__(self, name: str) -> Any:
@@ -324,10 +324,10 @@ class _NumPy:
         return np.broadcast_arrays(*(x if isinstance(x, Tracer) else np.asarray(x) for x in arrays))
 
 
-NUMPY: Any = _NumPy()
+NUMPY: Any = _WindowedNumPy()
 
 
-class _Names:
+class _RerunModule:
     """A module of which each function is rerun; `ours` is funcgrad's, if it has the public names."""
 
     def __init__(self, module: ModuleType, space: Space, ours: Any = None) -> None:
@@ -402,7 +402,7 @@ class _Flags:
         return True
 
     def __get__(self, x: Any, owner: type) -> Any:
-        return self if type(sys._getframe(1).f_globals) is Globals else self.elsewhere.__get__(x, owner)
+        return self if type(sys._getframe(1).f_globals) is RerunGlobals else self.elsewhere.__get__(x, owner)
 
 
 ArrayMethods.flags = _Flags(ArrayMethods.__dict__["flags"])
@@ -462,14 +462,14 @@ def _chosen(
     return out if out.shape == shape else np.broadcast_to(out, shape)
 
 
-class _At:
+class _UpdatedAt:
     """`xpx.at(x)[index].set(v)` of SciPy's array library: a new array with some elements replaced."""
 
     def __init__(self, x: Any, *index: Any) -> None:
         self.x, self.index = x, index
 
-    def __getitem__(self, index: Any) -> _At:
-        return _At(self.x, index)
+    def __getitem__(self, index: Any) -> _UpdatedAt:
+        return _UpdatedAt(self.x, index)
 
     def _new(self, v: Any, update: Callable[[Any, Any], Any]) -> Any:
         from funcgrad import numpy
@@ -488,11 +488,15 @@ def _updating(update: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 for _name in ("add", "subtract", "multiply", "divide", "power"):
-    setattr(_At, _name, _updating(getattr(np, _name)))
-_At.set, _At.min, _At.max = _updating(lambda _, v: v), _updating(np.minimum), _updating(np.maximum)
+    setattr(_UpdatedAt, _name, _updating(getattr(np, _name)))
+_UpdatedAt.set, _UpdatedAt.min, _UpdatedAt.max = (
+    _updating(lambda _, v: v),
+    _updating(np.minimum),
+    _updating(np.maximum),
+)
 
 HELPERS: dict[str, Any] = {
-    "at": _At,
+    "at": _UpdatedAt,
     "array_namespace": _namespace,
     "_asarray": _as_array,
     "_asarray_validated": _validated,

@@ -11,7 +11,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.errors import ArgumentError, GradientCheckError
 from funcgrad.testing.comparison import Comparison, agree, differs, require_like
-from funcgrad.testing.differences import Limits, Program, direction, reference
+from funcgrad.testing.differences import LeafProgram, Tolerances, direction, reference
 from funcgrad.transforms.leaves import one_for_each
 from funcgrad.transforms.vectorize import broadcast_axes, vmap
 from funcgrad.transforms.wrapping import check_function, name_of
@@ -57,7 +57,7 @@ def check_grads(
     if not modes or not set(modes) <= {"fwd", "rev"}:
         raise ArgumentError(f"check_grads: modes must name 'fwd', 'rev' or both, not {modes!r}")
     check_function(f, "check_grads")
-    _check(Program.of(f, args), operator.index(order), modes, Limits(atol, rtol, eps), ())
+    _check(LeafProgram.of(f, args), operator.index(order), modes, Tolerances(atol, rtol, eps), ())
 
 
 def check_jvp(
@@ -139,12 +139,12 @@ def check_vmap(
     for (path, e), c in zip(tree.flatten_with_path(expected)[0], found, strict=True):
         where = f"{title}: output{tree.keystr(path)} is wrong"
         require_like(where, e, c, "the loop's result")
-        if not agree(e, c, Limits(atol, rtol, None).allowed([e], abs(e))):
+        if not agree(e, c, Tolerances(atol, rtol, None).allowed([e], abs(e))):
             raise GradientCheckError(differs(where, "a loop over the examples", e, "vmap", c))
 
 
 def _check(
-    program: Program, order: int, modes: Sequence[str], limits: Limits, history: tuple[str, ...]
+    program: LeafProgram, order: int, modes: Sequence[str], limits: Tolerances, history: tuple[str, ...]
 ) -> None:
     """Check `program` in these modes, and its derivatives to `order`; `history` holds the modes so far."""
     rng = np.random.default_rng(len(history))

@@ -10,9 +10,9 @@ import numpy as np
 from funcgrad.errors import GradientCheckError
 from funcgrad.testing.differences import (
     LARGEST_STEPS,
-    Limits,
-    Program,
+    LeafProgram,
     Reference,
+    Tolerances,
     basis,
     difference,
     precision,
@@ -24,10 +24,10 @@ from funcgrad.transforms.derivatives import jvp, vjp
 class Comparison:
     """What a transform says about a program, compared with finite differences."""
 
-    program: Program
+    program: LeafProgram
     outs: list[Any]
     references: list[Reference]
-    limits: Limits
+    limits: Tolerances
     history: tuple[str, ...]
 
     def check_push(self) -> None:

@@ -22,7 +22,7 @@ LARGEST_STEPS = {2: 2e-1, 4: 2e-2, 8: 1e-3}
 
 
 @dataclass(frozen=True)
-class Limits:
+class Tolerances:
     """The tolerances and the step, where the user gave them."""
 
     atol: float | None
@@ -50,7 +50,7 @@ def precision(values: Sequence[Any]) -> int:
 
 
 @dataclass(frozen=True)
-class Program:
+class LeafProgram:
     """A function of its arguments' floating leaves that gives a list of floating arrays; with names."""
 
     run: Callable[..., list[Any]]
@@ -60,7 +60,7 @@ class Program:
     outputs: list[str]
 
     @classmethod
-    def of(cls, f: Callable[..., Any], args: Sequence[Any]) -> Program:
+    def of(cls, f: Callable[..., Any], args: Sequence[Any]) -> LeafProgram:
         one_for_each("check_grads: args", args)
         pairs, structure = tree.flatten_with_path(tuple(args))
         chosen = [i for i, (_, x) in enumerate(pairs) if as_value(x).dtype.kind in "fc"]
@@ -85,23 +85,23 @@ class Program:
             )
         return cls(run, name_of(f), [as_value(pairs[i][1]) for i in chosen], names, outputs)
 
-    def pushed(self, tangents: list[Any]) -> Program:
+    def pushed(self, tangents: list[Any]) -> LeafProgram:
         """The derivative along `tangents`, by forward mode."""
 
         def run(*leaves: Any) -> list[Any]:
             return jvp(self.run, leaves, tangents)[1]
 
-        return Program(
+        return LeafProgram(
             run, self.title, self.leaves, self.names, [f"the tangent of {o}" for o in self.outputs]
         )
 
-    def pulled(self, cts: list[Any]) -> Program:
+    def pulled(self, cts: list[Any]) -> LeafProgram:
         """The derivative with cotangents `cts`, by reverse mode."""
 
         def run(*leaves: Any) -> list[Any]:
             return list(vjp(self.run, *leaves)[1](cts))
 
-        return Program(
+        return LeafProgram(
             run, self.title, self.leaves, self.names, [f"the cotangent of {n}" for n in self.names]
         )
 
@@ -143,7 +143,7 @@ class Reference:
     uncertainty: float
 
 
-def reference(program: Program, i: int, t: Any, outs: list[Any], limits: Limits) -> Reference:
+def reference(program: LeafProgram, i: int, t: Any, outs: list[Any], limits: Tolerances) -> Reference:
     """By central differences, with the step that agrees best with the one before it."""
     values = [program.leaves[i], *outs]
     found: Reference | None = None
@@ -165,7 +165,7 @@ def _gap(a: Any, b: Any) -> float:
     return float(np.max(abs(a - b) / np.maximum(1, abs(b)), initial=0))
 
 
-def difference(program: Program, i: int, t: Any, step: float) -> list[Any]:
+def difference(program: LeafProgram, i: int, t: Any, step: float) -> list[Any]:
     """(8 (f(x+h) - f(x-h)) - (f(x+2h) - f(x-2h))) / 12 h: the central difference of fourth order."""
 
     def at(multiple: float) -> list[Any]:

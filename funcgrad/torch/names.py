@@ -246,7 +246,7 @@ TABLE: dict[str, dict[str, Any] | Same] = {
 }
 
 
-class Named(ModuleType):
+class NamedModule(ModuleType):
     """A module of the table: what it names is found when it is asked for."""
 
     def __init__(self, path: str, names: dict[str, Any] | Same) -> None:
@@ -315,7 +315,7 @@ def enter() -> None:
                     {n: made(f"torch.{path}.{n}", e) for n, e in names.items() if n not in there.__dict__}
                 )
             continue
-        sys.modules[full] = module = Named(path, names)
+        sys.modules[full] = module = NamedModule(path, names)
         setattr(sys.modules[above], name, module)
         if not hasattr(sys.modules[above], "__path__"):  # what has modules in it is a package
             sys.modules[above].__path__ = []

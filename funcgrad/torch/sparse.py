@@ -31,7 +31,7 @@ def _mm(values: Any, dense: Any, indices: Any, rows: int) -> Any:
     return at_add(np.zeros((rows, *dense.shape[1:]), terms.dtype), (row,), terms)
 
 
-class _Fixed(tuple):
+class _FixedTuple(tuple):
     """Indices, which are passed on as they are."""
 
 
@@ -101,7 +101,7 @@ class SparseTensor:
 
     def to_dense(self) -> Any:
         """The dense tensor."""
-        return _TO_DENSE(self._held, _Fixed(self._index), tuple(self.shape))
+        return _TO_DENSE(self._held, _FixedTuple(self._index), tuple(self.shape))
 
     def to_sparse(self) -> SparseTensor:
         """Itself."""
@@ -184,7 +184,7 @@ def mm(sparse: Any, dense: Any) -> Any:
             f"mat1 and mat2 shapes cannot be multiplied ({sparse.shape[0]}x{sparse.shape[1]} and "
             f"{dense.shape[0]})"
         )
-    return _MM(sparse._held, dense, _Fixed(sparse._index), sparse.shape[0])
+    return _MM(sparse._held, dense, _FixedTuple(sparse._index), sparse.shape[0])
 
 
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) -> Any:

@@ -21,7 +21,7 @@ from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
 from funcgrad.errors import ArgumentError
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, StandIn, flat_call
-from funcgrad.transforms.programs import Keep, Recording, write_down
+from funcgrad.transforms.programs import Keep, Transcript, write_down
 from funcgrad.transforms.transposition import LinearTrace, node_of
 from funcgrad.transforms.wrapping import Transformed, name_of
 from funcgrad.typed import override
@@ -120,7 +120,7 @@ class Checkpoint(Transformed):
         recording = write_down(flat, leaves, self._keep())
         return tree.unflatten(returned[0], recording.program.filled(self._bound(recording)))
 
-    def _bound(self, recording: Recording) -> list[Any]:
+    def _bound(self, recording: Transcript) -> list[Any]:
         if innermost(recording.operands) is None:
             return recording.values
         title = f"checkpoint of {name_of(self.fun)}"

@@ -16,7 +16,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.trace import bind, innermost
 from funcgrad.errors import ArgumentError, RuleError
-from funcgrad.transforms.custom_calls import Arguments, GradientCall, JvpCall, VjpCall, pair
+from funcgrad.transforms.custom_calls import ArgumentLayout, GradientCall, JvpCall, VjpCall, pair
 from funcgrad.transforms.opaque import flat_call
 from funcgrad.transforms.wrapping import Transformed, name_of
 from funcgrad.typed import override
@@ -65,7 +65,7 @@ class CustomFunction(Transformed):
         if not self.is_ready():
             raise RuleError(f"{self.title} was called, but has no rule yet: {self.missing}")
         args = self._positional(args, kwargs)
-        arguments, leaves = Arguments.of(args, self._nondiff(len(args)))
+        arguments, leaves = ArgumentLayout.of(args, self._nondiff(len(args)))
         if innermost(leaves) is None:
             return self.run(*args)
         call = self.call_type(self, arguments)

@@ -28,7 +28,7 @@ class Fixed:
         self.value = value
 
 
-class Arguments:
+class ArgumentLayout:
     """How a call's arguments lie in its flat operands. Holds no values, for it lives as long as the tape."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Arguments:
         self.diff = [i for i in range(len(structures)) if i not in nondiff]
 
     @classmethod
-    def of(cls, args: Sequence[Any], nondiff: tuple[int, ...]) -> tuple[Arguments, list[Any]]:
+    def of(cls, args: Sequence[Any], nondiff: tuple[int, ...]) -> tuple[ArgumentLayout, list[Any]]:
         """The arguments and their leaves. Without a tracer in it, an undifferentiated one stays whole."""
         structures, leaves = [], []
         for i, arg in enumerate(args):
@@ -91,7 +91,7 @@ class CustomCall(OpaqueCall):
     structure: tree.Structure
     outs: list[Spec]
 
-    def __init__(self, function: Any, arguments: Arguments) -> None:
+    def __init__(self, function: Any, arguments: ArgumentLayout) -> None:
         super().__init__(function.title)
         self.function, self.arguments = function, arguments
 

@@ -26,7 +26,7 @@ from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower
 from funcgrad.core.engine.zeros import zeros
-from funcgrad.core.memory.guard import Copies
+from funcgrad.core.memory.guard import SavedCopies
 from funcgrad.errors import ArgumentError, ConvergenceError
 from funcgrad.transforms.matrices import jacrev
 from funcgrad.transforms.opaque import Outputs, PullCall, StandIn, flat_call
@@ -103,7 +103,7 @@ def precision(x: Any) -> float:
 
 def pullback(fun: Map, values: Flat) -> Map:
     """The transposed derivative of `fun`, a function between flat lists, recorded once."""
-    with ReverseTrace(Copies()) as trace:
+    with ReverseTrace(SavedCopies()) as trace:
         leaves = [trace.leaf(v) for v in values]
         ends = [node_of(trace, o) for o in fun(leaves)]
 
@@ -196,7 +196,7 @@ class FixedPoint(Equation):
         return solution(equation, u, inputs)
 
 
-class Root(Equation):
+class RootEquation(Equation):
     """apply(x, operands) = 0, for real x."""
 
     @override

@@ -20,7 +20,7 @@ from funcgrad.transforms.equations import (
     Flat,
     Limits,
     Map,
-    Root,
+    RootEquation,
     flattened,
     largest,
     like,
@@ -107,7 +107,7 @@ def root(
     (2.0, 0.083333333333)
     """
     limits = Limits("root", rtol, atol, max_steps, progress)
-    return _solved(Root, f, x0, params, limits, solver, lambda f, x: newton(f, x, limits))
+    return _solved(RootEquation, f, x0, params, limits, solver, lambda f, x: newton(f, x, limits))
 
 
 def _solved(
@@ -125,7 +125,7 @@ def _solved(
         check_function(solver, f"{limits.name}: solver=")
     leaves, structure = tree.flatten(x0)
     start = [_start(leaf, limits.name) for leaf in leaves]
-    if kind is Root and any(leaf.dtype.kind == "c" for leaf in start):
+    if kind is RootEquation and any(leaf.dtype.kind == "c" for leaf in start):
         raise ArgumentError("root: x0 is complex; write the equation for its real and imaginary parts")
     values = tree.map(without_derivatives, tuple(params))
     check = Check(kind, structure, f, limits.name)
@@ -174,7 +174,7 @@ class Check:
 
     def outputs(self, out: Any, x: Flat) -> list[Any]:
         """The leaves of f(x)."""
-        if self.kind is Root:
+        if self.kind is RootEquation:
             leaves = [_number(leaf, self.title) for leaf in tree.leaves(out)]
             if sum(leaf.size for leaf in leaves) != sum(leaf.size for leaf in x):
                 raise ArgumentError(

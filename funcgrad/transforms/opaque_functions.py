@@ -2,7 +2,7 @@
 
 `OpaqueFunction` is the function. A `FunctionCall` is one call of it: its arguments (those by keyword behind
 the others) as flat operands, the numbers among the leaves of its output as flat outputs. Under vmap it runs on
-the whole batch if it is NumPy code, else the examples run one by one (`OneByOne`).
+the whole batch if it is NumPy code, else the examples run one by one (`ExampleCalls`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
 from funcgrad.core.engine.zeros import lasting_spec, zeros
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.custom_calls import (
-    Arguments,
+    ArgumentLayout,
     CustomCall,
     checked,
     described,
@@ -78,7 +78,7 @@ class OpaqueFunction:
         plain = tuple([i for i, x in enumerate(values) if not holds_tracer(x)])
         if len(plain) == len(values):
             return self.function(*args, **kwargs)
-        arguments, leaves = Arguments.of(values, plain)
+        arguments, leaves = ArgumentLayout.of(values, plain)
         call = self.call_type(self, arguments, (*kwargs,))
         return call.rebuilt(bind(call, flat_call(leaves)))
 
@@ -113,7 +113,7 @@ class FunctionCall(CustomCall, PullCall):
     is_linear = False
     function: OpaqueFunction
 
-    def __init__(self, function: OpaqueFunction, arguments: Arguments, names: tuple[str, ...]) -> None:
+    def __init__(self, function: OpaqueFunction, arguments: ArgumentLayout, names: tuple[str, ...]) -> None:
         super().__init__(function, arguments)
         self.names = names
         self.others: dict[int, Any] = {}  # leaves of the output that are no numbers, by position
@@ -283,7 +283,7 @@ class FunctionCall(CustomCall, PullCall):
         if self.function.batch == "traced":
             by_push = self.function.pull is None and self.function.push is not None
             return (BatchedPush if by_push else BatchedPull)(self, trace, flags)
-        return OneByOne(self, trace.size, flags)
+        return ExampleCalls(self, trace.size, flags)
 
     def another(self) -> FunctionCall:
         """The same call, for another example."""
@@ -297,20 +297,20 @@ class FunctionCall(CustomCall, PullCall):
 OpaqueFunction.call_type = FunctionCall
 
 
-class OneByOne(PullCall):
+class ExampleCalls(PullCall):
     """A call for a whole batch: one call for each example."""
 
     is_linear = False
 
-    def __init__(self, inner: FunctionCall | OneByOne, size: int, flags: Sequence[bool]) -> None:
+    def __init__(self, inner: FunctionCall | ExampleCalls, size: int, flags: Sequence[bool]) -> None:
         super().__init__(inner.name)
         self.inner, self.size, self.flags, self.follows = inner, size, tuple(flags), inner.follows
         # The first example is the call itself, whose structure the caller asks for.
         self.calls = [inner, *(inner.another() for _ in range(size - 1))] if size else []
 
-    def another(self) -> OneByOne:
+    def another(self) -> ExampleCalls:
         """The same call, for another example of an outer batch."""
-        return OneByOne(self.inner.another(), self.size, self.flags)
+        return ExampleCalls(self.inner.another(), self.size, self.flags)
 
     def agrees(self, other: Any) -> bool:
         """Are the outputs alike, in all but the numbers?"""
@@ -370,7 +370,7 @@ class OneByOne(PullCall):
 
     @override
     def batched(self, trace: BatchTrace, flags: Sequence[bool]) -> OpaqueCall:
-        return OneByOne(self, trace.size, flags)
+        return ExampleCalls(self, trace.size, flags)
 
 
 def _rows(parts: Sequence[Any]) -> Any:

@@ -17,7 +17,7 @@ from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost, rebuilt, snapshot
-from funcgrad.core.memory.guard import Copies, Guard
+from funcgrad.core.memory.guard import SavedArrays, SavedCopies
 from funcgrad.core.memory.mutation import Place, overwrite, put
 from funcgrad.errors import RuleError, UnsupportedFunctionError, user_line
 from funcgrad.typed import override
@@ -147,9 +147,9 @@ class ProgramTrace(Trace):
     transform = "recording of a program (checkpoint, fixed_point, root, ...)"
     tracer_type = ProgramTracer
 
-    def __init__(self, guard: Guard | None = None, keep: Keep | None = None) -> None:
+    def __init__(self, guard: SavedArrays | None = None, keep: Keep | None = None) -> None:
         super().__init__()
-        self.guard, self.keep = guard or Copies(), keep
+        self.guard, self.keep = guard or SavedCopies(), keep
         self.counter = 0
         self.steps: list[ProgramStep] = []
         self.inputs: list[tuple[Ref, Any]] = []
@@ -249,7 +249,7 @@ def without_derivatives(x: Any, trace: Trace | None = None) -> Any:
     return x._trace.wrap(value, None) if isinstance(x._trace, BatchTrace) else value
 
 
-class Recording:
+class Transcript:
     """A program, with the operands that it was written down with and the outputs that it had."""
 
     def __init__(self, trace: ProgramTrace, outs: Sequence[Any]) -> None:
@@ -266,7 +266,7 @@ class Recording:
 
 def write_down(
     fun: Callable[[list[Any]], Sequence[Any]], leaves: Sequence[Any], keep: Keep | None = None
-) -> Recording:
+) -> Transcript:
     """Run `fun`, a function from a flat list to a flat list, and write down what it calls.
 
     Tracers and floating arrays among `leaves` become inputs of the program.
@@ -280,10 +280,10 @@ def write_down(
                 "a checkpointed (or solved) function assigned into one of its arguments, which the caller would not "
                 "see. Begin with a copy of it (x = x.copy()), and return what is new."
             )
-        return Recording(trace, outs)
+        return Transcript(trace, outs)
 
 
-def guard_of(leaves: Sequence[Any]) -> Guard | None:
+def guard_of(leaves: Sequence[Any]) -> SavedArrays | None:
     """The guard of the first reverse trace that is found among these values."""
     for x in leaves:
         while isinstance(x, Tracer):

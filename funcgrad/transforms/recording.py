@@ -13,7 +13,7 @@ from funcgrad.core.engine.reverse import OpenReverseTrace, ReverseTrace
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.engine.zeros import lasting_spec
-from funcgrad.core.memory.guard import Copies
+from funcgrad.core.memory.guard import SavedCopies
 from funcgrad.core.memory.layout import copied
 from funcgrad.errors import CotangentError, OutputError
 from funcgrad.transforms.directions import direction_leaves
@@ -89,7 +89,7 @@ def record(
     copied, unless the caller is to pull back at once, and but once (then it is not `lasting`).
     """
     check_function(fun, transform)
-    with (OpenReverseTrace if keep_tracers else ReverseTrace)(Copies() if lasting else None) as trace:
+    with (OpenReverseTrace if keep_tracers else ReverseTrace)(SavedCopies() if lasting else None) as trace:
         arguments, traced_args = [], []
         for i, primal in enumerate(primals):
             values, structure = argument_leaves(primal, transform, i, allow_int=True)

@@ -14,7 +14,7 @@ from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.engine.zeros import ones
-from funcgrad.core.memory.guard import Copies
+from funcgrad.core.memory.guard import SavedCopies
 from funcgrad.errors import FuncgradError, RuleError, user_line
 from funcgrad.typed import override
 
@@ -49,7 +49,7 @@ class LinearTrace(PullTrace):
     tracer_type = LinearTracer
 
     def __init__(self, role: str | None, error: type[FuncgradError] = RuleError) -> None:
-        super().__init__(Copies())  # the tape outlives the trace
+        super().__init__(SavedCopies())  # the tape outlives the trace
         self.role, self.error = role, error
 
     @override

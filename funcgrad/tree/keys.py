@@ -37,7 +37,7 @@ class _Step:
 _hold = _Step.__dict__["_held"].__set__
 
 
-class _Numbered(_Step):
+class _NumberedStep(_Step):
     __slots__ = ()
     __match_args__ = ("index",)
 
@@ -50,7 +50,7 @@ class _Numbered(_Step):
         return self._held
 
 
-class Index(_Numbered):
+class Index(_NumberedStep):
     """A position in a list or tuple: `[0]`."""
 
     __slots__ = ()
@@ -95,7 +95,7 @@ class Attr(_Step):
         return f".{self.name}"
 
 
-class Child(_Numbered):
+class Child(_NumberedStep):
     """A child of a class that was registered without keys: `<0>`."""
 
     __slots__ = ()

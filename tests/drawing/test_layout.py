@@ -6,15 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from funcgrad.drawing.layout import DUMMY_GAP, GAP, Cell, Link, arrange, settle
+from funcgrad.drawing.layout import DUMMY_GAP, GAP, Piece, Wire, arrange, settle
 
 
 @st.composite
 def graphs(draw):
     n = draw(st.integers(1, 14))
-    cells = [Cell(k, draw(st.floats(10, 120)), draw(st.floats(10, 60))) for k in range(n)]
+    cells = [Piece(k, draw(st.floats(10, 120)), draw(st.floats(10, 60))) for k in range(n)]
     pairs = draw(st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=24))
-    return cells, [Link(cells[min(p)], cells[max(p)], name=p) for p in pairs if p[0] != p[1]]
+    return cells, [Wire(cells[min(p)], cells[max(p)], name=p) for p in pairs if p[0] != p[1]]
 
 
 @given(graphs())
@@ -43,7 +43,7 @@ def test_nothing_overlaps_and_edges_lead_down(graph):
 )
 def test_positions_are_the_nearest_to_the_wishes(wanted, seed):
     rng = np.random.default_rng(seed)
-    row = [Cell(k, 10.0, dummy=rng.random() < 0.5) for k in range(len(wanted))]
+    row = [Piece(k, 10.0, dummy=rng.random() < 0.5) for k in range(len(wanted))]
     wishes, weights = map(np.array, zip(*wanted))
     gaps = np.array([10 + (DUMMY_GAP if a.dummy or b.dummy else GAP) for a, b in pairwise(row)])
     settle(row, wishes.tolist(), weights.tolist())

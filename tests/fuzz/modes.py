@@ -389,7 +389,7 @@ def by_funcgrad_numpy(case: Case) -> None:
 
 def by_locks(case: Case) -> None:
     """Small arrays are locked as large ones are: programs that change one after use fail."""
-    limit, guard.Guard.limit = guard.Guard.limit, -1.0
+    limit, guard.SavedArrays.limit = guard.SavedArrays.limit, -1.0
     try:
         by_grad(case)
     except ValueError as error:
@@ -397,7 +397,7 @@ def by_locks(case: Case) -> None:
             raise
         raise Rough from error
     finally:
-        guard.Guard.limit = limit
+        guard.SavedArrays.limit = limit
     if guard.LOCKS.held:
         raise Difference("arrays stay locked")
 

@@ -35,7 +35,7 @@ PLANTED: dict[str, tuple[Any, str, Any]] = {
     "views don't see writes": (mutation, "note_write", lambda root: None),
     "views of views lose their last step": (mutation, "index_in_root", lambda x, index: index),
     "what is overwritten keeps its cotangent": (mutation, "_zeroed", lambda ct, place: ct),
-    "plain arrays are not guarded": (guard.Guard, "keep", _keep_nothing),
+    "plain arrays are not guarded": (guard.SavedArrays, "keep", _keep_nothing),
     "indices are not copied": (places, "kept", lambda index: index),
     "everything is writeable": (views, "check_writeable", lambda x: None),
     "half of a complex number is all of it": (places.Place, "half", property(lambda self: "")),

@@ -48,7 +48,7 @@ _OF_PRIMITIVES = frozenset(
 )  # fmt: skip  (which take longer to load)
 
 
-class _Asking:
+class _ValueGuard:
     """In the place of a trace: what makes a box refuses its value, or does not."""
 
     def wrap(self, value: Any, node: Any) -> Any:
@@ -61,7 +61,7 @@ def _inexact(x: Any) -> Any:
         return x
     mapped = Box.type_mappings.get(type(x))
     if mapped is not None and not isinstance(mapped, type):
-        x = mapped(x, _Asking(), None)
+        x = mapped(x, _ValueGuard(), None)
     if mapped is not None and isinstance(x, np.ndarray):
         x = x.view(np.ndarray)
     if isinstance(x, (bool, int, np.bool_, np.integer)):

@@ -13,7 +13,7 @@ from funcgrad.core.memory.views import clash, overlap
 from funcgrad.errors import TracerWriteError, user_line
 
 
-class Flat:
+class FlatIter:
     """x.flat: the elements of `x` in order. What is written goes into x, and what is too short is repeated."""
 
     __slots__ = ("x",)
@@ -46,7 +46,7 @@ class Flat:
 
     def __setitem__(self, index: Any, v: Any) -> None:
         x = self.x
-        check_apart(x, index, v.x if isinstance(v, Flat) else v)
+        check_apart(x, index, v.x if isinstance(v, FlatIter) else v)
         places = self._places(index)
         shape = x[places].shape
         values = cast(v, x.dtype, _write_elements if shape or isinstance(index, slice) else _write_element)
@@ -63,11 +63,11 @@ class Flat:
 
 def set_flat(x: Any, v: Any) -> None:
     """x.flat = v."""
-    Flat(x)[:] = v
+    FlatIter(x)[:] = v
 
 
 for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
-    setattr(Flat, _name, lambda self, y, name=_name: getattr(self.x.ravel(), name)(_as_arrays(y)))
+    setattr(FlatIter, _name, lambda self, y, name=_name: getattr(self.x.ravel(), name)(_as_arrays(y)))
 
 
 def _as_arrays(x: Any) -> Any:
@@ -76,7 +76,7 @@ def _as_arrays(x: Any) -> Any:
         return type(x)([_as_arrays(v) for v in x])
     if isinstance(x, dict):
         return {k: _as_arrays(v) for k, v in x.items()}
-    return x.__operand__() if isinstance(x, Flat) else x
+    return x.__operand__() if isinstance(x, FlatIter) else x
 
 
 def check_apart(x: Any, index: Any, v: Any) -> None:

@@ -15,7 +15,7 @@ from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.roots import ROOTS, resaved, squares_in
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
-from funcgrad.core.memory.guard import Guard
+from funcgrad.core.memory.guard import SavedArrays
 from funcgrad.core.memory.plain import ndarray
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
 from funcgrad.typed import override
@@ -38,10 +38,10 @@ class ReverseTrace(Trace):
     transform = "reverse-mode transform (grad, vjp, jacrev, ...)"
     tracer_type = ReverseTracer
 
-    def __init__(self, guard: Guard | None = None) -> None:
+    def __init__(self, guard: SavedArrays | None = None) -> None:
         # sooner than super(), and so below: the smallest functions are differentiated, too
         Trace.__init__(self)
-        self.guard = guard or Guard()
+        self.guard = guard or SavedArrays()
 
     @override
     def close(self) -> None:

@@ -57,7 +57,7 @@ class Locks:
 LOCKS = Locks()
 
 
-class Guard:
+class SavedArrays:
     """The large arrays that one trace has made read-only."""
 
     limit: float = SMALL
@@ -83,13 +83,13 @@ class Guard:
             self.locked = None
 
 
-class Copies(Guard):
+class SavedCopies(SavedArrays):
     """For a trace whose tape outlives it: arrays are copied whatever their size."""
 
     limit = math.inf
 
 
-class Unguarded(Guard):
+class Unguarded(SavedArrays):
     """For a trace that never closes and has its own way to notice writes: arrays are saved as they are."""
 
     @override

@@ -96,7 +96,7 @@ def look(x: np.ndarray) -> Look:
     return x.view(Look)
 
 
-class _Asking:
+class _Audience:
     """For whom integers and booleans from traced values are looks, too."""
 
     adapted = False  # for all, while an adapted program runs
@@ -104,7 +104,7 @@ class _Asking:
 
 
 def _counted(value: Any) -> Any:
-    if type(value) is np.ndarray and value.dtype.kind in "iub" and (_Asking.adapted or _knows_tracers()):
+    if type(value) is np.ndarray and value.dtype.kind in "iub" and (_Audience.adapted or _knows_tracers()):
         return look(value)
     return value
 
@@ -114,12 +114,12 @@ def _knows_tracers() -> bool:
     frame: Any = sys._getframe(2)
     while frame is not None and is_ours(frame.f_code.co_filename):
         frame = frame.f_back
-    if frame is None or _Asking.numpy is None:
+    if frame is None or _Audience.numpy is None:
         return False
     space = frame.f_globals
     size, has_it = _HAVING.get(id(space), (0, False))
     if size != len(space):
-        has_it = any(x is _Asking.numpy for x in space.copy().values())
+        has_it = any(x is _Audience.numpy for x in space.copy().values())
         _HAVING[id(space)] = (len(space), has_it)
     names = frame.f_code.co_names  # of what is imported inside the function, too
     return has_it or "funcgrad.numpy" in names or "funcgrad" in names and "numpy" in names
@@ -131,9 +131,9 @@ _HAVING: dict[int, tuple[int, bool]] = {}
 
 def hand_out_looks(*, adapted: bool | None = None, numpy: Any = None) -> None:
     """Say for whom: `adapted` programs, which run or do not; and those that have imported `numpy`."""
-    _Asking.adapted = _Asking.adapted if adapted is None else adapted
-    _Asking.numpy = numpy or _Asking.numpy
-    hand_out_counted(_counted if _Asking.adapted or _Asking.numpy else None)
+    _Audience.adapted = _Audience.adapted if adapted is None else adapted
+    _Audience.numpy = numpy or _Audience.numpy
+    hand_out_counted(_counted if _Audience.adapted or _Audience.numpy else None)
 
 
 def looked_through(x: Any) -> Any:

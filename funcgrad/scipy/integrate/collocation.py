@@ -59,7 +59,7 @@ def at_stages(f: Function, t: Any, y: Any) -> Any:
     return out.reshape(y.shape)
 
 
-class Steps:
+class Collocated:
     """The equations on one grid. Their operands are y0, the times of the grid, and what f depends on.
 
     `f(t, y, given)` is for all stages at once.
@@ -115,7 +115,7 @@ def stage_times(grid: Any) -> tuple[Any, Any]:
     return h, grid[:-1, None] + h[:, None] * C
 
 
-def polished(steps: Steps, y: Any, y0: Any, grid: Any, given: Any) -> Any:
+def polished(steps: Collocated, y: Any, y0: Any, grid: Any, given: Any) -> Any:
     """The solution of the equations near SciPy's, by Newton's method with the slopes there; all plain."""
     blocks = steps.blocks(y, grid, given)
     before, name = np.inf, "scipy.integrate: the solution of an initial value problem"
@@ -138,7 +138,7 @@ def solved_on(f: Function, y0: Any, grid: Any, guess: Any, name: str) -> Any:
     plain_grid = np.asarray(values(grid))
     times = stage_times(plain_grid)[1]
     given, call = written(lambda t, y: at_stages(f, t, y), [times, guess])
-    steps = Steps(lambda t, y, given: call([t, y], given), guess.shape[-1], guess.shape[0])
+    steps = Collocated(lambda t, y, given: call([t, y], given), guess.shape[-1], guess.shape[0])
     y = polished(steps, guess, np.asarray(values(y0)), plain_grid, values(given))
 
     def blocks(x: Any, operands: Any) -> Any:

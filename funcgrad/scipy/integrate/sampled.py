@@ -22,7 +22,7 @@ class _Float64(metaclass=_Cast):
     dtype = np.dtype(np.float64)
 
 
-class _NumPy:
+class _NumPyOfTracers:
     """NumPy, whose float64 takes tracers."""
 
     float64 = _Float64
@@ -33,4 +33,4 @@ class _NumPy:
 
 integrate = Chapter("integrate")
 integrate.rerun("trapezoid cumulative_trapezoid romb")
-integrate.rerun("simpson cumulative_simpson", np=_NumPy())
+integrate.rerun("simpson cumulative_simpson", np=_NumPyOfTracers())

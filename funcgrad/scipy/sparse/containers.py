@@ -16,7 +16,7 @@ from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.mirror import carries_tracer
-from funcgrad.scipy.sparse.structure import Structure
+from funcgrad.scipy.sparse.structure import Pattern
 from funcgrad.scipy.sparse.traced import FORMATS, TracedSparse, answered, constant_times, traced
 
 sparse = Chapter("sparse")
@@ -35,7 +35,7 @@ def ours(x: Any) -> Any:
     return made
 
 
-class _Meta(ABCMeta):
+class _ContainerMeta(ABCMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if RUNNING.get() is not None and carries_tracer((args, kwargs)):
             return _of_tracers(cls, *args, **kwargs)
@@ -90,7 +90,7 @@ def _container(theirs: type) -> type:
         "__module__": "funcgrad.scipy.sparse",
         "__qualname__": theirs.__name__,
     }
-    made = _Meta(theirs.__name__, (_Entered, theirs), members | names)
+    made = _ContainerMeta(theirs.__name__, (_Entered, theirs), members | names)
     OURS[theirs] = made
     return sparse.replaces(theirs.__name__, made)
 
@@ -112,7 +112,7 @@ def _of_tracers(
     return made
 
 
-def _entries(kind: str, arg1: Any, shape: Any, kwargs: dict[str, Any]) -> tuple[Any, Structure]:
+def _entries(kind: str, arg1: Any, shape: Any, kwargs: dict[str, Any]) -> tuple[Any, Pattern]:
     if isinstance(arg1, TracedSparse) or ss.issparse(arg1):
         made = traced(arg1).asformat(kind)
         return made.data, made.structure
@@ -125,31 +125,31 @@ def _entries(kind: str, arg1: Any, shape: Any, kwargs: dict[str, Any]) -> tuple[
         major = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
         minor_size = int(indices.max(initial=-1)) + 1
         if kind == "csr":
-            return data, Structure(major, indices, shape or (len(pointers) - 1, minor_size))
-        return data, Structure(indices, major, shape or (minor_size, len(pointers) - 1))
+            return data, Pattern(major, indices, shape or (len(pointers) - 1, minor_size))
+        return data, Pattern(indices, major, shape or (minor_size, len(pointers) - 1))
     if isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list)):
         rows, cols = (np.asarray(x) for x in arg1[1])
-        return as_operand(arg1[0]), Structure(rows, cols, shape or (int(rows.max()) + 1, int(cols.max()) + 1))
+        return as_operand(arg1[0]), Pattern(rows, cols, shape or (int(rows.max()) + 1, int(cols.max()) + 1))
     made = traced(as_operand(arg1))
     return made.data, made.structure
 
 
-def _of_diagonals(data: Any, offsets: Any, shape: Any) -> tuple[Any, Structure]:
+def _of_diagonals(data: Any, offsets: Any, shape: Any) -> tuple[Any, Pattern]:
     data, offsets = np.atleast_2d(as_operand(data)), np.atleast_1d(np.asarray(offsets))
     k, j = np.indices(data.shape)
     i = j - offsets[k]
     inside = (i >= 0) & (i < shape[0]) & (j < shape[1])
-    return data[k[inside], j[inside]], Structure(i[inside], j[inside], shape)
+    return data[k[inside], j[inside]], Pattern(i[inside], j[inside], shape)
 
 
-def _of_blocks(data: Any, indices: Any, pointers: Any, shape: Any) -> tuple[Any, Structure]:
+def _of_blocks(data: Any, indices: Any, pointers: Any, shape: Any) -> tuple[Any, Pattern]:
     data, indices, pointers = as_operand(data), np.asarray(indices), np.asarray(pointers)
     count, r, c = data.shape
     major = np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
     _, i, j = np.indices((count, r, c))
     rows, cols = major[:, None, None] * r + i, indices[:, None, None] * c + j
     shape = shape or ((len(pointers) - 1) * r, (int(indices.max()) + 1) * c)
-    return data.reshape(-1), Structure(rows.reshape(-1), cols.reshape(-1), shape)
+    return data.reshape(-1), Pattern(rows.reshape(-1), cols.reshape(-1), shape)
 
 
 for _format in FORMATS:

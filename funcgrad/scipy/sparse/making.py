@@ -12,7 +12,7 @@ from funcgrad.core.engine.primitive import as_operand
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.mirror import carries_tracer
 from funcgrad.scipy.sparse.containers import ours
-from funcgrad.scipy.sparse.structure import Structure, gathered
+from funcgrad.scipy.sparse.structure import Pattern, gathered
 from funcgrad.scipy.sparse.traced import TracedSparse, is_sparse, traced
 
 sparse = Chapter("sparse")
@@ -66,7 +66,7 @@ def _diagonals(
         cols.append(np.arange(length) + max(k, 0))
         data.append(d)
     made = TracedSparse(
-        np.concatenate(data), Structure(np.concatenate(rows), np.concatenate(cols), shape), "dia", True
+        np.concatenate(data), Pattern(np.concatenate(rows), np.concatenate(cols), shape), "dia", True
     )
     return made if format is None else made.asformat(format)
 
@@ -80,7 +80,7 @@ def _kron(A: Any, B: Any, format: Any = None) -> Any:
     data = (a.data[:, None] * b.data).reshape(-1)
     rows = (a.structure.rows[:, None] * b.shape[0] + b.structure.rows).reshape(-1)
     cols = (a.structure.cols[:, None] * b.shape[1] + b.structure.cols).reshape(-1)
-    made = a._like(data, Structure(rows, cols, (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])), "coo")
+    made = a._like(data, Pattern(rows, cols, (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])), "coo")
     return made if format is None else made.asformat(format)
 
 
@@ -109,7 +109,7 @@ def _blocks(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
     cols = np.concatenate([b.structure.cols + left for b, _, left in found])
     kind = np.result_type(*[b.dtype for b, _, _ in found])
     data = np.concatenate([b.data.astype(kind) for b, _, _ in found])
-    made = TracedSparse(data, Structure(rows, cols, (int(tops[-1]), int(lefts[-1]))), "coo", True)
+    made = TracedSparse(data, Pattern(rows, cols, (int(tops[-1]), int(lefts[-1]))), "coo", True)
     return made if format is None else made.asformat(format)
 
 
@@ -131,7 +131,7 @@ def _triangle(keep: Any) -> Any:
     def part(A: Any, k: int = 0, format: Any = None) -> Any:
         a = _any(A)
         at = np.flatnonzero(keep(a.structure.cols - a.structure.rows, k))
-        made = a._like(a.data[at], Structure(a.structure.rows[at], a.structure.cols[at], a.shape), "coo")
+        made = a._like(a.data[at], Pattern(a.structure.rows[at], a.structure.cols[at], a.shape), "coo")
         return made if format is None else made.asformat(format)
 
     return part

@@ -15,7 +15,7 @@ import scipy.sparse as ss
 from funcgrad.core.engine.declare import multilinear
 
 
-class Structure:
+class Pattern:
     """The places of entries, in the order of the data. Several entries in one place are added up."""
 
     def __init__(self, rows: Any, cols: Any, shape: tuple[int, int]) -> None:
@@ -23,9 +23,9 @@ class Structure:
         self.shape = (int(shape[0]), int(shape[1]))
 
     @cached_property
-    def T(self) -> Structure:
+    def T(self) -> Pattern:
         """The places of the transposed matrix."""
-        made = Structure(self.cols, self.rows, self.shape[::-1])
+        made = Pattern(self.cols, self.rows, self.shape[::-1])
         made.__dict__["T"] = self
         return made
 
@@ -42,18 +42,18 @@ class Structure:
         kind = ss.get_index_dtype(maxval=max(*self.shape, len(cols)))
         return ss.csr_array((data[order], cols.astype(kind), pointers.astype(kind)), shape=self.shape)
 
-    def unique(self) -> tuple[Structure, Any]:
+    def unique(self) -> tuple[Pattern, Any]:
         """The places without repetition, by rows, and which of them each entry belongs to."""
         keys = self.rows.astype(np.int64) * self.shape[1] + self.cols
         places, member = np.unique(keys, return_inverse=True)
-        return Structure(places // self.shape[1], places % self.shape[1], self.shape), member.reshape(-1)
+        return Pattern(places // self.shape[1], places % self.shape[1], self.shape), member.reshape(-1)
 
 
-def _product(data: Any, x: Any, s: Structure) -> Any:
+def _product(data: Any, x: Any, s: Pattern) -> Any:
     return s.matrix(data) @ x
 
 
-def _sampled(u: Any, v: Any, s: Structure) -> Any:
+def _sampled(u: Any, v: Any, s: Pattern) -> Any:
     if u.ndim == 1:
         return u[s.rows] * v[s.cols]
     return np.einsum("kc,kc->k", u[s.rows], v[s.cols])
@@ -78,4 +78,4 @@ sampled: Any = multilinear(
 def gathered(data: Any, member: Any, count: int) -> Any:
     """The sums of the data that belong together."""
     n = len(member)
-    return product(np.ones(n, data.dtype), data, Structure(member, np.arange(n), (count, n)))
+    return product(np.ones(n, data.dtype), data, Pattern(member, np.arange(n), (count, n)))

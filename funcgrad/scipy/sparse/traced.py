@@ -15,7 +15,7 @@ from funcgrad.core.engine.primitive import as_operand
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.numpy.products import sparse_times
 from funcgrad.scipy.mirror import carries_tracer
-from funcgrad.scipy.sparse.structure import Structure, gathered, product
+from funcgrad.scipy.sparse.structure import Pattern, gathered, product
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
@@ -31,12 +31,12 @@ def traced(x: Any, like: str = "coo") -> TracedSparse:
         return x
     if ss.issparse(x):
         c = x.tocoo()
-        return TracedSparse(c.data, Structure(c.row, c.col, c.shape), x.format, isinstance(x, ss.sparray))
+        return TracedSparse(c.data, Pattern(c.row, c.col, c.shape), x.format, isinstance(x, ss.sparray))
     x = as_operand(x)
     plain = np.asarray(concrete(x))
     rows, cols = np.nonzero(np.atleast_2d(plain))
     return TracedSparse(
-        np.atleast_2d(x)[rows, cols], Structure(rows, cols, np.atleast_2d(plain).shape), like, True
+        np.atleast_2d(x)[rows, cols], Pattern(rows, cols, np.atleast_2d(plain).shape), like, True
     )
 
 
@@ -45,7 +45,7 @@ class TracedSparse:
 
     __array_priority__ = 20.0
 
-    def __init__(self, data: Any, structure: Structure, format: str, is_array: bool) -> None:
+    def __init__(self, data: Any, structure: Pattern, format: str, is_array: bool) -> None:
         self.data, self.structure, self.format, self.is_array = data, structure, format, is_array
 
     def __carries_tracer__(self) -> bool:
@@ -102,7 +102,7 @@ class TracedSparse:
         kind = "array" if self.is_array else "matrix"
         return f"<sparse {kind} of tracers, {self.shape}, {self.nnz} entries, format {self.format}>"
 
-    def _like(self, data: Any, structure: Structure | None = None, format: str | None = None) -> TracedSparse:
+    def _like(self, data: Any, structure: Pattern | None = None, format: str | None = None) -> TracedSparse:
         return TracedSparse(data, structure or self.structure, format or self.format, self.is_array)
 
     # ---- formats ---------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class TracedSparse:
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         second = pointers[a.structure.cols][first] + offsets
         data = a.data[first] * b.data[second]
-        raw = Structure(a.structure.rows[first], b.structure.cols[second], (a.shape[0], b.shape[1]))
+        raw = Pattern(a.structure.rows[first], b.structure.cols[second], (a.shape[0], b.shape[1]))
         structure, member = raw.unique()
         return self._like(gathered(data, member, len(structure.rows)), structure, "csr")
 
@@ -258,7 +258,7 @@ class TracedSparse:
         data = np.concatenate([self.data.astype(dtype), other.data.astype(dtype)])
         rows = np.concatenate([self.structure.rows, other.structure.rows])
         cols = np.concatenate([self.structure.cols, other.structure.cols])
-        return self._like(data, Structure(rows, cols, self.shape), "coo").asformat("csr")
+        return self._like(data, Pattern(rows, cols, self.shape), "coo").asformat("csr")
 
     __radd__ = __add__
 
@@ -325,7 +325,7 @@ class TracedSparse:
         c = numbered.tocoo()
         if len(c.shape) == 1:
             return gathered(a.data[c.data.astype(int) - 1], c.coords[0], c.shape[0])
-        return a._like(a.data[c.data.astype(int) - 1], Structure(c.row, c.col, c.shape), "csr")
+        return a._like(a.data[c.data.astype(int) - 1], Pattern(c.row, c.col, c.shape), "csr")
 
     # ---- beside arrays ---------------------------------------------------------------------------------------------------
 
@@ -380,11 +380,11 @@ def answered(matrix: Any, ufunc: Any, method: str, inputs: Any, kwargs: Any) -> 
     return getattr(matrix, name)(second if first is matrix else first)
 
 
-def _sorted(a: TracedSparse) -> tuple[Any, Structure]:
+def _sorted(a: TracedSparse) -> tuple[Any, Pattern]:
     """Data and places by rows, repetition or not."""
     order = np.argsort(a.structure.rows, kind="stable")
     s = a.structure
-    return a.data[order], Structure(s.rows[order], s.cols[order], s.shape)
+    return a.data[order], Pattern(s.rows[order], s.cols[order], s.shape)
 
 
 def _common(a: TracedSparse, b: TracedSparse) -> TracedSparse:
@@ -394,7 +394,7 @@ def _common(a: TracedSparse, b: TracedSparse) -> TracedSparse:
     da, db = gathered(a.data, ma, len(sa.rows)), gathered(b.data, mb, len(sb.rows))
     ka, kb = (s.rows.astype(np.int64) * a.shape[1] + s.cols for s in (sa, sb))
     _, ia, ib = np.intersect1d(ka, kb, return_indices=True)
-    return a._like(da[ia] * db[ib], Structure(sa.rows[ia], sa.cols[ia], a.shape), "csr")
+    return a._like(da[ia] * db[ib], Pattern(sa.rows[ia], sa.cols[ia], a.shape), "csr")
 
 
 def constant_times(matrix: Any, x: Any) -> Any:

@@ -65,7 +65,7 @@ def _getitem(input: Any, index: Any) -> Any:
 GETITEM = Op("getitem", _getitem, _node)
 
 
-class _Fixed:
+class _WrappedIndex:
     """An index, wrapped so that it is passed on as it is."""
 
     __slots__ = ("index",)
@@ -81,7 +81,7 @@ _GET = Op(
 )
 
 
-class _At:
+class _BasicIndexStep:
     """The step from an array to what lies at a basic index."""
 
     __slots__ = ("index",)
@@ -130,7 +130,7 @@ def _fast_item(t: Tensor, index: Any) -> Tensor | None:
         read.number, read.saved, read.origin = next_order(), index, node
         read.plan = _PLANS["SelectBackward0" if kind is int else _node(t, index)]
         read.spec = Spec(out.shape, out.dtype)
-    share_as_view(t, made, _At(index), None)
+    share_as_view(t, made, _BasicIndexStep(index), None)
     return made
 
 
@@ -144,7 +144,7 @@ def get_item(t: Tensor, index: Any) -> Tensor:
     try:
         if isinstance(given, Tracer) or (type(given) is tuple and any(isinstance(i, Tracer) for i in given)):
             return run(GETITEM, (t, given), {})
-        fixed = _Fixed(given)
+        fixed = _WrappedIndex(given)
         out = _GET(t, fixed)
     except IndexError as error:
         raise IndexError(_index_error(t, given, error)) from None

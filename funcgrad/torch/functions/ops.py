@@ -57,7 +57,7 @@ class Op:
         return write_out(out, run(self, args, kwargs), self.name)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else _Bound(self, instance)
+        return self if instance is None else _BoundOp(self, instance)
 
     def __repr__(self) -> str:
         return f"<torch function {self.name}>"
@@ -67,7 +67,7 @@ class Op:
         return self.node if isinstance(self.node, str) else self.node(*args, **kwargs)
 
 
-class _Bound:
+class _BoundOp:
     """An Op as a method."""
 
     __slots__ = ("__self__", "op")

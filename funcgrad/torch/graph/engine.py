@@ -1,7 +1,7 @@
 """The sweep over the graph of tensors: the core's, with a visitor where something is to be watched.
 
 Without hooks, saved values that were overwritten, create_graph or chosen inputs, the core sweeps alone.
-Otherwise a `Visitor` looks in at each node. It also sees to PyTorch's order: newest first, but a leaf
+Otherwise a `GraphVisitor` looks in at each node. It also sees to PyTorch's order: newest first, but a leaf
 accumulates as soon as its last gradient has come.
 """
 
@@ -26,7 +26,7 @@ from funcgrad.torch.tensors.storage import TAINTED, tainted
 from funcgrad.torch.tensors.tensor import EAGER, Tensor, make_tensor
 
 
-class Visitor:
+class GraphVisitor:
     """Looks in at each node of one sweep."""
 
     def __init__(
@@ -326,7 +326,9 @@ def run(
         for leaf, ct in swept(seeds, keep).items():
             finish(leaf, ct)
         return
-    visitor = Visitor(create_graph=create_graph, keep=keep, captures=captures, wanted=wanted, finish=finish)
+    visitor = GraphVisitor(
+        create_graph=create_graph, keep=keep, captures=captures, wanted=wanted, finish=finish
+    )
     visitor.prepare([node for node, _ in seeds])
     for leaf, ct in [seed for seed in seeds if seed[0].plan is None]:
         if leaf in visitor.pending:

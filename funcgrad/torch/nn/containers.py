@@ -10,7 +10,7 @@ from typing import Any, Self
 from funcgrad.torch.nn.module import Module, indented
 
 
-class _Numbered(Module):
+class _NumberedModules(Module):
     """Modules under the names "0", "1", ..., which can be used as a list."""
 
     def _key(self, index: Any) -> str:
@@ -78,7 +78,7 @@ class _Numbered(Module):
         return self.extend(other)
 
 
-class Sequential(_Numbered):
+class Sequential(_NumberedModules):
     """Modules one after the other: each gets the output of the one before.
 
     >>> import funcgrad.torch as torch
@@ -137,7 +137,7 @@ class Sequential(_Numbered):
         return list(self) * other
 
 
-class ModuleList(_Numbered):
+class ModuleList(_NumberedModules):
     """A list of modules, whose parameters belong to the module that has the list.
 
     >>> import funcgrad.torch as torch

@@ -13,7 +13,7 @@ from funcgrad.torch.optim.optimizer import Optimizer, Params
 from funcgrad.torch.tensors.tensor import make_tensor, plain
 
 
-class OneByOne(Optimizer):
+class ParameterwiseOptimizer(Optimizer):
     """An optimizer whose step is given for one parameter."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -33,7 +33,7 @@ class OneByOne(Optimizer):
         raise NotImplementedError
 
 
-class SparseAdam(OneByOne):
+class SparseAdam(ParameterwiseOptimizer):
     """Adam for the rows that a gradient reaches: the moments of the others stay as they are.
 
     Gradients are dense arrays here; a row is reached where its gradient is not all zeros.
@@ -70,7 +70,7 @@ class SparseAdam(OneByOne):
         p.copy_(make_tensor(x))
 
 
-class Muon(OneByOne):
+class Muon(ParameterwiseOptimizer):
     """Steps along the nearest orthogonal matrix of the momentum (by Newton and Schulz's iteration), for
     matrices only.
 

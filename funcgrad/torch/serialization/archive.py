@@ -54,7 +54,7 @@ def save(obj: Any, f: Any) -> None:
     >>> torch.load(io.BytesIO(file.getvalue()))
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
-    writer = _Writer()
+    writer = _Describer()
     structure = json.dumps({"format": FORMAT, "content": writer.described(obj)})
     with zipfile.ZipFile(f, "w") as archive:
         archive.writestr(STRUCTURE, structure)
@@ -93,7 +93,7 @@ def load(
             raise RuntimeError(
                 f"torch.load: {_name(f)} has the format {found.get('format')!r}, not {FORMAT!r}"
             )
-        return _Reader(archive, trusted=weights_only is False).built(found["content"])
+        return _Rebuilder(archive, trusted=weights_only is False).built(found["content"])
 
 
 def _name(f: Any) -> str:
@@ -101,7 +101,7 @@ def _name(f: Any) -> str:
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
-class _Writer:
+class _Describer:
     """Describes an object in what JSON knows, and collects its arrays."""
 
     def __init__(self) -> None:
@@ -191,7 +191,7 @@ def _place(x: np.ndarray, root: np.ndarray) -> Any:
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
-class _Reader:
+class _Rebuilder:
     """Builds an object from its description."""
 
     def __init__(self, archive: zipfile.ZipFile, *, trusted: bool) -> None:

@@ -56,7 +56,7 @@ def _key(each: Any) -> tuple[str, str]:
     return each.__module__, each.__qualname__
 
 
-class _Writer(pickle.Pickler):
+class _ObjectPickler(pickle.Pickler):
     def __init__(self, file: Any, described: Callable[[Any], Any]) -> None:
         super().__init__(file, protocol=4)
         self.described = described
@@ -69,7 +69,7 @@ def pickled(x: Any, described: Callable[[Any], Any]) -> bytes:
     """An object's pickle, with `described(t)` for each tensor t. TypeError for what has none."""
     file = io.BytesIO()
     try:
-        _Writer(file, described).dump(x)
+        _ObjectPickler(file, described).dump(x)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
             f"torch.save: can't save a {type(x).__name__} ({error}). Define its class at the top of a module, or save what it "
@@ -78,7 +78,7 @@ def pickled(x: Any, described: Callable[[Any], Any]) -> bytes:
     return file.getvalue()
 
 
-class _Reader(pickle.Unpickler):
+class _ObjectUnpickler(pickle.Unpickler):
     def __init__(self, file: Any, built: Callable[[Any], Any], trusted: bool) -> None:
         super().__init__(file)
         self.built, self.trusted = built, trusted
@@ -101,4 +101,4 @@ class _Reader(pickle.Unpickler):
 
 def unpickled(data: bytes, built: Callable[[Any], Any], trusted: bool) -> Any:
     """A pickle's object. UnpicklingError for classes that are not allowed, unless `trusted`."""
-    return _Reader(io.BytesIO(data), built, trusted).load()
+    return _ObjectUnpickler(io.BytesIO(data), built, trusted).load()

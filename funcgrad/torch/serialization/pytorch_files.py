@@ -52,7 +52,7 @@ _KNOWN: dict[tuple[str, str], Any] = {
 }
 
 
-class _Reader(pickle.Unpickler):
+class _TensorUnpickler(pickle.Unpickler):
     """An unpickler that knows nothing but tensors, dtypes and containers."""
 
     def __init__(self, file: Any, storage_of: Callable[[Any, str], Tensor]) -> None:
@@ -96,4 +96,4 @@ def read(archive: zipfile.ZipFile, name: str) -> Any:
         return roots[key]
 
     with archive.open(inside) as file:
-        return _Reader(file, storage_of).load()
+        return _TensorUnpickler(file, storage_of).load()

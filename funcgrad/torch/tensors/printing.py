@@ -19,7 +19,7 @@ from funcgrad.torch.tensors.tensor import EAGER, Tensor, from_operand
 
 
 @dataclass
-class Options:
+class PrintOptions:
     """What `set_printoptions` sets."""
 
     precision: int = 4
@@ -29,11 +29,11 @@ class Options:
     sci_mode: bool | None = None
 
 
-OPTIONS = Options()
+OPTIONS = PrintOptions()
 PROFILES = {
-    "default": Options(),
-    "short": Options(precision=2, edgeitems=2),
-    "full": Options(threshold=math.inf),
+    "default": PrintOptions(),
+    "short": PrintOptions(precision=2, edgeitems=2),
+    "full": PrintOptions(threshold=math.inf),
 }
 # What the sizes of floats must keep to be printed without exponents.
 LARGEST_RATIO, LARGEST, SMALLEST = 1000.0, 1e8, 1e-4

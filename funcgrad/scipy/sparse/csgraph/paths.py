@@ -10,7 +10,7 @@ import scipy.sparse.csgraph as sg
 from funcgrad.core.engine.primitive import as_operand
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.linalg.stacks import plain
-from funcgrad.scipy.sparse.structure import Structure, gathered
+from funcgrad.scipy.sparse.structure import Pattern, gathered
 from funcgrad.scipy.sparse.traced import TracedSparse, is_sparse, traced
 
 graph = Chapter("sparse.csgraph")
@@ -87,7 +87,7 @@ def minimum_spanning_tree(csgraph, overwrite=False):
     weights, places, matrix = _lookup(a)
     tree = sg.minimum_spanning_tree(matrix).tocoo()
     at = np.array([places[int(i), int(j)] for i, j in zip(tree.row, tree.col)], int)
-    return TracedSparse(weights[at], Structure(tree.row, tree.col, a.shape), "csr", a.is_array)
+    return TracedSparse(weights[at], Pattern(tree.row, tree.col, a.shape), "csr", a.is_array)
 
 
 @graph.composite("laplacian")

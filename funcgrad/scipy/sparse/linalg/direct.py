@@ -13,7 +13,7 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.scipy.declare import Chapter, step
 from funcgrad.scipy.linalg.stacks import plain
 from funcgrad.scipy.mirror import carries_tracer
-from funcgrad.scipy.sparse.structure import Structure, product, sampled
+from funcgrad.scipy.sparse.structure import Pattern, product, sampled
 from funcgrad.scipy.sparse.traced import TracedSparse, is_sparse, traced
 
 linalg = Chapter("sparse.linalg")
@@ -22,7 +22,7 @@ linalg = Chapter("sparse.linalg")
 class Factors:
     """SuperLU's factors, or a triangle, with the places of the entries."""
 
-    def __init__(self, structure: Structure, solve: Any) -> None:
+    def __init__(self, structure: Pattern, solve: Any) -> None:
         """`solve(b, transposed)`, of plain arrays."""
         self.structure, self.solve = structure, solve
 
@@ -177,7 +177,7 @@ def spsolve_triangular(A, b, lower=True, unit_diagonal=False):
     a, b = _promoted(_as_matrix(A), b if isinstance(b, Tracer) else np.asarray(b))
     gap = a.structure.rows - a.structure.cols
     keep = np.flatnonzero((gap > 0 if lower else gap < 0) | (gap == 0) & (not unit_diagonal))
-    s = Structure(a.structure.rows[keep], a.structure.cols[keep], a.shape)
+    s = Pattern(a.structure.rows[keep], a.structure.cols[keep], a.shape)
     data = a.data[keep]
     matrix = s.matrix(np.asarray(plain(data)))
     if unit_diagonal:
@@ -230,7 +230,7 @@ def matrix_power(A, power):
     a = _as_matrix(A)
     out = TracedSparse(
         np.ones(a.shape[0], a.dtype),
-        Structure(np.arange(a.shape[0]), np.arange(a.shape[0]), a.shape),
+        Pattern(np.arange(a.shape[0]), np.arange(a.shape[0]), a.shape),
         "csr",
         True,
     )

@@ -28,12 +28,12 @@ linalg = Chapter("sparse.linalg")
 # ---- operators -----------------------------------------------------------------------------------------------------------
 
 
-class _Meta(type(sl.LinearOperator)):
+class _OperatorMeta(type(sl.LinearOperator)):
     def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, sl.LinearOperator)
 
 
-class LinearOperator(sl.LinearOperator, metaclass=_Meta):
+class LinearOperator(sl.LinearOperator, metaclass=_OperatorMeta):
     """scipy.sparse.linalg.LinearOperator, whose functions may close over tracers, and which takes them."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -259,7 +259,9 @@ def _least(name: str) -> None:
             return pull(value - b)[0] + damp**2 * x
 
         def inverse(x: Any, operands: Any, rhs: Any) -> Any:
-            return Normal(lambda v: normal(v, 0.0, operands[1:]), operator, damp, theirs, tight).solve(rhs)
+            return NormalEquations(
+                lambda v: normal(v, 0.0, operands[1:]), operator, damp, theirs, tight
+            ).solve(rhs)
 
         out = solved(
             f"scipy.sparse.linalg.{name}", x, [b, *given], lambda x, b, *g: normal(x, b, g), inverse, inverse
@@ -267,7 +269,7 @@ def _least(name: str) -> None:
         return (out, *found[1:])
 
 
-class Normal:
+class NormalEquations:
     """inv(a.T a + damp**2), by the method on a.T, then a; differentiable in what `f` closes over."""
 
     def __init__(self, f: Any, operator: Any, damp: float, solver: Any, tight: dict[str, float]) -> None:
@@ -283,7 +285,7 @@ class Normal:
         given, call = written(lambda v: as_operand(self.f(v)), [x])
 
         def again(x: Any, operands: Any, rhs: Any) -> Any:
-            return Normal(
+            return NormalEquations(
                 lambda v: call([v], operands[1:]), self.operator, self.damp, self.solver, self.tight
             ).solve(rhs)
 

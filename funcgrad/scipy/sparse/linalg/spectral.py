@@ -22,7 +22,7 @@ from funcgrad.scipy.sparse.linalg.direct import _lu_factors
 from funcgrad.scipy.sparse.linalg.direct import solved as solved_by_factors
 from funcgrad.scipy.sparse.linalg.iterative import plain_operator
 from funcgrad.scipy.sparse.making import _blocks
-from funcgrad.scipy.sparse.structure import Structure, product, sampled
+from funcgrad.scipy.sparse.structure import Pattern, product, sampled
 from funcgrad.scipy.sparse.traced import TracedSparse, is_sparse, traced
 
 linalg = Chapter("sparse.linalg")
@@ -55,9 +55,9 @@ class _Pairs:
             return np.linalg.solve(whole.T if transposed else whole, rhs)
         a = TracedSparse(data, self.structure, "coo", True)
         rows = np.arange(n)
-        shift = TracedSparse(-w * np.ones(n, u.dtype), Structure(rows, rows, (n, n)), "coo", True)
-        border = TracedSparse(-v, Structure(rows, 0 * rows, (n, 1)), "coo", True)
-        below = TracedSparse(self.c.astype(u.dtype), Structure(0 * rows, rows, (1, n)), "coo", True)
+        shift = TracedSparse(-w * np.ones(n, u.dtype), Pattern(rows, rows, (n, n)), "coo", True)
+        border = TracedSparse(-v, Pattern(rows, 0 * rows, (n, 1)), "coo", True)
+        below = TracedSparse(self.c.astype(u.dtype), Pattern(0 * rows, rows, (1, n)), "coo", True)
         whole = _blocks([[a + shift, border], [below, None]])
         whole = TracedSparse(whole.data, whole.structure, "coo", True)
         return solved_by_factors(whole.data, rhs, _lu_factors(whole), transposed)
@@ -136,7 +136,7 @@ def svds(A, k=6, return_singular_vectors=True, **options):
     if isinstance(a, TracedSparse):
         whole = _blocks(
             [
-                [TracedSparse(np.zeros(0, a.dtype), Structure([], [], (m, m)), "coo", True), a],
+                [TracedSparse(np.zeros(0, a.dtype), Pattern([], [], (m, m)), "coo", True), a],
                 [a.conj().T, None],
             ]
         )
@@ -155,7 +155,7 @@ def svds(A, k=6, return_singular_vectors=True, **options):
 
 
 def _padded(a: TracedSparse, n: int) -> TracedSparse:
-    return TracedSparse(a.data, Structure(a.structure.rows, a.structure.cols, (n, n)), "coo", True)
+    return TracedSparse(a.data, Pattern(a.structure.rows, a.structure.cols, (n, n)), "coo", True)
 
 
 # ---- the exponential -----------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def _nodes(a: Any) -> tuple[Any, Any]:
     return (x + 1) / 2, w / 2
 
 
-def _along(data: Any, start: Any, s: Structure, times: Any) -> list[Any]:
+def _along(data: Any, start: Any, s: Pattern, times: Any) -> list[Any]:
     """exp(t a) start at these increasing times."""
     found, before = [], 0.0
     for t in times:

@@ -109,12 +109,15 @@ from funcgrad.torch import (  # noqa: E402  (they use the functions)
     testing,
     utils,
 )
+from funcgrad.torch.advice import lacking as _lacking  # noqa: E402
 from funcgrad.torch.amp import GradScaler, autocast, is_autocast_enabled  # noqa: E402
 from funcgrad.torch.compiling import compile  # noqa: E402
 from funcgrad.torch.sparse import sparse_coo_tensor  # noqa: E402
 
 Tensor.to_sparse = Tensor.to_sparse_coo = sparse.to_sparse  # type: ignore[attr-defined]
 names.enter()
+OutOfMemoryError = names.OutOfMemoryError
+sym_int, sym_float, sym_max, sym_min = int, float, max, min
 
 __version__ = "2.13.0+funcgrad"  # the PyTorch whose behaviour this follows
 
@@ -132,4 +135,4 @@ _OF_FUNCTIONAL = (
 def __getattr__(name: str):
     if name in _OF_FUNCTIONAL.split() and hasattr(nn.functional, name):
         return getattr(nn.functional, name)
-    raise AttributeError(f"module 'torch' has no attribute '{name}': funcgrad.torch lacks it")
+    raise _lacking("", name)

@@ -17,7 +17,9 @@ from typing_extensions import TypeIs as _TypeIs
 from funcgrad.torch.tensors.dtypes import dtype as _dtype
 from funcgrad.torch.tensors.size import device as _device
 from funcgrad.torch.amp import GradScaler as GradScaler
+from funcgrad.torch.names import OutOfMemoryError as OutOfMemoryError
 from funcgrad.torch import accelerator as accelerator
+from funcgrad.torch import advice as advice
 from funcgrad.torch import amp as amp
 from funcgrad.torch import ao as ao
 from funcgrad.torch.functions.creation import as_tensor as as_tensor
@@ -43,6 +45,7 @@ from funcgrad.torch import func_checks as func_checks
 from funcgrad.torch import functional as functional
 from funcgrad.torch import functions as functions
 from funcgrad.torch import functorch as functorch
+from funcgrad.torch import futures as futures
 from funcgrad.torch import fx as fx
 from funcgrad.torch.tensors.dtypes import get_default_dtype as get_default_dtype
 from funcgrad.torch.tensors.printing import get_printoptions as get_printoptions
@@ -60,18 +63,23 @@ from funcgrad.torch import library as library
 from funcgrad.torch import linalg as linalg
 from funcgrad.torch.serialization.archive import load as load
 from funcgrad.torch.random.functions import manual_seed as manual_seed
+from funcgrad.torch import masked as masked
+from funcgrad.torch import monitor as monitor
 from funcgrad.torch import mps as mps
 from funcgrad.torch import multiprocessing as multiprocessing
 from funcgrad.torch import names as names
+from funcgrad.torch import nested as nested
 from funcgrad.torch import nn as nn
 from funcgrad.torch.graph.modes import no_grad as no_grad
 from funcgrad.torch import onnx as onnx
 from funcgrad.torch import optim as optim
+from funcgrad.torch import overrides as overrides
 from funcgrad.torch import package as package
 from funcgrad.torch import profiler as profiler
 from funcgrad.torch.tensors.dtypes import promote_types as promote_types
 from funcgrad.torch import public as public
 from funcgrad.torch import quantization as quantization
+from funcgrad.torch import quasirandom as quasirandom
 from funcgrad.torch.random.functions import rand_like as rand_like
 from funcgrad.torch.random.functions import randint_like as randint_like
 from funcgrad.torch.random.functions import randn_like as randn_like
@@ -83,9 +91,11 @@ from funcgrad.torch.tensors.dtypes import set_default_dtype as set_default_dtype
 from funcgrad.torch.graph.modes import set_grad_enabled as set_grad_enabled
 from funcgrad.torch.tensors.printing import set_printoptions as set_printoptions
 from funcgrad.torch.random.functions import set_rng_state as set_rng_state
+from funcgrad.torch import signal as signal
 from funcgrad.torch import sparse as sparse
 from funcgrad.torch.sparse import sparse_coo_tensor as sparse_coo_tensor
 from funcgrad.torch import special as special
+from funcgrad.torch import storage as storage
 from funcgrad.torch.functions.creation import tensor as tensor
 from funcgrad.torch import tensors as tensors
 from funcgrad.torch import testing as testing
@@ -140,6 +150,8 @@ qint8: Any
 quint8: Any
 short: _dtype
 strided: Any
+sym_float: _dtype
+sym_int: _dtype
 uint16: _dtype
 uint32: _dtype
 uint64: _dtype
@@ -1152,6 +1164,10 @@ def svd(input: Tensor, some: _bool=True, compute_uv: _bool=True, *, out: Any=Non
 def swapaxes(input: Tensor, dim0: Any, dim1: Any, *, out: Any=None) -> Tensor: ...
 
 def swapdims(input: Tensor, dim0: Any, dim1: Any, *, out: Any=None) -> Tensor: ...
+
+def sym_max(input: Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, other: Tensor | Number | None=None, axis: _int | Sequence[_int] | None=None) -> Any: ...
+
+def sym_min(input: Tensor, dim: _int | Sequence[_int] | None=None, keepdim: _bool=False, *, other: Tensor | Number | None=None, axis: _int | Sequence[_int] | None=None) -> Any: ...
 
 def t(input: Tensor, *, out: Any=None) -> Tensor: ...
 

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import ContextDecorator, nullcontext
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
+from funcgrad.torch.advice import enter as enter_advice
+from funcgrad.torch.advice import lacking
 from funcgrad.torch.nn.functional.sizes import repeated
 
 ROOT = "funcgrad.torch"
@@ -66,6 +69,23 @@ def _each(names: str, entry: Any) -> dict[str, Any]:
     return dict.fromkeys(names.split(), entry)
 
 
+class OutOfMemoryError(RuntimeError):
+    """What PyTorch raises where a device has no memory left. NumPy raises MemoryError."""
+
+
+class Stance(ContextDecorator):
+    """How torch.compile is to go on: here as it always does."""
+
+    def __init__(self, stance: str = "default", **options: Any) -> None:
+        self.stance = stance
+
+    def __enter__(self) -> Stance:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
 TABLE: dict[str, dict[str, Any] | Same] = {
     # ---- modules under their other names
     "nn.modules": Same("nn"),
@@ -92,6 +112,9 @@ TABLE: dict[str, dict[str, Any] | Same] = {
     "autograd.grad_mode": Same("graph.modes"),
     "autograd.anomaly_mode": Same("graph.anomaly"),
     "functional": Same(""),
+    "functorch.experimental": {
+        name: Same("func", name) for name in ("functionalize", "replace_all_batch_norm_modules_")
+    },
     "_functorch": {},
     "_functorch.make_functional": Same("functorch"),
     "types": {"Device": Is(Any), "Number": Is(float), "Tensor": Same("", "Tensor"), "_size": Is(tuple)},
@@ -130,10 +153,13 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         **_each("reset_peak_memory_stats reset_max_memory_allocated seed seed_all", Gives(None)),
         **_each("memory_allocated max_memory_allocated memory_reserved max_memory_reserved", Gives(0)),
         "memory_summary": Gives(""),
+        "OutOfMemoryError": Same("names", "OutOfMemoryError"),
         **_each("current_device set_device get_device_name get_device_properties", Refuses(NO_GPU)),
         **_each("get_device_capability mem_get_info device Stream Event stream", Refuses(NO_GPU)),
         **_each("current_stream default_stream CUDAGraph graph get_rng_state set_rng_state", Refuses(NO_GPU)),
     },
+    "cuda.nvtx": _each("range_push range_pop mark range", Is(lambda *args: nullcontext())),
+    "cpu.amp": {"autocast": Same("amp", "autocast")},
     "cuda.amp": {
         "autocast": Same("amp", "autocast"),
         "GradScaler": Same("amp", "GradScaler"),
@@ -160,7 +186,8 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         "synchronize": Gives(None),
         "current_device": Gives("cpu"),
     },
-    "backends": {"quantized": Is(None)},
+    "backends": {"quantized": Is(None), "disable_global_flags": Gives(None)},
+    "backends.cuda.matmul": {"allow_tf32": Is(False)},
     "backends.cuda": {
         "is_built": Gives(False),
         "flash_sdp_enabled": Gives(False),
@@ -204,12 +231,29 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         for name in ("", "ao.")
     },
     "ao": {},
+    **{
+        space: {}
+        for space in (
+            "masked",
+            "nested",
+            "monitor",
+            "futures",
+            "quasirandom",
+            "storage",
+            "overrides",
+            "signal",
+        )
+    },
+    "signal.windows": {},
+    "distributions.utils": {},
+    "distributions.constraint_registry": {},
+    "nn.common_types": {f"_{kind}_{n}_t": Is(Any) for kind in ("size", "ratio") for n in "123456"},
     "utils.cpp_extension": _each("load load_inline CppExtension BuildExtension", Refuses(KERNELS)),
     "utils.mobile_optimizer": {"optimize_for_mobile": Refuses(NO_GRAPH)},
     "library": _each("Library custom_op register_autograd", Refuses("write a torch.autograd.Function")),
     "_dynamo": {
         "reset": Gives(None),
-        "config": Is(None),
+        "config": Is(SimpleNamespace()),
         "optimize": Refuses("write torch.compile(f)"),
         "disable": Is(lambda f: f),
     },
@@ -220,6 +264,7 @@ TABLE: dict[str, dict[str, Any] | Same] = {
         "reset": Gives(None),
         "disable": Is(lambda fn=None, recursive=True: fn if fn is not None else (lambda f: f)),
         "allow_in_graph": Is(lambda fn: fn),
+        "set_stance": Is(Stance),
         "cudagraph_mark_step_begin": Gives(None),
     },
     "jit": {
@@ -259,9 +304,7 @@ class NamedModule(ModuleType):
         if isinstance(names, Same) and not (name.startswith("__") and name.endswith("__")):
             return getattr(_module(names.module), name)
         if name not in names or isinstance(names, Same):
-            raise AttributeError(
-                f"module 'torch.{self._short}' has no attribute '{name}': funcgrad.torch lacks it"
-            )
+            raise lacking(self._short, name)
         found = self.__dict__[name] = made(f"torch.{self._short}.{name}", names[name])
         return found
 
@@ -308,6 +351,7 @@ def enter() -> None:
     for path in sorted(TABLE, key=lambda path: path.count(".")):
         full = f"{ROOT}.{path}"
         above, _, name = full.rpartition(".")
+        importlib.import_module(above)
         names, there = TABLE[path], sys.modules.get(full)
         if there is not None:  # one of ours: it gets the names that it lacks
             if isinstance(names, dict):
@@ -319,3 +363,4 @@ def enter() -> None:
         setattr(sys.modules[above], name, module)
         if not hasattr(sys.modules[above], "__path__"):  # what has modules in it is a package
             sys.modules[above].__path__ = []
+    enter_advice()

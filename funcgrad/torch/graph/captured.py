@@ -85,9 +85,9 @@ class Writes:
         for k, content in self.found.items():
             v = outside(k, content)
             if v is None:
-                tensors[k].zero_()  # type: ignore[attr-defined]
+                tensors[k].zero_()
             else:
-                tensors[k].copy_(v)  # type: ignore[attr-defined]
+                tensors[k].copy_(v)
 
 
 def tensors_in(out: Any) -> list[Tensor]:

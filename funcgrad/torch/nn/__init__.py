@@ -75,7 +75,7 @@ _NAMES = {
         "LPPool3d MaxPool1d MaxPool2d MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"
     ),
     recurrent: "GRU LSTM RNN RNNBase",
-    recurrent_cells: "GRUCell LSTMCell RNNCell",
+    recurrent_cells: "GRUCell LSTMCell RNNCell RNNCellBase",
     shape: (
         "ChannelShuffle Flatten PixelShuffle PixelUnshuffle Unflatten Upsample "
         "UpsamplingBilinear2d UpsamplingNearest2d"
@@ -84,3 +84,8 @@ _NAMES = {
     transformer_layers: "TransformerDecoderLayer TransformerEncoderLayer",
 }
 gather(globals(), _NAMES, functional, init, utils)
+# Bases that programs name, as nn.modules.batchnorm._BatchNorm.
+_BatchNorm, _InstanceNorm = normalization._BatchNorm, normalization._InstanceNorm
+_ConvNd, _ConvTransposeNd = convolution._Convolution, convolution._Transposed
+_Loss, _WeightedLoss = losses._Loss, losses._WeightedLoss
+_get_clones, _get_activation_fn = containers.copies, transformer_layers._activation

@@ -62,6 +62,7 @@ from funcgrad.torch.nn.normalization import RMSNorm as RMSNorm
 from funcgrad.torch.nn.recurrent import RNN as RNN
 from funcgrad.torch.nn.recurrent import RNNBase as RNNBase
 from funcgrad.torch.nn.recurrent_cells import RNNCell as RNNCell
+from funcgrad.torch.nn.recurrent_cells import RNNCellBase as RNNCellBase
 from funcgrad.torch.nn.activations import ReLU6 as ReLU6
 from funcgrad.torch.nn.containers import Sequential as Sequential
 from funcgrad.torch.nn.activations import Softmax2d as Softmax2d

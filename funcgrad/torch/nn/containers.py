@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -231,3 +232,8 @@ class ModuleDict(Module):
             )
         for key, module in modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules:
             self[key] = module
+
+
+def copies(module: Module, N: int) -> ModuleList:
+    """`N` copies of a module, each with parameters of its own."""
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])

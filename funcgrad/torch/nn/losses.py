@@ -8,8 +8,28 @@ from typing import Any
 from funcgrad.torch.nn import functional
 from funcgrad.torch.nn.distances import PairwiseDistance
 from funcgrad.torch.nn.from_functions import module
+from funcgrad.torch.nn.module import Module
 
 _loss = partial(module, shows="")
+
+
+class _Loss(Module):
+    """The base of a loss of one's own: it keeps how the elements are reduced."""
+
+    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+        super().__init__()
+        self.reduction = reduction
+
+
+class _WeightedLoss(_Loss):
+    """The same, with a weight for each class."""
+
+    def __init__(
+        self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.weight: Any
 
 
 def _check_classes(self: Any) -> None:

@@ -23,6 +23,7 @@ from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import PICK, ReverseTrace, plan_of
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, concrete, rebuilt
+from funcgrad.torch.advice import advice
 from funcgrad.torch.graph.modes import MODE, check_outside, mode
 from funcgrad.torch.graph.tape import ORDER, UNGUARDED, EagerTracer, named, next_order, node_name
 from funcgrad.torch.tensors import dtypes, storage
@@ -80,14 +81,12 @@ class Tensor:
         if name == "node":
             self.node = found = self._refreshed_node()
             return found
-        raise AttributeError(
-            f"'{type(self).__name__}' object has no attribute '{name}'"
-            + (
-                ""
-                if name.startswith("_")
-                else f" (funcgrad.torch lacks it; {self.value.dtype} of shape {tuple(self.shape)})"
-            )
-        )
+        text = f"'{type(self).__name__}' object has no attribute '{name}'"
+        if not name.startswith("_"):
+            instead = advice("Tensor", name)
+            lacks = f"funcgrad.torch lacks it; {self.value.dtype} of shape {tuple(self.shape)}"
+            text += f" ({lacks})" if instead is None else f": {instead}"
+        raise AttributeError(text)
 
     def __operand__(self) -> Any:
         """What the engine works on: the array, or a tracer."""

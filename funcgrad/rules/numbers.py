@@ -16,6 +16,7 @@ from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import Elementwise, Partial
 from funcgrad.core.engine.primitive import Primitive
 from funcgrad.core.engine.resting import Resting
+from funcgrad.core.engine.roots import POWERS
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.core.memory.views import is_scalar
@@ -63,6 +64,8 @@ def of_numbers(
         name=name,
     )
 
+    if rule == "power":
+        POWERS.add(primitive.function)
     lane: Any = None
 
     def of_one(x: Any) -> Any:

@@ -10,7 +10,7 @@ from funcgrad.core.engine.cotangent import Masked, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
-from funcgrad.core.engine.roots import Root, squares_in
+from funcgrad.core.engine.roots import Root, are_same_roots, squares_in
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.plain import loud, ndarray, quiet
@@ -52,7 +52,9 @@ class ForwardTrace(Trace):
         if primitive.rule.squared is not None:
             return self.root_of(primitive, lowered, out, tangents)
         root = self._root_of(call.operands[0])
-        if root is not None and (n := squares_in(primitive.function, call.operands, call.operands)):
+        if root is not None and (
+            n := squares_in(primitive.function, call.operands, call.operands, self._are_same)
+        ):
             return self.paired(out, self._pushed_power(root, primitive, n, out))
         return self.paired(out, pushed(primitive, lowered, out, tangents))
 
@@ -60,6 +62,13 @@ class ForwardTrace(Trace):
         """The root that the operand `x` is the output of."""
         root = getattr(x, "_root", None) if isinstance(x, ForwardTracer) and x._trace is self else None
         return root if root is not None and root.out is x._value else None
+
+    def _are_same(self, x: Any, y: Any) -> bool:
+        """Are these outputs of the same root?"""
+        if x is y:
+            return True
+        roots = self._root_of(x), self._root_of(y)
+        return None not in roots and are_same_roots(*roots)  # type: ignore[arg-type]
 
     def _pushed_power(self, root: Root, primitive: Primitive, n: int, out: Any) -> Any:
         """The tangent of `out`, the square of a root to the power n: a function of the root's operands."""

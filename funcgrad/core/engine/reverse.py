@@ -12,7 +12,7 @@ from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.cotangent import Part
 from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
-from funcgrad.core.engine.roots import ROOTS, resaved, squares_in
+from funcgrad.core.engine.roots import ROOTS, are_same, resaved, squares_in
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.guard import SavedArrays
@@ -94,7 +94,9 @@ class ReverseTrace(Trace):
         """The tracer (or tracers) of `out`, whose node remembers `call`."""
         if isinstance(out, (tuple, list)):
             return self._record_many(primitive, call, out, slots, parents)
-        if parents[0].plan in ROOTS and (n := squares_in(primitive.function, call.operands, parents)):
+        if parents[0].plan in ROOTS and (
+            n := squares_in(primitive.function, call.operands, parents, are_same)
+        ):
             return power_of_root(self, parents[0], call.operands[0], n, out)
         if getattr(out, "dtype", OBJECT).kind not in "fc":
             return self.constant(of_numbers(out, primitive.title))

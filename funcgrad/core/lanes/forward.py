@@ -41,8 +41,9 @@ if type(out) is not float64 and getattr(out, "dtype", OBJECT) is OBJECT:
 # Of a root (roots.py) an even power goes the general way, and the root itself remembers what it is of.
 _OF_ROOTS = {
     np.square: 'if hasattr(x, "_root"):',
-    np.multiply: 'if x is y and hasattr(x, "_root"):',
+    np.multiply: 'if type(x) is type(y) and hasattr(x, "_root"):',
     np.power: 'if hasattr(x, "_root"):',
+    np.float_power: 'if hasattr(x, "_root"):',
 }
 _ROOT = "return trace.root_of(primitive, Call((x,), layout, {}), out, {0: t_x})\n"
 

@@ -23,7 +23,7 @@ from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTracer, plan_of, power_of_root
-from funcgrad.core.engine.roots import ROOTS, halved
+from funcgrad.core.engine.roots import ROOTS, are_same, halved
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, snapshot
 from funcgrad.core.lanes.batch import at_once
@@ -63,6 +63,12 @@ return tracer
 _ROOT = """\
 if node_x.plan in roots and (n := {squares}):
     return power_of_root(trace, node_x, x, n, out)
+"""
+
+# What `x * y` is, if both are outputs of the same root.
+_SAME_ROOTS = """\
+if node_x.plan is node_y.plan and node_x.plan in roots and are_same(node_x, node_y):
+    return power_of_root(trace, node_x, x, 1, out)
 """
 
 _UNARY = """\
@@ -258,6 +264,9 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     if primitive.function in _SQUARES and slots == "x":
         space |= {"roots": ROOTS, "halved": halved, "power_of_root": power_of_root}
         root = _ROOT.format(squares=_SQUARES[primitive.function])
+    elif primitive.function is np.multiply and slots == "xy":
+        space |= {"roots": ROOTS, "are_same": are_same, "power_of_root": power_of_root}
+        root = _SAME_ROOTS
     return root + _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
 
@@ -274,7 +283,7 @@ def planned(
     return plan, f"save_{slots}(Call(({', '.join(operands)},), layout, {{}}), out)", call
 
 
-_SQUARES = {np.square: "1", np.power: "halved(y)"}
+_SQUARES = {np.square: "1", np.power: "halved(y)", np.float_power: "halved(y)"}
 NEW_SPEC = "spec = new(Spec)\nspec.shape = out.shape\nspec.dtype = out.dtype\n"
 # Python objects among the operands lose the derivative. (What has the dtype of an operand holds none.)
 OF_NUMBERS = "if out.dtype is OBJECT:\n    of_numbers(out, title)\n"

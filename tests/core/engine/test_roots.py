@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad.math as fmath
 from funcgrad import grad, hessian, hvp, jacfwd, jacrev, jvp, stop_gradient, value_and_grad, vmap
 from funcgrad.testing import check_grads
 
@@ -33,6 +34,7 @@ SQUARES: dict[str, Callable[[Any], Any]] = {
     "y * y": lambda y: y * y,
     "multiply": lambda y: np.multiply(y, y),
     "in place": lambda y: y.__imul__(y),
+    "float_power": lambda y: np.float_power(y, 2),
 }
 x = np.array([0.0, 0.5, -0.3])
 POSITIVE = abs(x)
@@ -58,6 +60,44 @@ def test_the_square_is_smooth(root: str, square: str) -> None:
     np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x]))[1], slope)
     for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
         np.testing.assert_allclose(second(x), curvature)
+
+
+@pytest.mark.filterwarnings("error", "ignore:Degrees of freedom")
+@pytest.mark.parametrize("root", ROOTS)
+def test_two_roots_that_are_the_same_are_a_square(root: str) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(ROOTS[root](x) * ROOTS[root](x) * np.array([1.0, 10.0, 100.0]))
+
+    value, gradient = value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(gradient, 2 * x * [1, 10, 100])
+    np.testing.assert_allclose(jvp(f, (x,), (np.ones(3),))[1], np.sum(2 * x * [1, 10, 100]))
+    for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
+        np.testing.assert_allclose(second(x), np.diag([2.0, 20.0, 200.0]))
+
+
+def test_two_roots_that_differ_are_none() -> None:
+    y, t = np.array([0.5, 0.2]), np.array([1.0, -0.5])
+    for f in (
+        lambda x: np.hypot(x, 2.0) * np.hypot(x, 3.0),
+        lambda x: np.linalg.norm(x, 2) * np.linalg.norm(x, 3) * np.ones(2),
+        lambda x: np.sqrt(x) * np.sqrt(x[::-1]),
+        lambda x: np.std(x) * np.std(x, ddof=1) * np.ones(2),
+        lambda x: np.abs(x * (1 + 1j)) * np.abs(x * (1 - 2j)),
+        lambda x: np.hypot(x, np.array([1.0, 2.0])) * np.hypot(x, np.array([2.0, 2.0])),
+    ):
+        expected = (f(y + 1e-6 * t) - f(y - 1e-6 * t)) / 2e-6
+        np.testing.assert_allclose(jvp(f, (y,), (t,))[1], expected, rtol=1e-7)
+        np.testing.assert_allclose(jacrev(f)(y) @ t, expected, rtol=1e-7)
+    half = lambda x: np.sum(np.sqrt(x) * np.sqrt(stop_gradient(x)))
+    np.testing.assert_allclose(grad(half)(y), [0.5, 0.5])
+
+
+def test_the_functions_of_math() -> None:
+    for square in (lambda y: fmath.pow(y, 2), lambda y: y * y):
+        for root in (lambda x: fmath.sqrt(x @ x), lambda x: fmath.hypot(x[0], x[1])):
+            f = lambda x: square(root(x))
+            np.testing.assert_allclose(hessian(f)(np.zeros(2)), 2 * np.eye(2))
 
 
 EVEN: dict[str, Callable[[Any], Any]] = {

@@ -137,6 +137,54 @@ NAMEDTUPLE = Container(
     show=lambda aux, texts: show_fields(aux.__name__, aux._fields, texts),
     class_of=lambda aux: aux,
 )
+
+
+class Further(tuple[Any, ...]):
+    """Class, and names of the further attributes, of a result that is a tuple with attributes beside its items.
+
+    Attributes that are no arrays or numbers are `kept`, and don't tell two structures apart.
+    """
+
+    kept: dict[str, Any]
+
+
+def _is_numeric(value: Any) -> bool:
+    return not isinstance(value, type) and getattr(getattr(value, "dtype", None), "kind", "") in tuple(
+        "fciub"
+    )
+
+
+def flatten_result(node: Any) -> tuple[Sequence[Any], Further]:
+    """The items, then the attributes that are arrays or numbers."""
+    named = {name: value for name, value in vars(node).items() if _is_numeric(value)}
+    aux = Further((type(node), *named))
+    aux.kept = {name: value for name, value in vars(node).items() if name not in named}
+    return (*node, *named.values()), aux
+
+
+def unflatten_result(aux: Further, children: list[Any]) -> Any:
+    """A result of the same class; its own `__new__` may want more than there is."""
+    cls, *names = aux
+    count = len(children) - len(names)
+    made = tuple.__new__(cls, children[:count])
+    vars(made).update(aux.kept)
+    vars(made).update(zip(names, children[count:]))
+    return made
+
+
+def _names_of_result(aux: Further, count: int) -> list[str]:
+    return [*aux[0]._fields[: count - len(aux) + 1], *aux[1:]]
+
+
+# Results of SciPy's, such as that of linregress: tuples with names, and with more than their items.
+RESULT = Container(
+    cls=tuple,
+    flatten=flatten_result,
+    unflatten=unflatten_result,
+    keys=lambda aux, count: [Attr(name) for name in _names_of_result(aux, count)],
+    show=lambda aux, texts: show_fields(aux[0].__name__, _names_of_result(aux, len(texts)), texts),
+    class_of=lambda aux: aux[0],
+)
 NAMESPACE = Container(
     cls=SimpleNamespace,
     flatten=lambda node: flatten_dict(vars(node)),

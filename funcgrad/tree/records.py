@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from funcgrad.tree.containers import CONTAINERS, NAMEDTUPLE, Container, show_fields
+from funcgrad.tree.containers import CONTAINERS, NAMEDTUPLE, RESULT, Container, show_fields
 from funcgrad.tree.keys import Attr
 
 SETTINGS = (str, bytes, type, Enum, FunctionType, BuiltinFunctionType)
@@ -170,5 +170,7 @@ def container_for(cls: type) -> Container | None:
     if container is not None or cls in LEAVES:
         return container
     if issubclass(cls, tuple):
-        return NAMEDTUPLE if hasattr(cls, "_fields") else None
+        if not hasattr(cls, "_fields"):
+            return None
+        return NAMEDTUPLE if hasattr(cls, "_make") else RESULT
     return record_for(cls)

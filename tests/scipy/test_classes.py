@@ -9,13 +9,15 @@ pytest.importorskip("scipy")
 
 from scipy import interpolate as theirs
 from scipy import signal as theirs_of_signal
+from scipy import stats as theirs_of_stats
 
-from funcgrad import grad, jvp, vjp, vmap
+from funcgrad import grad, jvp, tree, vjp, vmap
 from funcgrad.errors import UnsupportedFunctionError
-from funcgrad.scipy import interpolate, signal, stats
+from funcgrad.scipy import interpolate, linalg, optimize, signal, stats
 
 X = np.linspace(-2.0, 2.0, 7)
 Y = np.sin(X)
+POINTS = np.array([[0.0, 0.1], [2.0, 0.0], [2.2, 1.9], [0.1, 2.0], [1.0, 1.1], [0.4, 0.7]])
 MADE = {
     "CubicSpline": lambda: interpolate.CubicSpline(X, Y),
     "PchipInterpolator": lambda: interpolate.PchipInterpolator(X, Y),
@@ -112,3 +114,39 @@ def test_linear_systems_of_plain_arrays_are_of_their_kind() -> None:
     plain = theirs_of_signal.lti(num, den)
     there = [abs(plain.freqresp([w])[1][0]) for w in (0.3 + h, 0.3 - h)]
     np.testing.assert_allclose(slope, (there[0] - there[1]) / (2 * h), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["linregress", "pearsonr", "ttest_ind"])
+def test_results_with_attributes_pass_through_transforms(name: str) -> None:
+    """They are tuples with names, and some have more than their items."""
+    rows, y = np.sin(np.arange(21.0)).reshape(3, 7), np.arange(7.0) ** 2
+    run = lambda module: lambda x: getattr(module, name)(x, y)
+    found, expected = vmap(run(stats))(rows), [run(theirs_of_stats)(x) for x in rows]
+    assert isinstance(found, type(expected[0]))
+    for k, item in enumerate(found):
+        np.testing.assert_allclose(item, [e[k] for e in expected])
+    for further in ("intercept_stderr", "df"):
+        if hasattr(expected[0], further):
+            np.testing.assert_allclose(getattr(found, further), [getattr(e, further) for e in expected])
+    out, pull = vjp(run(stats), rows[0])
+    _, pushed = jvp(run(stats), (rows[0],), (rows[1],))
+    ones = tree.map(np.ones_like, out)
+    slope = sum(np.sum(leaf) for leaf in tree.leaves(pushed) if leaf.dtype.kind == "f")
+    np.testing.assert_allclose(np.sum(pull(ones)[0] * rows[1]), slope)
+    if name == "ttest_ind":
+        assert out.confidence_interval() == expected[0].confidence_interval()
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (lambda v: interpolate.griddata(POINTS, v, POINTS[:2], method="cubic"), "RBFInterpolator"),
+        (lambda v: interpolate.CloughTocher2DInterpolator(POINTS, np.ones(6))(v, v), "RBFInterpolator"),
+        (lambda v: interpolate.bisplrep(*POINTS.T, v, kx=1, ky=1), "RectBivariateSpline"),
+        (lambda v: linalg.qz(np.outer(v, v), np.eye(6)), "eigvals"),
+        (lambda v: optimize.milp(v), "linprog"),
+    ],
+)
+def test_what_has_no_derivative_says_what_to_write(call, hint: str) -> None:
+    with pytest.raises(UnsupportedFunctionError, match=hint):
+        grad(lambda v: call(v).sum())(np.arange(6.0))

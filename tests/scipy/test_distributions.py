@@ -13,7 +13,8 @@ from scipy import stats as theirs
 
 import funcgrad as fg
 from funcgrad import grad, hessian, jvp, vjp, vmap
-from funcgrad.scipy import stats
+from funcgrad.errors import NonDifferentiableError
+from funcgrad.scipy import optimize, stats
 from funcgrad.testing import check_grads
 
 CONTINUOUS = {
@@ -162,6 +163,40 @@ def test_symmetric_distributions_at_their_median(name: str, shape: float) -> Non
 def test_a_median_stays_where_the_density_is_0() -> None:
     median = lambda c: stats.dweibull.median(c, loc=0.2, scale=1.3)
     np.testing.assert_array_equal([median(1.7), grad(median)(1.7), hessian(median)(1.7)], [0.2, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("skew", [1e-4, 0.1, 0.34, 0.35, -0.36, 1.0, -2.5])
+def test_the_entropy_of_pearson3_moves_with_the_skew(skew: float) -> None:
+    mpmath = pytest.importorskip("mpmath")
+
+    def entropy(s):
+        shape = 4 / s**2
+        return shape + mpmath.loggamma(shape) + (1 - shape) * mpmath.psi(0, shape) + mpmath.log(abs(s) / 2)
+
+    with mpmath.workdps(40):
+        expected = [float(mpmath.diff(entropy, mpmath.mpf(skew), k, h=mpmath.mpf("1e-10"))) for k in range(3)]
+    f = stats.pearson3.entropy
+    np.testing.assert_allclose([vjp(f, skew)[0], grad(f)(skew), hessian(f)(skew)], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["boxcox", "yeojohnson"])
+def test_the_best_power_moves_with_the_data(name: str) -> None:
+    """The power is sought to 8 digits; here it is sought by bisection of the slope of the likelihood."""
+    x = np.array([0.4, 1.1, 2.3, 0.7, 3.9, 0.2])
+    likelihood = getattr(stats, f"{name}_llf")
+    best = lambda x: optimize.brentq(lambda p: grad(lambda p: likelihood(p, x))(p), -2.0, 3.0, xtol=1e-13)
+    h = 1e-4 * np.cos(np.arange(6.0))
+    transformed = lambda x: getattr(stats, name)(x)[1]
+    expected = (best(x + h) - best(x - h)) / 2
+    np.testing.assert_allclose(transformed(x), best(x), rtol=1e-6)
+    np.testing.assert_allclose(grad(transformed)(x) @ h, expected, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:The optimal lambda")
+def test_a_power_at_its_limit_is_refused() -> None:
+    data = np.array([0.4, 1.1, 2.3, 0.7, 3.9])
+    with pytest.raises(NonDifferentiableError, match="no optimum"):
+        grad(lambda x: stats.boxcox_normmax(x, method="mle", ymax=0.5))(data)
 
 
 def test_fits_keep_single_precision() -> None:

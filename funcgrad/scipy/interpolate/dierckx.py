@@ -16,7 +16,7 @@ from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.scipy.classes import instead
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.interpolate.bsplines import least_squares, matrix, spline, through
-from funcgrad.scipy.rerun import leaves, values
+from funcgrad.scipy.rerun import leaves, private, values
 
 interpolate = Chapter("interpolate")
 
@@ -156,8 +156,20 @@ def _dblint(tx: Any, ty: Any, c: Any, kx: int, ky: int, xa: Any, xb: Any, ya: An
     return _splint(ty, rows, ky, ya, yb)[0]
 
 
+def _sproot(t: Any, c: Any, mest: int = 10) -> tuple[Any, int, int]:
+    """The roots of a cubic spline, which move with it as roots of an equation."""
+    from funcgrad.scipy.optimize.roots import elementwise_roots
+
+    t, c = as_array(t), as_array(c)
+    found, count, error = private("scipy.interpolate._dfitpack").sproot(values(t), values(c), mest)
+    n = t.shape[0] - 4
+    equation = lambda x, t, c: spline(t, c[:n], 3, x, 0)
+    return elementwise_roots(equation, np.array(found[:count]), (t, c)), count, error
+
+
 leaves(
     "scipy.interpolate._dfitpack",
+    sproot=_sproot,
     splev=lambda t, c, k, x, ext=0: _splder(t, c, k, x, 0, ext),
     splder=_splder,
     splint=_splint,
@@ -168,7 +180,7 @@ leaves(
     pardeu=_pairs,
     dblint=_dblint,
 )
-interpolate.rerun("splev splint spalde splder splantider bisplev")
+interpolate.rerun("splev splint spalde splder splantider bisplev sproot")
 
 
 # ---- classes -----------------------------------------------------------------------------------------------------------

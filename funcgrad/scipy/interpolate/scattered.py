@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import interpolate as theirs
 from scipy.spatial import Delaunay, KDTree
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.memory.indexing import GETITEM
+from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.scipy.classes import instead
 from funcgrad.scipy.declare import Chapter
 from funcgrad.scipy.interpolate.grids import _coordinates
+from funcgrad.scipy.mirror import carries_tracer
 from funcgrad.scipy.rerun import HELPERS, NUMPY, private, rerun, values
 
 interpolate = Chapter("interpolate")
@@ -147,4 +150,33 @@ def _call_nearest(self: Any, *args: Any, **options: Any) -> Any:
 
 instead(interpolate.replaced("NearestNDInterpolator"), __init__=_init_nearest, __call__=_call_nearest)
 instead(interpolate.replaced("LinearNDInterpolator"), __init__=_init_linear, __call__=_call_linear)
+
+
+class CloughTocher2DInterpolator(theirs.CloughTocher2DInterpolator):
+    """scipy.interpolate.CloughTocher2DInterpolator, which refuses tracers by name."""
+
+    def __init__(self, points: Any, values: Any, *args: Any, **kwargs: Any) -> None:
+        _refused_by_cubics(points, values)
+        super().__init__(points, values, *args, **kwargs)
+
+    def __call__(self, *args: Any) -> Any:
+        _refused_by_cubics(*args)
+        return super().__call__(*args)
+
+
+def _refused_by_cubics(*args: Any) -> None:
+    if carries_tracer(args):
+        raise UnsupportedFunctionError(
+            "scipy.interpolate.CloughTocher2DInterpolator (griddata with method='cubic') was called on a tracer at "
+            f"{user_line()}: its slopes at the points come from compiled iterations. Write method='linear', or RBFInterpolator "
+            "with kernel='thin_plate_spline', which is smooth and has derivatives in points, values and places."
+        )
+
+
+interpolate.replaces("CloughTocher2DInterpolator", CloughTocher2DInterpolator)
 interpolate.rerun("griddata")
+interpolate.unsupported(
+    "bisplrep",
+    "it searches for its knots",
+    "Write RectBivariateSpline for data on a grid, or RBFInterpolator; bisplev takes tracers, with plain knots.",
+)

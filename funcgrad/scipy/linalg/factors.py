@@ -200,28 +200,44 @@ def cho_factor(a, lower=False):
 @linalg.composite("ldl")
 @over_stacks(A=2)
 def ldl(A, lower=True, hermitian=True):
-    order = _ldl_order(A, lower, hermitian)
+    order, sizes = _ldl_order(A, lower, hermitian)
+    by_blocks = _ldl_by_lu if max(sizes, default=1) == 1 else _ldl_by_blocks
     if not lower:
         flip = np.arange(len(order))[::-1]
         full = _completed(A, lower, hermitian)[order][:, order][flip][:, flip]
-        factor, d = _ldl_by_lu(full, hermitian)
+        factor, d = by_blocks(full, sizes[::-1], hermitian)
         return factor[flip][:, flip][np.argsort(order)], d[flip][:, flip], order
-    factor, d = _ldl_by_lu(_completed(A, lower, hermitian)[order][:, order], hermitian)
+    factor, d = by_blocks(_completed(A, lower, hermitian)[order][:, order], sizes, hermitian)
     return factor[np.argsort(order)], d, order
 
 
 @constant("a")
 def _ldl_order(a: Any, lower: bool, hermitian: bool) -> Any:
+    """How the rows are swapped, and the sizes of the blocks on the diagonal, 1 or 2."""
     _, d, order = sl.ldl(a, lower=lower, hermitian=hermitian)
-    if np.count_nonzero(d - np.diag(np.diagonal(d))):
-        raise NotImplementedError(
-            "scipy.linalg.ldl of a matrix with 2 x 2 blocks in d has no derivative rule. Write scipy.linalg.lu, or add a "
-            "multiple of the identity until the matrix is definite."
-        )
-    return order
+    sizes, k = [], 0
+    while k < len(order):
+        sizes.append(2 if k + 1 < len(order) and d[k + 1, k] != 0 else 1)
+        k += sizes[-1]
+    return order, sizes
 
 
-def _ldl_by_lu(a: Any, hermitian: bool) -> Any:
+def _ldl_by_blocks(a: Any, sizes: list[int], hermitian: bool) -> Any:
+    """L D L.H of a matrix that needs no swaps, by elimination of one block after the other."""
+    n, rest, k = a.shape[-1], a, 0
+    transposed = mH if hermitian else np.transpose
+    columns, blocks = [], []
+    for size in sizes:
+        block, below = rest[:size, :size], rest[size:, :size]
+        part = np.linalg.solve(block.T, below.T).T
+        columns.append(np.concatenate([np.zeros((k, size)), np.eye(size), part]).astype(a.dtype))
+        ends = [(k, n - k - size)] * 2
+        blocks.append(np.pad(block, ends))
+        rest, k = rest[size:, size:] - part @ block @ transposed(part), k + size
+    return np.concatenate(columns, axis=1), sum(blocks)
+
+
+def _ldl_by_lu(a: Any, sizes: list[int], hermitian: bool) -> Any:
     """L D L.H of a matrix that needs no swaps: its LU without pivoting."""
     packed = _packed(_without_swaps(a), a)
     n = a.shape[-1]

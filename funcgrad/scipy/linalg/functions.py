@@ -14,12 +14,28 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
+from funcgrad.core.engine.trace import concrete
 from funcgrad.rules.matrices import conj, mH, mT
 from funcgrad.scipy.declare import Chapter, constant, step
 from funcgrad.scipy.linalg.exponentials import frechet
-from funcgrad.scipy.linalg.stacks import over_stacks
+from funcgrad.scipy.linalg.stacks import matrix, over_stacks
 
 linalg = Chapter("linalg")
+
+
+@linalg.functional("funm")
+def funm(A, func, disp=True):
+    """By eigenvectors. SciPy's way, through Schur's form, divides by the same gaps between eigenvalues."""
+    from funcgrad.scipy.linalg import eig
+
+    a = matrix(A)
+    w, v = eig(a)
+    out = (v * func(w)) @ np.linalg.inv(v)
+    eps = np.finfo(a.dtype).eps
+    tolerance = eps * (1e3 if eps > 1e-10 else 1e6)  # as SciPy has it
+    if a.dtype.kind == "f" and np.allclose(concrete(out).imag, 0.0, atol=tolerance):
+        out = out.real
+    return out if disp else (out, eps * np.linalg.cond(concrete(v)) * (1 + np.linalg.norm(concrete(a), 1)))
 
 
 def block(a: Any, e: Any) -> Any:

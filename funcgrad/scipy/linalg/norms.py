@@ -78,6 +78,11 @@ def orth(A, rcond=None):
 
 linalg.rerun("subspace_angles")
 linalg.unsupported(
+    "qz ordqz",
+    "its factors depend on choices of phase and order, which have no derivative",
+    "Write scipy.linalg.eig(a, b) or eigvals(a, b), or scipy.linalg.schur(scipy.linalg.solve(b, a)).",
+)
+linalg.unsupported(
     "expm_cond",
     "the condition number of the exponential is the norm of a matrix of size n**2 that is built by compiled code",
     "Write np.linalg.norm of funcgrad.jacobian(scipy.linalg.expm).",

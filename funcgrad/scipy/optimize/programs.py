@@ -25,6 +25,13 @@ optimize.piecewise_constant(
 )
 
 
+optimize.unsupported(
+    "milp",
+    "integers jump, and do not move",
+    "Write scipy.optimize.linprog with the integers fixed at their best values (as bounds), or a smooth relaxation.",
+)
+
+
 def _bounds(bounds: Any, n: int) -> list[tuple[Any, Any]]:
     pairs = [bounds] * n if np.ndim(values(bounds)) == 1 else list(bounds)
     pairs = pairs * n if len(pairs) == 1 and n > 1 else pairs

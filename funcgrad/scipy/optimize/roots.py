@@ -83,7 +83,7 @@ def newton(func, x0, fprime=None, args=(), fprime2=None, x1=None, full_output=Fa
     found = _newton(*given, fprime2=plainly(fprime2), x1=values(x1), full_output=full_output, **options)
     several = full_output and np.size(x0) > 1
     x = np.asarray(found[0] if full_output else found)
-    out = _elementwise(func, x, args) if x.ndim else _scalar(func, x[()], args)
+    out = elementwise_roots(func, x, args) if x.ndim else _scalar(func, x[()], args)
     if not full_output:
         return out
     return (
@@ -107,7 +107,7 @@ def _newton(func: Any, x0: Any, given: Any, exact: Any, args: Any, **options: An
     return so.newton(func, x0, None, args, **options)
 
 
-def _elementwise(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
+def elementwise_roots(f: Any, x: Any, args: tuple[Any, ...]) -> Any:
     """The roots of independent equations."""
     given, call = written(lambda x, *args: as_operand(f(x, *args)), [x], args)
 
@@ -194,7 +194,7 @@ def _declare_elementwise() -> None:
     def find_root(f, init, args=(), **options):
         args = as_args(args)
         found = theirs.find_root(plainly(f), values(init), args=values(args), **options)
-        x = _elementwise(f, np.asarray(found.x), args)
+        x = elementwise_roots(f, np.asarray(found.x), args)
         return with_fields(found, x=x, f_x=as_operand(f(x, *args)))
 
     @chapter.functional("find_minimum")
@@ -202,7 +202,7 @@ def _declare_elementwise() -> None:
         args = as_args(args)
         found = theirs.find_minimum(plainly(f), values(init), args=values(args), **options)
         slope = lambda x, *args: jvp(lambda x: as_operand(f(x, *args)), (x,), (np.ones_like(x),))[1]
-        x = _elementwise(slope, np.asarray(found.x), args)
+        x = elementwise_roots(slope, np.asarray(found.x), args)
         return with_fields(found, x=x, f_x=as_operand(f(x, *args)))
 
 

@@ -2,4 +2,4 @@
 
 from funcgrad.scipy.mirror import mirror
 
-__getattr__, __dir__ = mirror(__name__, "families statistics covariances")
+__getattr__, __dir__ = mirror(__name__, "powers families statistics covariances")

@@ -228,9 +228,16 @@ class Continuous:
             return tuple(None if o is None else _shaped(o, shape) for o in out)
         return _shaped(out, shape)
 
+    def _written_entropy(self: Any, args: Any) -> Any:
+        formula = (OWN.get(self.name) or {}).get("_entropy")
+        if formula is None:
+            raise NoFormulaError(f"scipy.stats.{self.name}._entropy has no formula of ours")
+        return formula(*args)
+
     def _rule_entropy(self: Any, *args: Any) -> Any:
         return self._first(
             "_entropy",
+            lambda: self._written_entropy(args),
             lambda: self._formula_of_shapes("_entropy", args),
             lambda: self._mean_of(lambda _, log_density: -log_density, args),
         )

@@ -49,6 +49,8 @@ SAMPLES = [
     of("make_smoothing_spline", lambda y: interpolate.make_smoothing_spline(np.linspace(-2, 2, 8), y, lam=0.3)(Q), A(8)),
     of("splrep", lambda x, y, q: interpolate.splev(q, interpolate.splrep(x, y)), X, Y, Q),
     of("splint", lambda y, a, b: interpolate.splint(a, b, interpolate.splrep(X, y)), Y, -0.5, 0.9),
+    of("sproot", lambda x, y: interpolate.sproot(interpolate.splrep(x, y)), X, np.sin(2 * X)).but(tol=1e-5, float32=False),
+    of("UnivariateSpline", lambda y: interpolate.UnivariateSpline(X, y, s=0).roots(), np.sin(2 * X)).but(tol=1e-5, float32=False),
     of("UnivariateSpline", lambda y: interpolate.UnivariateSpline(X, y, s=0).integral(-0.5, 0.9), Y),
     of("splprep", lambda y: interpolate.splev([0.3, 0.6], interpolate.splprep(y, s=0)[0]), A(2, 6)),
     of("RectBivariateSpline", lambda z, x, y: interpolate.RectBivariateSpline(*GRID, z)(x, y), A(4, 5), P[:, 0], P[:, 1]),

@@ -38,7 +38,12 @@ def of(name, function, *args):
     return S(function, *args).but(covers=getattr(linalg, name), label=str(len(_seen[name])))
 
 
+INDEFINITE = np.array([[0.0, 1.0, 2.0], [1.0, 0.1, 3.0], [2.0, 3.0, 0.5]])
+
 SAMPLES = [
+    *(S(sym(lambda a, lower=lower: linalg.ldl(a, lower)[:2]), INDEFINITE).but(covers=linalg.ldl, label=f"ldl {lower}") for lower in (True, False)),
+    S(linalg.funm, APART, np.sin).but(wrt=(0,)), S(linalg.funm, TURNING, np.exp).but(wrt=(0,)),
+    S(lambda a, c: linalg.funm(a, lambda z: np.exp(c * z)), APART, 0.7).but(covers=linalg.funm, label="funm"),
     # systems of equations
     S(linalg.solve, SQUARE, A(3)),
     S(linalg.solve, COMPLEX, C(3, 2)),

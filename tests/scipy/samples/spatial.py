@@ -11,6 +11,7 @@ Rotation = transform.Rotation
 U, V, W = A(4, low=0.5, high=2), A(4, low=0.5, high=2), np.array([0.5, 1.0, 2.0, 0.7])
 X, Y = A(3, 4, low=0.5, high=2), A(2, 4, low=0.5, high=2)
 VI = np.diag(W) + 0.1
+TURNS = A(3, 3)
 R, Q = A(3, low=0.2, high=1), A(4, low=0.3, high=1)
 POINTS = np.array([[0.0, 0.1], [2.0, 0.0], [2.2, 1.9], [0.1, 2.0], [1.0, 1.1], [0.4, 0.7]]) + 0.05 * A(6, 2)
 
@@ -63,5 +64,10 @@ SAMPLES = [
     turned("mean", lambda r: Rotation.from_rotvec(r).mean().as_matrix(), A(4, 3)),
     turned("align_vectors", lambda a, b: Rotation.align_vectors(a, b)[0].as_matrix(), A(4, 3), A(4, 3)),
     turned("small angles", lambda r: Rotation.from_rotvec(r).as_rotvec(), 1e-5 * A(3)),
+    turned(
+        "RotationSpline of plain rotations",
+        lambda t: transform.RotationSpline([0, 1, 2.5], Rotation.from_rotvec(TURNS))(t).as_matrix(),
+        np.array([0.3, 1.4]),
+    ).but(vmap=False),
     turned("Slerp", lambda r, t: transform.Slerp([0, 1, 2], Rotation.from_rotvec(r))(t).as_rotvec(), A(3, 3), np.array([0.3, 1.4])).but(vmap=False),
 ]  # fmt: skip

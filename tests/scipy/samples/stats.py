@@ -22,6 +22,8 @@ SAMPLES = [
     S(stats.gmean, P), S(stats.hmean, P), S(stats.pmean, P, 1.7).but(wrt=(0,)), S(stats.gstd, P), S(stats.variation, P), S(stats.kstat, A(6), 3).but(wrt=(0,)),
     S(stats.lmoment, A(6)), S(stats.trim_mean, A(7), 0.2).but(wrt=(0,)), S(stats.iqr, A(7)), S(stats.quantile, A(7), 0.3),
     S(stats.boxcox, P, 0.7).but(wrt=(0,)), S(stats.yeojohnson, A(5), 0.7).but(wrt=(0,)), S(stats.boxcox_llf, 0.4, P), S(stats.circmean, A(5)),
+    *(of(f"shapiro of {n}", stats.shapiro, A(n)).but(float32=False, vmap=False) for n in (3, 8, 14)),
+    of("mstats", lambda x: stats.mstats.skew(x) + stats.mstats.sem(x), A(6)).but(float32=False),
     *(of("yeojohnson", stats.yeojohnson, A(5), power) for power in (0.0, 2.0)), of("boxcox_llf", stats.boxcox_llf, 0.0, P).but(tol=1e-4, order=1),
     S(lambda x, a: (stats.skewnorm.logpdf(x, a), stats.skewnorm.cdf(x, a)), A(3), 0.0).but(label="skewnorm", covers=stats.zscore, order=1, float32=False),
     S(stats.differential_entropy, A(8)), of("entropy", lambda p, q: stats.entropy(p, q), P, P[::-1].copy()),

@@ -9,9 +9,10 @@ from typing import Any
 import scipy.spatial.transform as st
 
 from funcgrad.core.engine.trace import RUNNING
-from funcgrad.scipy.classes import carries_tracer
+from funcgrad.scipy.classes import carries_tracer, instead
 from funcgrad.scipy.declare import Chapter
-from funcgrad.scipy.rerun import NUMPY, private, substitute
+from funcgrad.scipy.examples import with_attributes
+from funcgrad.scipy.rerun import NUMPY, private, rerun, substitute
 
 transform = Chapter("spatial.transform")
 
@@ -74,3 +75,13 @@ if private("scipy.spatial.transform._rotation_xp") is not None:
     Rotation: Any = substitute("", st.Rotation)
     for _made in (Rotation, substitute("", st.Slerp), substitute("", st.RotationSpline)):
         _prepare(_made)
+
+    def _turned(self: Any, times: Any, order: int = 0) -> Any:
+        """SciPy's code; the polynomials within take tracers, too."""
+        from funcgrad.scipy import interpolate
+
+        made = interpolate.PPoly.construct_fast(self.interpolator.c, self.interpolator.x)
+        inside = with_attributes(type(self), self, {**vars(self), "interpolator": made})
+        return rerun(st.RotationSpline.__call__)(inside, times, order)
+
+    instead(substitute("", st.RotationSpline), __call__=_turned)

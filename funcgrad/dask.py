@@ -78,7 +78,7 @@ def chunks_of(*arrays: Any, rng: np.random.Generator | None = None) -> Iterator[
                 "Write y.rechunk({0: X.chunks[0]})."
             )
     ends = np.cumsum(first.chunks[0])
-    order = range(len(ends)) if rng is None else rng.permutation(len(ends))
-    for k in order:
+    sequence = range(len(ends)) if rng is None else rng.permutation(len(ends))
+    for k in sequence:
         rows = slice(int(ends[k]) - first.chunks[0][k], int(ends[k]))
         yield tuple(x[rows] for x in arrays)

@@ -70,9 +70,9 @@ def without_dead(root: Block) -> set[Ref]:
 
     A step stays for the sake of an error, if the function has asked for errors there by np.errstate.
     """
-    order = list(root.blocks())
+    blocks = list(root.blocks())
     needed: dict[int, set[Ref]] = {}
-    for block in reversed(order):
+    for block in reversed(blocks):
         live = set().union(*(needed[id(b)] for b in block.branches.values())) | set(block.needs())
         kept = []
         for step in reversed(block.steps):

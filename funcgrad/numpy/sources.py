@@ -63,9 +63,9 @@ def _shuffle(source: Any, x: Any, axis: int = 0) -> None:
 
 
 def _shuffled(source: Any, n: int) -> Any:
-    order = np.arange(n)
-    source.shuffle(order)
-    return order
+    permutation = np.arange(n)
+    source.shuffle(permutation)
+    return permutation
 
 
 def _choice(

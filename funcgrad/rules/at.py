@@ -143,11 +143,11 @@ def _rounds(positions: Any) -> list[Any]:
     """Groups of entries within which no position comes twice, in order: each position's first, second, ..."""
     if isinstance(positions, Tracer):  # they differ between the examples of a vmap: one entry after the other
         return [slice(k, k + 1) for k in range(positions.size)]
-    order = np.argsort(positions, stable=True)
-    ordered = positions[order]
+    permutation = np.argsort(positions, stable=True)
+    ordered = positions[permutation]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    repetition = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))
-    return [order[repetition == k] for k in range(repetition.max(initial=-1) + 1)]
+    repetition = np.arange(permutation.size) - np.repeat(starts, np.diff(starts, append=permutation.size))
+    return [permutation[repetition == k] for k in range(repetition.max(initial=-1) + 1)]
 
 
 # ---- the largest, or the smallest, of what falls on one position -----------------------------------------------------

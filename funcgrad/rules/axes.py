@@ -53,17 +53,17 @@ def merged(x: Any, axis: Axis) -> Any:
     """`x` with the reduced axes moved behind the others and merged into one."""
     if axis is None:
         return x.reshape(-1)
-    order = _reduced_last(axis, x.ndim)
-    kept = [x.shape[i] for i in order[: x.ndim - len(axes_of(axis, x.ndim))]]
-    return x.transpose(order).reshape([*kept, count_along(x.shape, axis)])
+    axes = _reduced_last(axis, x.ndim)
+    kept = [x.shape[i] for i in axes[: x.ndim - len(axes_of(axis, x.ndim))]]
+    return x.transpose(axes).reshape([*kept, count_along(x.shape, axis)])
 
 
 def unmerged(y: Any, shape: tuple[int, ...], axis: Axis) -> Any:
     """The inverse of `merged`, for an array of this shape."""
     if axis is None:
         return y.reshape(shape)
-    order = _reduced_last(axis, len(shape))
-    return y.reshape([shape[i] for i in order]).transpose([order.index(i) for i in range(len(shape))])
+    axes = _reduced_last(axis, len(shape))
+    return y.reshape([shape[i] for i in axes]).transpose([axes.index(i) for i in range(len(shape))])
 
 
 def _reduced_last(axis: Axis, ndim: int) -> list[int]:

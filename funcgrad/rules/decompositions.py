@@ -269,8 +269,8 @@ def _svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian:
 def _svd_by_eigh(a: Any) -> Any:
     """A Hermitian matrix's singular values and vectors from its eigenvalues; opposite ones have a gap."""
     w, v = np.linalg.eigh(a)
-    order = np.argsort(abs(w))[..., ::-1]
-    w, v = np.take_along_axis(w, order, -1), np.take_along_axis(v, order[..., None, :], -1)
+    permutation = np.argsort(abs(w))[..., ::-1]
+    w, v = np.take_along_axis(w, permutation, -1), np.take_along_axis(v, permutation[..., None, :], -1)
     return SVDResult(v, abs(w), mH(v * np.sign(w)[..., None, :]))
 
 

@@ -177,13 +177,13 @@ def _polyfit(
     x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:
     x, y = as_array(x) + 0.0, as_array(y) + 0.0
-    order = int(deg) + 1
-    if order < 1 or x.ndim != 1 or y.ndim not in (1, 2) or x.shape[0] != y.shape[0] or x.size == 0:
+    count = int(deg) + 1
+    if count < 1 or x.ndim != 1 or y.ndim not in (1, 2) or x.shape[0] != y.shape[0] or x.size == 0:
         raise TypeError(
             f"np.polyfit needs deg >= 0 (not {deg}) and as many x (shape {x.shape}) as y (shape {y.shape})"
         )
     rcond = x.shape[0] * np.finfo(x.dtype).eps if rcond is None else rcond
-    powers = np.vander(x, order)
+    powers = np.vander(x, count)
     if w is not None:
         w = as_array(w) + 0.0
         powers, y = powers * w.reshape(-1, 1), y * (w if y.ndim == 1 else w.reshape(-1, 1))
@@ -191,7 +191,7 @@ def _polyfit(
     powers = powers / scale
     c, residuals, rank, singular = np.linalg.lstsq(powers, y, rcond)
     c = (c.T / scale).T
-    if not full and not is_batched(rank) and concrete(rank) != order:
+    if not full and not is_batched(rank) and concrete(rank) != count:
         warnings.warn("Polyfit may be poorly conditioned", np.exceptions.RankWarning, stacklevel=3)
     if full:
         return c, residuals, rank, singular, rcond

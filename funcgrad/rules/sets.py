@@ -26,8 +26,8 @@ def _plain(name: str, x: Any) -> Any:
 
 def _first(source: Any, values: Any) -> Any:
     """Where each of the numbers `found` first stands in the plain vector `source`."""
-    order = np.argsort(source, stable=True)
-    return order[np.searchsorted(source, values, sorter=order)]
+    permutation = np.argsort(source, stable=True)
+    return permutation[np.searchsorted(source, values, sorter=permutation)]
 
 
 def _declare_unique(function: Callable[..., Any]) -> None:

@@ -115,8 +115,8 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
         raise ValueError("np.interp(period=0): the period must not be zero")
     period = np.abs(period)
     x, xp = x % period, xp % period
-    order = np.argsort(xp)
-    xp, fp = GETITEM(xp, order), GETITEM(fp, order)
+    permutation = np.argsort(xp)
+    xp, fp = GETITEM(xp, permutation), GETITEM(fp, permutation)
     return x, np.concatenate([xp[-1:] - period, xp, xp[:1] + period]), np.concatenate([fp[-1:], fp, fp[:1]])
 
 

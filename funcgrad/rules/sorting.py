@@ -151,13 +151,13 @@ def _order_statistic(
     n = values.shape[-1]
     if is_lazy(values):
         return _of_lazy(function, a, values, _reduced_shape(a.shape, axis, keepdims), q, weights, method)
-    order = np.argsort(values, axis=-1, stable=True)
-    nan = np.take_along_axis(np.isnan(values), order, -1)
+    permutation = np.argsort(values, axis=-1, stable=True)
+    nan = np.take_along_axis(np.isnan(values), permutation, -1)
     grid: Any = np.arange(float(n))
     if is_batched(nan) or nan.any() or weights is not None:
         grid = np.where(nan, np.nan, grid)
     if weights is not None:
-        weights = np.take_along_axis(merged(laid_along(as_array(weights), a, axis), axis), order, -1)
+        weights = np.take_along_axis(merged(laid_along(as_array(weights), a, axis), axis), permutation, -1)
     position = _positions_of(grid, q, weights, function=function, method=method)
     shape = np.shape(q if q is not None else 0.0) + _reduced_shape(a.shape, axis, keepdims)
     if n == 0 and function is np.nanquantile:
@@ -166,7 +166,9 @@ def _order_statistic(
         return np.full(shape, np.nan, _dtype(function, a, q, method))[()]
     position = _last(position, 0 if q is None else np.ndim(q))
     low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
-    lower, upper = (np.take_along_axis(values, np.take_along_axis(order, i, -1), -1) for i in (low, high))
+    lower, upper = (
+        np.take_along_axis(values, np.take_along_axis(permutation, i, -1), -1) for i in (low, high)
+    )
     out = np.moveaxis(mix(lower, upper, share.astype(_dtype(function, a, q, method))), -1, 0)
     return _lying_as_numpy_has_it(as_result(out.reshape(shape)), function, a, axis, keepdims, q)
 
@@ -194,12 +196,12 @@ def _found_in_rows(values: Any, *, q: Any, function: Callable[..., Any], method:
     finds them.
     """
     n = values.shape[-1]
-    order = np.argsort(values, axis=-1, stable=True)
-    nan = np.take_along_axis(np.isnan(values), order, -1)
+    permutation = np.argsort(values, axis=-1, stable=True)
+    nan = np.take_along_axis(np.isnan(values), permutation, -1)
     grid = np.where(nan, np.nan, np.arange(float(n)))
     position = _last(_positions(grid, q, function=function, method=method), 0 if q is None else np.ndim(q))
     low, high, share = _neighbours(position, np.sum(~nan, axis=-1, keepdims=True), n)
-    low, high = (np.take_along_axis(order, i, -1) for i in (low, high))
+    low, high = (np.take_along_axis(permutation, i, -1) for i in (low, high))
     return np.stack([low, high, share], axis=-1)
 
 

@@ -117,8 +117,8 @@ def as_alone(x: Any, alone: np.ndarray) -> Any:
     plain = one_example(x)
     if not plain.size or wanted == axes_of(plain[0]):
         return x
-    order = (0, *(1 + k for k in wanted))
-    return np.transpose(np.transpose(x, order).copy("C"), tuple(np.argsort(order).tolist()))
+    axes = (0, *(1 + k for k in wanted))
+    return np.transpose(np.transpose(x, axes).copy("C"), tuple(np.argsort(axes).tolist()))
 
 
 def one_example(x: Any) -> Any:

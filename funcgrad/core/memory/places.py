@@ -62,11 +62,11 @@ class Place:
         if self.is_plain or not repeats(self.index) and not any(isinstance(i, Tracer) for i in indices):
             return None
         positions = self.whole.read(_positions(shape))
-        order = np.arange(positions.size, dtype=float).reshape(positions.shape)
+        sequence = np.arange(positions.size, dtype=float).reshape(positions.shape)
         # a batch, if the indices are one
         last = np.zeros_like(positions, dtype=float, shape=int(np.prod(shape)))
-        last[positions] = order
-        winners = last[positions] == order
+        last[positions] = sequence
+        winners = last[positions] == sequence
         return None if not isinstance(winners, Tracer) and winners.all() else winners
 
 

@@ -123,7 +123,7 @@ def _gathered(part: Any, axis: int, n: int, places: Any) -> Any:
     count = np.bincount(places, minlength=n) if len(places) else np.zeros(n, int)
     if not count.any():
         return _zeros(part, axis, n)
-    order = np.argsort(places, kind="stable")
+    permutation = np.argsort(places, kind="stable")
     first = np.cumsum(count) - count
     rounds = count.max()
     if rounds > _ROUNDS:
@@ -131,7 +131,7 @@ def _gathered(part: Any, axis: int, n: int, places: Any) -> Any:
     total = None
     for k in range(rounds):
         live = count > k
-        source = order[np.where(live, first + k, 0)]
+        source = permutation[np.where(live, first + k, 0)]
         taken = np.where(_laid(live, axis, part.ndim), np.take(part, source, axis=axis), 0)
         total = taken if total is None else total + taken
     return total

@@ -94,8 +94,8 @@ def heads_of(x: Any, heads: int, batch_axis: int) -> Any:
 
 def merged(x: Any, batch_axis: int) -> Any:
     """The inverse of `heads_of`."""
-    order = (0, 2, 1, 3) if batch_axis == 0 else (2, 0, 1, 3)
-    split = x.transpose(order)
+    axes = (0, 2, 1, 3) if batch_axis == 0 else (2, 0, 1, 3)
+    split = x.transpose(axes)
     return split.reshape(*split.shape[:2], split.shape[2] * split.shape[3])
 
 

@@ -18,8 +18,8 @@ def columns(x: Any, geometry: Geometry) -> Any:
     """The windows of x (N, C, *size) as columns: (N, C*kernel, out)."""
     rows = windows(padded_last(x, geometry), geometry)
     rank = len(geometry.size)
-    order = (0, 2 * rank + 1, *range(rank + 1, 2 * rank + 1), *range(1, rank + 1))
-    return rows.transpose(order).reshape(
+    axes = (0, 2 * rank + 1, *range(rank + 1, 2 * rank + 1), *range(1, rank + 1))
+    return rows.transpose(axes).reshape(
         len(x), x.shape[1] * math.prod(geometry.kernel), math.prod(geometry.out)
     )
 

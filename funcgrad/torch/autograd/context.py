@@ -17,7 +17,7 @@ from funcgrad.torch.graph.dead_ends import dead_end, once_differentiable  # noqa
 from funcgrad.torch.graph.locations import here, line_of
 from funcgrad.torch.graph.nodes import Node
 from funcgrad.torch.graph.saved import Packed
-from funcgrad.torch.graph.tape import next_order
+from funcgrad.torch.graph.tape import next_number
 from funcgrad.torch.tensors.tensor import EAGER, Tensor, make_tensor
 
 
@@ -113,7 +113,7 @@ class Kept:
 def _output_node(node: EngineNode, number: int, content: Any) -> EngineNode:
     if type(node.shape) is not int:
         return node
-    return make_node(next_order(), PICK, number, (node,), content.shape, content.dtype)
+    return make_node(next_number(), PICK, number, (node,), content.shape, content.dtype)
 
 
 class FunctionPlan:

@@ -16,7 +16,7 @@ from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.reverse import make_node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.torch.graph import duals
-from funcgrad.torch.graph.tape import next_order
+from funcgrad.torch.graph.tape import next_number
 from funcgrad.torch.tensors.tensor import Tensor, from_operand, make_tensor
 
 _LEVEL: ContextVar[duals.DualTrace | None] = ContextVar("dual_level", default=None)
@@ -85,7 +85,7 @@ def _given(tangent: Tensor) -> Tensor:
     if node is None:
         return tangent
     return make_tensor(
-        tangent.value, make_node(next_order(), duals.GIVEN, None, (node,), node.shape, node.dtype)
+        tangent.value, make_node(next_number(), duals.GIVEN, None, (node,), node.shape, node.dtype)
     )
 
 

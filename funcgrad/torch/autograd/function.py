@@ -22,7 +22,7 @@ from funcgrad.torch.autograd.function_transforms import apply_traced
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.dead_ends import once_differentiable  # noqa: F401 (a name of this module in PyTorch too)
 from funcgrad.torch.graph.saved import hooks_of, packer
-from funcgrad.torch.graph.tape import next_order
+from funcgrad.torch.graph.tape import next_number
 from funcgrad.torch.tensors import inplace, storage
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
@@ -86,7 +86,7 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
         return output
     fresh = [_own_object(o, args, ctx) for o in outs]
     ctx.plan = FunctionPlan(cls, ctx, slots, len(args), outs)
-    ctx.number, ctx.parents = next_order(), tuple(nodes[i] for i in slots)
+    ctx.number, ctx.parents = next_number(), tuple(nodes[i] for i in slots)
     ctx.spec = Spec(len(outs), None) if many else _spec(outs[0])  # type: ignore[arg-type]
     ctx.saved = tuple(_kept(t, args, outs) for t in ctx._to_save)
     mode = modes.mode()
@@ -102,7 +102,7 @@ def _recorded(cls: type[Function], ctx: Any, args: tuple[Any, ...], nodes: list[
             and o.value.dtype.kind in "fc"
             and not any(outs[k] is t for t in ctx._not_differentiable)
         ):
-            o.node = make_node(next_order(), PICK, k, (ctx,), o.value.shape, o.value.dtype) if many else ctx
+            o.node = make_node(next_number(), PICK, k, (ctx,), o.value.shape, o.value.dtype) if many else ctx
             if o.link is not None:
                 _note_write(o, ctx, many)
     return tuple(fresh) if many else fresh[0]

@@ -334,8 +334,8 @@ class Kumaraswamy(TransformedDistribution):
 
     def _moment(self, n: int) -> Any:
         a, b = self.concentration1, self.concentration0
-        order = 1 + n / a
-        return b * (order.lgamma() + b.lgamma() - (order + b).lgamma()).exp()
+        moment = 1 + n / a
+        return b * (moment.lgamma() + b.lgamma() - (moment + b).lgamma()).exp()
 
     @property
     def mean(self) -> Any:

@@ -16,7 +16,7 @@ from funcgrad.torch.functions.reduce import as_line
 from funcgrad.torch.functions.registry import declare, function
 from funcgrad.torch.functions.scatter import along, at_add, slices_at
 from funcgrad.torch.graph.modes import MODE
-from funcgrad.torch.graph.tape import named, next_order
+from funcgrad.torch.graph.tape import named, next_number
 from funcgrad.torch.tensors.inplace import content_index, set_item
 from funcgrad.torch.tensors.storage import Shared, share_as_view
 from funcgrad.torch.tensors.tensor import PLAIN, Tensor, make_tensor
@@ -127,7 +127,7 @@ def _fast_item(t: Tensor, index: Any) -> Tensor | None:
     made.value, made.node = out, None
     if node is not None:
         read = made.node = Node()
-        read.number, read.saved, read.origin = next_order(), index, node
+        read.number, read.saved, read.origin = next_number(), index, node
         read.plan = _PLANS["SelectBackward0" if kind is int else _node(t, index)]
         read.spec = Spec(out.shape, out.dtype)
     share_as_view(t, made, _BasicIndexStep(index), None)

@@ -166,10 +166,10 @@ def _eliminated(A: Any, pivot: bool) -> tuple[Any, Any]:
         if pivot:
             found = k + np.argmax(np.abs(concrete(LU)[..., k:, k]), -1)
             pivots[..., k] = found + 1
-            order = np.broadcast_to(np.arange(n), (*A.shape[:-2], n)).copy()
-            order[..., k] = found
-            np.put_along_axis(order, found[..., None], k, -1)
-            LU = np.take_along_axis(LU, order[..., None], -2)
+            permutation = np.broadcast_to(np.arange(n), (*A.shape[:-2], n)).copy()
+            permutation[..., k] = found
+            np.put_along_axis(permutation, found[..., None], k, -1)
+            LU = np.take_along_axis(LU, permutation[..., None], -2)
         if k + 1 < n:
             factors = LU[..., k + 1 :, k : k + 1] / LU[..., k : k + 1, k : k + 1]
             rest = LU[..., k + 1 :, k + 1 :] - factors * LU[..., k : k + 1, k + 1 :]
@@ -181,13 +181,13 @@ def _eliminated(A: Any, pivot: bool) -> tuple[Any, Any]:
 
 def _permutation(pivots: Any, n: int) -> Any:
     """For each row of the permuted matrix, the row that it was."""
-    order = np.broadcast_to(np.arange(n), (*pivots.shape[:-1], n)).copy()
+    permutation = np.broadcast_to(np.arange(n), (*pivots.shape[:-1], n)).copy()
     for k in range(pivots.shape[-1]):
         other = pivots[..., k : k + 1].astype(int) - 1
-        here, there = order[..., k].copy(), np.take_along_axis(order, other, -1)[..., 0]
-        order[..., k] = there
-        np.put_along_axis(order, other, here[..., None], -1)
-    return order
+        here, there = permutation[..., k].copy(), np.take_along_axis(permutation, other, -1)[..., 0]
+        permutation[..., k] = there
+        np.put_along_axis(permutation, other, here[..., None], -1)
+    return permutation
 
 
 LU_FACTOR = named_result("linalg_lu_factor", "LU pivots")

@@ -23,7 +23,7 @@ from funcgrad.torch.graph.duals import living
 from funcgrad.torch.graph.locations import here
 from funcgrad.torch.graph.modes import MODE, Mode
 from funcgrad.torch.graph.saved import after_recording
-from funcgrad.torch.graph.tape import Tape, fused, named, next_order, saved_values
+from funcgrad.torch.graph.tape import Tape, fused, named, next_number, saved_values
 from funcgrad.torch.tensors import storage
 from funcgrad.torch.tensors.inplace import write_out
 from funcgrad.torch.tensors.storage import Inference, Shared
@@ -271,9 +271,9 @@ def adopted(end: Node, tape: Tape, parents: tuple[Node, ...], title: str) -> Nod
     where = dict(zip(tape.leaves, parents, strict=True))
     if end.plan is not None and end.plan is not PICK and all(p in where for p in end.parents):
         mapped = tuple([where[p] for p in end.parents])
-        return make_node(next_order(), named(end.plan, title), end.saved, mapped, end.shape, end.dtype)
+        return make_node(next_number(), named(end.plan, title), end.saved, mapped, end.shape, end.dtype)
     tape.where = here()
-    return make_node(next_order(), fused(title, tape.keeps()), tape, parents, end.shape, end.dtype)
+    return make_node(next_number(), fused(title, tape.keeps()), tape, parents, end.shape, end.dtype)
 
 
 def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) -> Any:
@@ -281,14 +281,14 @@ def _recorded_many(out: Any, tape: Tape, parents: tuple[Node, ...], title: str) 
     if not any(ends):
         return wrapped([x._value if isinstance(x, Tracer) else x for x in out])
     tape.where = here()
-    node = make_node(next_order(), fused(title, tape.keeps()), tape, parents, len(ends), None)
+    node = make_node(next_number(), fused(title, tape.keeps()), tape, parents, len(ends), None)
     made = []
     for k, (x, end) in enumerate(zip(out, ends, strict=True)):
         if end is None:
             made.append(wrapped(x._value if isinstance(x, Tracer) else x))
         else:
             made.append(
-                make_tensor(x._value, make_node(next_order(), PICK, k, (node,), end.shape, end.dtype))
+                make_tensor(x._value, make_node(next_number(), PICK, k, (node,), end.shape, end.dtype))
             )
     return made_like(out, made)
 

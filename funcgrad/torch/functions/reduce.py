@@ -219,8 +219,8 @@ def _lower_middle(x: Any, axis: Any = None) -> Any:
     if type(x) is np.ndarray and axis is None and x.dtype.kind != "c":  # of equal ones any will do
         found = np.argmax(x == np.partition(x, (n - 1) // 2)[(n - 1) // 2])
     else:
-        order = np.argsort(x, axis=axis, kind="stable")
-        found = order[(n - 1) // 2] if axis is None else np.take(order, (n - 1) // 2, axis)
+        permutation = np.argsort(x, axis=axis, kind="stable")
+        found = permutation[(n - 1) // 2] if axis is None else np.take(permutation, (n - 1) // 2, axis)
     if x.dtype.kind != "f":
         return found
     return np.where(np.isnan(x).any(axis=axis), np.argmax(np.isnan(x), axis=axis), found)
@@ -282,8 +282,8 @@ def _order(x: Any, dim: int, descending: bool) -> Any:
 
 def _sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements in order along `dim`, with their indices."""
-    order = _order(input, dim, descending)
-    return SortResult(np.take_along_axis(input, order, dim), order)
+    permutation = _order(input, dim, descending)
+    return SortResult(np.take_along_axis(input, permutation, dim), permutation)
 
 
 def _few_of(x: Any, k: int, dim: int, largest: bool) -> Any:
@@ -298,25 +298,25 @@ def _few_of(x: Any, k: int, dim: int, largest: bool) -> Any:
     odd = counts != k  # more elements that equal the last
     if rows.dtype.kind in "fc":
         odd |= np.isnan(divided[:, last:]).any(1)  # NaN is the largest, and unequal to all
-    order = np.empty((len(rows), k), np.int64)
+    permutation = np.empty((len(rows), k), np.int64)
     if odd.any():
-        order[odd] = _order(rows[odd], -1, largest)[:, :k]
+        permutation[odd] = _order(rows[odd], -1, largest)[:, :k]
         column = column[~odd[row]]
     chosen = column.reshape(-1, k)
-    order[~odd] = np.take_along_axis(
+    permutation[~odd] = np.take_along_axis(
         chosen, _order(np.take_along_axis(rows[~odd], chosen, -1), -1, largest), -1
     )
-    return np.moveaxis(order.reshape(*x.shape[:-1], k), -1, dim)
+    return np.moveaxis(permutation.reshape(*x.shape[:-1], k), -1, dim)
 
 
 def _topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along `dim`, with their indices."""
     x = constant(input)
     if type(x) is np.ndarray and 0 < k < x.shape[dim] // 2:
-        order = _few_of(x, k, dim, largest)
+        permutation = _few_of(x, k, dim, largest)
     else:
-        order = np.take(_order(input, dim, largest), np.arange(k), dim)
-    return TopkResult(np.take_along_axis(input, order, dim), order)
+        permutation = np.take(_order(input, dim, largest), np.arange(k), dim)
+    return TopkResult(np.take_along_axis(input, permutation, dim), permutation)
 
 
 declare("sort", as_line(_sort))
@@ -439,10 +439,11 @@ declare_count = Op(
 
 def _norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """The p-norm of all elements, or of the vectors along `dim`."""
-    order = 2 if p in ("fro", None) else p
     if p == "nuc":
         return np.linalg.norm(input, "nuc", axis=axis_of(dim, input), keepdims=keepdim)
-    return np.linalg.vector_norm(input, axis=axis_of(dim, input), keepdims=keepdim, ord=order)
+    return np.linalg.vector_norm(
+        input, axis=axis_of(dim, input), keepdims=keepdim, ord=2 if p in ("fro", None) else p
+    )
 
 
 norm = declare("norm", _norm, "LinalgVectorNormBackward0")

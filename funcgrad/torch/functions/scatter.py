@@ -71,12 +71,12 @@ def _sums_of_rows(index: np.ndarray, v: np.ndarray, count: int) -> np.ndarray:
                 (np.ones(len(index), v.dtype), index, np.arange(len(index) + 1)), shape=(count, len(index))
             )
             return where @ v
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
+    permutation = np.argsort(index, kind="stable")
+    ordered = index[permutation]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])[: len(ordered)])
     sums = np.zeros((count, v.shape[1]), v.dtype)
     if len(starts):
-        sums[ordered[starts]] = np.add.reduceat(v[order], starts, axis=0)
+        sums[ordered[starts]] = np.add.reduceat(v[permutation], starts, axis=0)
     return sums
 
 
@@ -189,8 +189,8 @@ def _reduced_by_groups(input: Any, places: Any, src: Any, reduce: str, include_s
     own = np.arange(size) if include_self else np.setdiff1d(np.arange(size), places)
     values = np.concatenate([np.reshape(input, -1), np.reshape(src, -1), np.full(1, neutral)])
     groups = np.concatenate([own, places])
-    order = np.argsort(groups, kind="stable")
-    numbers = np.append(np.concatenate([own, size + np.arange(len(places))])[order], len(values) - 1)
+    permutation = np.argsort(groups, kind="stable")
+    numbers = np.append(np.concatenate([own, size + np.arange(len(places))])[permutation], len(values) - 1)
     counts = np.bincount(groups, minlength=size)
     starts = np.cumsum(counts) - counts
     classes = np.ceil(np.log2(counts)).astype(int)

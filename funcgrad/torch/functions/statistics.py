@@ -107,8 +107,8 @@ def aminmax(input: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
 def _middle_without_nan(x: Any, dim: int) -> Any:
     """The index of the lower middle of what is not NaN."""
     count = np.sum(~np.isnan(x), dim, keepdims=True)
-    order = np.argsort(x, axis=dim, kind="stable")  # NaN comes last
-    return np.squeeze(np.take_along_axis(order, np.maximum(count - 1, 0) // 2, dim), dim)
+    permutation = np.argsort(x, axis=dim, kind="stable")  # NaN comes last
+    return np.squeeze(np.take_along_axis(permutation, np.maximum(count - 1, 0) // 2, dim), dim)
 
 
 NanmedianResult = named_result("nanmedian")

@@ -261,21 +261,21 @@ def _leads_to_these_leaves(captures: dict[Node, Any], roots: list[Node]) -> bool
 
 def _leading_to(targets: set[Node], roots: list[Node], fixed: Any = None) -> set[Node]:
     """The nodes from which some target is reached."""
-    order: list[Node] = []
+    nodes: list[Node] = []
     seen = set(roots)
     stack = list(roots)
     while stack:
         node = stack.pop()
         if fixed is not None and node.plan is fixed:
             continue
-        order.append(node)
+        nodes.append(node)
         for parent in node.parents:
             if parent not in seen:
                 seen.add(parent)
                 stack.append(parent)
-    order.sort(key=lambda node: -node.number)  # oldest first
+    nodes.sort(key=lambda node: -node.number)  # oldest first
     wanted: set[Node] = set()
-    for node in order:
+    for node in nodes:
         if any(parent in targets or parent in wanted for parent in node.parents):
             wanted.add(node)
     return wanted

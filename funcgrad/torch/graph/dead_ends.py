@@ -8,7 +8,7 @@ from typing import Any
 from funcgrad.core.engine.sweep import Node as EngineNode
 from funcgrad.core.engine.sweep import make_node
 from funcgrad.torch.graph import modes
-from funcgrad.torch.graph.tape import next_order
+from funcgrad.torch.graph.tape import next_number
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor, recording
 
 
@@ -35,7 +35,7 @@ def dead_end(content: Any, node: EngineNode, how: str) -> Tensor:
     """A tensor that can be computed with, but not be differentiated through."""
     plan: Any = DeadEnd(how, node.plan.name, node.plan.slots)
     return make_tensor(
-        content, make_node(next_order(), plan, None, node.parents, content.shape, content.dtype)
+        content, make_node(next_number(), plan, None, node.parents, content.shape, content.dtype)
     )
 
 
@@ -64,7 +64,7 @@ def without_derivative(content: Any, source: Tensor, function: str) -> Tensor:
         return make_tensor(content)
     plan: Any = NotImplementedPlan(function)
     return make_tensor(
-        content, make_node(next_order(), plan, None, (source.node,), content.shape, content.dtype)
+        content, make_node(next_number(), plan, None, (source.node,), content.shape, content.dtype)
     )
 
 
@@ -91,7 +91,7 @@ def _refusing(gradient: Any, parents: tuple[EngineNode, ...]) -> Any:
         return gradient
     return make_tensor(
         gradient.value,
-        make_node(next_order(), _ONCE, None, parents, gradient.value.shape, gradient.value.dtype),
+        make_node(next_number(), _ONCE, None, parents, gradient.value.shape, gradient.value.dtype),
     )
 
 

@@ -21,7 +21,7 @@ from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.exchange import CAPTURING, CURRENT, FREED, SECOND_TIME, from_user, to_user
 from funcgrad.torch.graph.hooks import EXTRAS
 from funcgrad.torch.graph.nodes import edge_slots, operand_count
-from funcgrad.torch.graph.tape import next_order, saved_values
+from funcgrad.torch.graph.tape import next_number, saved_values
 from funcgrad.torch.tensors.storage import TAINTED, tainted
 from funcgrad.torch.tensors.tensor import EAGER, Tensor, make_tensor
 
@@ -276,7 +276,7 @@ def copied(gradient: Tensor) -> Tensor:
     node = gradient.node
     if node is None or isinstance(gradient.value, Tracer):
         return gradient
-    return make_tensor(gradient.value, make_node(next_order(), COPY, None, (node,), node.shape, node.dtype))
+    return make_tensor(gradient.value, make_node(next_number(), COPY, None, (node,), node.shape, node.dtype))
 
 
 class _Copy:

@@ -22,7 +22,7 @@ from funcgrad.core.lanes.reverse import NEW_SPEC, planned, spec_lines
 from funcgrad.core.lanes.source import OPERATORS, compiled, indented
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.graph.modes import MODE
-from funcgrad.torch.graph.tape import NumberFirstPlan, named, next_order
+from funcgrad.torch.graph.tape import NumberFirstPlan, named, next_number
 from funcgrad.torch.tensors.tensor import PLAIN, Tensor
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -30,7 +30,7 @@ SCALARS = frozenset([np.float32, np.float64])
 
 _RECORD = """\
 node = Node()
-node.number = order()
+node.number = number()
 node.plan = plan_{slots}
 node.saved = {saved}
 node.origin = {parents}
@@ -134,7 +134,7 @@ def _space(ufunc: Any, op: Op) -> dict[str, Any]:
         "plain_types": PLAIN,
         "Node": Node,
         "new": object.__new__,
-        "order": next_order,
+        "number": next_number,
         "mode": MODE.get,
         "general": op,
         "function": ufunc,

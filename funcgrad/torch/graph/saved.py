@@ -106,9 +106,9 @@ def _second_first(saved: Any, keeps: tuple[str, ...], change: Callable[[Any], An
     """Saved values, each changed: of two operands the second comes first, as PyTorch packs them."""
     if keeps[:2] != ("x", "y") or len(saved) != len(keeps):
         return mapped(saved, change)
-    order = ("y", "x", *keeps[2:])
+    names = ("y", "x", *keeps[2:])
     found = dict(zip(keeps, saved.values() if type(saved) is dict else saved, strict=True))
-    found.update({name: mapped(found[name], change) for name in order})
+    found.update({name: mapped(found[name], change) for name in names})
     return {k: found[k] for k in saved} if type(saved) is dict else tuple(found[k] for k in keeps)
 
 

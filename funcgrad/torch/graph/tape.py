@@ -24,8 +24,8 @@ from funcgrad.torch.graph.locations import Where, line_of
 from funcgrad.typed import override
 
 UNGUARDED = Unguarded()
-ORDER = count(0, -1)  # of the nodes of tensors, the newest first
-next_order = ORDER.__next__
+NUMBERS = count(0, -1)  # of the nodes of tensors, the newest first
+next_number = NUMBERS.__next__
 Wrap = Callable[[Any, Node], Any]  # what makes a tracer of a value and its node
 ndarray = np.ndarray
 
@@ -132,7 +132,7 @@ def _out_of(node: Node, value: Any, wrap: Wrap) -> Any:
     if not isinstance(value, (tuple, list)):
         return wrap(value, node)
     picked = [
-        wrap(v, make_node(next_order(), PICK, k, (node,), v.shape, v.dtype)) if v.dtype.kind in "fc" else v
+        wrap(v, make_node(next_number(), PICK, k, (node,), v.shape, v.dtype)) if v.dtype.kind in "fc" else v
         for k, v in enumerate(value)
     ]
     return rebuilt(value, picked)

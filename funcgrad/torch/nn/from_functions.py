@@ -111,13 +111,13 @@ def _forward(
     fixed: Any,
 ) -> Any:
     """forward: operands and settings go by position as far as the function's order is followed, then by name."""
-    order = list(parameters)
+    names = list(parameters)
     entries, in_place = list(operands), True
-    for n in (n for n in order[len(operands) :] if n in kept or n == "training"):
-        in_place = in_place and parameters[n].kind is not Parameter.KEYWORD_ONLY and order[len(entries)] == n
+    for n in (n for n in names[len(operands) :] if n in kept or n == "training"):
+        in_place = in_place and parameters[n].kind is not Parameter.KEYWORD_ONLY and names[len(entries)] == n
         entries.append(f"self.{n}" if in_place else f"{n}=self.{n}")
     entries += [f"{n}=fixed['{n}']" for n in fixed]
-    given = [parameters[n].replace(name=o) for n, o in zip(order, operands, strict=False)]
+    given = [parameters[n].replace(name=o) for n, o in zip(names, operands, strict=False)]
     returns = getattr(function, "__annotations__", {}).get("return", "Tensor")
     space = {"function": function, "fixed": fixed}
     lines = [f"return function({', '.join(entries)})"]

@@ -33,9 +33,9 @@ class LBFGS(Optimizer):
         if number(lr) < 0:
             raise ValueError(f"Invalid learning rate: {lr}")
         max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
-        order = "lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn"
+        names = "lr max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn"
         given = locals()
-        super().__init__(params, {name: given[name] for name in order.split()})
+        super().__init__(params, {name: given[name] for name in names.split()})
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 

@@ -83,8 +83,8 @@ def read(archive: zipfile.ZipFile, name: str) -> Any:
     if inside is None:
         raise RuntimeError(f"torch.load: {name} is no archive that torch.save has written")
     folder = inside.removesuffix("data.pkl")
-    order = f"{folder}byteorder"
-    swapped = order in archive.namelist() and archive.read(order) == b"big"
+    byte_order = f"{folder}byteorder"
+    swapped = byte_order in archive.namelist() and archive.read(byte_order) == b"big"
     roots: dict[str, Tensor] = {}
 
     def storage_of(numpy: Any, key: str) -> Tensor:

@@ -21,7 +21,7 @@ from funcgrad.errors import FuncgradError
 from funcgrad.torch.graph import captured, duals
 from funcgrad.torch.graph.hooks import EXTRAS, move_retain
 from funcgrad.torch.graph.modes import mode
-from funcgrad.torch.graph.tape import NamedPlan, next_order
+from funcgrad.torch.graph.tape import NamedPlan, next_number
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.storage import del_slot
 from funcgrad.torch.tensors.tensor import Tensor, held_node, make_tensor, recording
@@ -155,7 +155,7 @@ def overwrite(t: Tensor, index: Any, v: Any, written: Node | None, whole: Node |
     storage.write(t, index, v)
     if whole is None and (before is not None or written is not None):
         whole = write_node(
-            next_order(), COPY_SLICES, before, written, Place(link.base_steps, index), shape, dtype
+            next_number(), COPY_SLICES, before, written, Place(link.base_steps, index), shape, dtype
         )
     root.node = whole
     if not isinstance(v, Tracer) or whole is not None:
@@ -181,7 +181,7 @@ def rewrite_base(view: Tensor, written: Node) -> None:
     link = view.link
     root = link.base
     before, place, value = root.node, Place(link.base_steps, ...), root.value
-    root.node = write_node(next_order(), COPY_SLICES, before, written, place, value.shape, value.dtype)
+    root.node = write_node(next_number(), COPY_SLICES, before, written, place, value.shape, value.dtype)
     move_retain(before, root)
     forget_nodes(root)
 

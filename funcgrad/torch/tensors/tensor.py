@@ -25,7 +25,7 @@ from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, concrete, rebuilt
 from funcgrad.torch.advice import advice
 from funcgrad.torch.graph.modes import MODE, check_outside, mode
-from funcgrad.torch.graph.tape import ORDER, UNGUARDED, EagerTracer, named, next_order, node_name
+from funcgrad.torch.graph.tape import NUMBERS, UNGUARDED, EagerTracer, named, next_number, node_name
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device, strided
 from funcgrad.torch.tensors.values import constant
@@ -187,7 +187,7 @@ class Tensor:
                 raise RuntimeError(
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
                 )
-            self.node = make_node(next_order(), None, Leaf(self), (), self.value.shape, self.value.dtype)
+            self.node = make_node(next_number(), None, Leaf(self), (), self.value.shape, self.value.dtype)
         return self
 
     @property
@@ -313,7 +313,7 @@ class EagerTrace(ReverseTrace):
 
     def __init__(self) -> None:
         super().__init__(UNGUARDED)
-        self.level, self.numbers = 0, ORDER
+        self.level, self.numbers = 0, NUMBERS
 
     @override
     def record(

@@ -15,7 +15,7 @@ from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, concrete, rebuilt
 from funcgrad.torch.advice import advice
 from funcgrad.torch.graph.modes import MODE, check_outside, mode
-from funcgrad.torch.graph.tape import ORDER, UNGUARDED, EagerTracer, named, next_order, node_name
+from funcgrad.torch.graph.tape import NUMBERS, UNGUARDED, EagerTracer, named, next_number, node_name
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.size import Size, device, strided
 from funcgrad.torch.tensors.values import constant

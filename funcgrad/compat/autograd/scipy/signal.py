@@ -68,8 +68,8 @@ def _contracted(windows: Any, kernel: Any, left_a: int, left_b: int, n_dot: int,
 
 def _swapped(out: Any, first: int, second: int) -> Any:
     """The first axes of a result after those that follow them."""
-    order = [*range(first, first + second), *range(first), *range(first + second, np.ndim(out))]
-    return np.transpose(out, order)
+    axes = [*range(first, first + second), *range(first), *range(first + second, np.ndim(out))]
+    return np.transpose(out, axes)
 
 
 def __getattr__(name: str) -> Any:

@@ -40,9 +40,9 @@ def get_total_norm(
     norm_type, arrays = float(norm_type), [np.asarray(plain(t)) for t in _listed(tensors)]
     if not arrays:
         return make_tensor(np.float32(0.0))
-    order: Any = norm_type
-    norms = [_norm(x, order) for x in arrays]
-    total = np.linalg.vector_norm(np.array(norms, dtypes.result_dtype(arrays)), ord=order)
+    p: Any = norm_type
+    norms = [_norm(x, p) for x in arrays]
+    total = np.linalg.vector_norm(np.array(norms, dtypes.result_dtype(arrays)), ord=p)
     if error_if_nonfinite and not np.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be clipped. To "

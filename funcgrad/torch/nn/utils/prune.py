@@ -169,8 +169,8 @@ class LnStructured(_OfSlices):
         self.n = n
 
     def _order(self, rows: np.ndarray) -> np.ndarray:
-        order = 2 if self.n == "fro" else self.n
-        return np.argsort(np.linalg.vector_norm(rows, axis=1, ord=order), kind="stable")
+        p = 2 if self.n == "fro" else self.n
+        return np.argsort(np.linalg.vector_norm(rows, axis=1, ord=p), kind="stable")
 
 
 class CustomFromMask(BasePruningMethod):

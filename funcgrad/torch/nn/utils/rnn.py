@@ -92,14 +92,14 @@ def pack_padded_sequence(
         input = input.transpose(0, 1)
     steps, count = input.shape[:2]
     found = np.asarray(concrete(lengths.value) if isinstance(lengths, Tensor) else lengths, np.int64)
-    order = None if enforce_sorted else np.argsort(-found, kind="stable")
-    if order is not None:
-        found, input = found[order], input.index_select(1, make_tensor(order))
+    permutation = None if enforce_sorted else np.argsort(-found, kind="stable")
+    if permutation is not None:
+        found, input = found[permutation], input.index_select(1, make_tensor(permutation))
     _check_lengths(found, steps, count)
     sizes = (found[None, :] > np.arange(found[0])[:, None]).sum(axis=1)
     places = np.concatenate([t * count + np.arange(n) for t, n in enumerate(sizes)])
     data = _ROWS(input, make_tensor(places)).reshape(-1, *input.shape[2:])
-    return PackedSequence(data, make_tensor(sizes), None if order is None else make_tensor(order))
+    return PackedSequence(data, make_tensor(sizes), None if permutation is None else make_tensor(permutation))
 
 
 def _check_lengths(lengths: np.ndarray, steps: int, count: int) -> None:

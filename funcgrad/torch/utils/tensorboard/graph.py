@@ -23,7 +23,7 @@ from funcgrad.torch.functions.ops import saved_values
 from funcgrad.torch.graph.hooks import edge_of
 from funcgrad.torch.graph.modes import enable_grad
 from funcgrad.torch.graph.nodes import title
-from funcgrad.torch.graph.tape import Tape, next_order
+from funcgrad.torch.graph.tape import Tape, next_number
 from funcgrad.torch.nn.module import Module
 from funcgrad.torch.tensors.tensor import Tensor
 from funcgrad.torch.utils.tensorboard.protos import protos
@@ -45,7 +45,7 @@ class ScopeWatch:
     def __enter__(self) -> ScopeWatch:
         for module, scope in self.scopes.items():
             self.handles.append(
-                module.register_forward_pre_hook(lambda module, args: self.open.append(next_order()))
+                module.register_forward_pre_hook(lambda module, args: self.open.append(next_number()))
             )
             self.handles.append(
                 module.register_forward_hook(lambda module, args, out, scope=scope: self._ended(scope))
@@ -57,7 +57,7 @@ class ScopeWatch:
             handle.remove()
 
     def _ended(self, scope: str) -> None:
-        self.done.append((self.open.pop(), next_order(), scope))
+        self.done.append((self.open.pop(), next_number(), scope))
 
     def scope(self, node: Node) -> str:
         """Where a node was made. (Inner modules end first, and so they are found first.)"""

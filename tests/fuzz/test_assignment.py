@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from funcgrad import errors
-from funcgrad.core.memory import guard, loops, mutation, places, views
+from funcgrad.core.memory import families, guard, loops, mutation, places, views
 from tests.fuzz.assignment import Report, described, judged, modes_of, named, shortened, written
 from tests.fuzz.modes import Case, by_grad
 from tests.fuzz.writing import Program
@@ -30,7 +30,7 @@ def _keep_nothing(self: Any, x: Any) -> Any:
 
 PLANTED: dict[str, tuple[Any, str, Any]] = {
     "of an index twice, both count": (places.Place, "winners", lambda self, shape: None),
-    "saved values are overwritten": (mutation, "copied", lambda x: x),
+    "saved values are overwritten": (families, "copied", lambda x: x),
     "saved values are overwritten in loops": (loops, "copied", lambda x: x),
     "views don't see writes": (mutation, "note_write", lambda root: None),
     "views of views lose their last step": (mutation, "index_in_root", lambda x, index: index),

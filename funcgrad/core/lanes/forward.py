@@ -108,12 +108,14 @@ def NAME(x):
 # A tangent with zeros by structure: what a partial is where nothing is live is nobody's concern.
 _PUSH_UNARY = """\
 if type(t_x) is Masked:
-    t = pushed(primitive, Call((x,), layout, {{}}), out, {{0: t_x}})
+{masked}
 else:
     t = {push_x}
 """
 _PUSH_BINARY = """\
-if type(t_x) is Masked or type(t_y) is Masked:
+if type(t_x) is Masked and t_y is None:
+{masked}
+elif type(t_x) is Masked or type(t_y) is Masked:
     t = pushed(primitive, Call((x, y), layout, {{}}), out, {{i: t for i, t in enumerate((t_x, t_y)) if t is not None}})
 elif t_y is None:
     if t_x is None:
@@ -124,6 +126,16 @@ elif t_x is None:
 else:
     t = {push_xy}
 """
+
+_MASKED = """\
+mask, t_x, token = t_x, t_x.value, quiet()
+try:
+    t = {push_x}
+finally:
+    loud(token)
+t = None if t is None else fit_tangent(mask.like(t), out)
+"""
+_MASKED_PUSH = "t = push(primitive, Call(({operands},), layout, {{}}), out, {{0: t_x}})\n"
 
 # Under np.seterr(all="raise"): the element that has no derivative may be masked out later.
 _QUIETLY = """\
@@ -156,6 +168,7 @@ def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[...,
     for slots in ("x", "y", "xy"):
         if set(slots) <= set(operands):
             fields[f"push_{slots}"] = _push(primitive, slots, operands, space) if wrap is _WRAP else "None"
+    fields["masked"] = _masked(primitive, operands, fields["push_x"])
     fields["push"] = _quietly((_PUSH_UNARY if len(operands) == 1 else _PUSH_BINARY).format(**fields))
     return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
 
@@ -168,8 +181,9 @@ def function_lane(primitive: Primitive) -> Callable[..., Any]:
     fields = {
         "check": indented(_CHECK, 4),
         "wrap": indented(_WRAP, 4),
-        "push": _quietly(_PUSH_UNARY.format(push_x=_push(primitive, "x", ("x",), space))),
     }
+    push_x = _push(primitive, "x", ("x",), space)
+    fields["push"] = _quietly(_PUSH_UNARY.format(push_x=push_x, masked=_masked(primitive, ("x",), push_x)))
     return compiled(_FUNCTION.format(**fields), primitive.name, space)
 
 
@@ -178,13 +192,20 @@ def _quietly(push: str) -> str:
     return indented(_QUIETLY.format(push=indented(push, 4), again=indented(push, 8)), 4)
 
 
+def _masked(primitive: Primitive, operands: tuple[str, ...], push_x: str) -> str:
+    """The lines that push a tangent `t_x` with zeros by structure, the only tangent."""
+    if type(primitive.rule) is Elementwise:
+        return indented(_MASKED.format(push_x=push_x), 4)
+    return indented(_MASKED_PUSH.format(operands=", ".join(operands)), 4)
+
+
 def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:
     return {
         "Tracer": ForwardTracer, "Trace": ForwardTrace, "Masked": Masked, "Call": Call, "plain": PLAIN, "scalars": SCALARS,
         "ndarray": ndarray, "float64": np.float64, "function": primitive.function, "fitted": fitted,
         "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title, "quiet": quiet, "loud": loud,
         "primitive": primitive, "layout": tuple((name, None) for name in primitive.operand_names[: len(operands)]),
-        "pushed": pushed, "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
+        "pushed": pushed, "fit_tangent": fit_tangent, "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
     }  # fmt: skip
 
 

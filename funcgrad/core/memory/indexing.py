@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from funcgrad.core.arrays.arguments import array_of, as_operand, holds_tracer
 from funcgrad.core.arrays.spec import Spec, spec
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer, one_by_one
 from funcgrad.core.engine.catalogue import register
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.named import Linear
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTracer
@@ -170,7 +171,8 @@ def read_item(x: Any, index: Any) -> Any:
     kind = type(index)
     if type(x) is not ReverseTracer or x._node is None:
         is_basic = kind in INTS or kind is slice or kind is tuple and BASIC.issuperset(map(type, index))
-        out = _read_of_each(x, index) if is_basic and type(x) is BatchTracer else None
+        fast = _READERS.get(type(x)) if is_basic else None
+        out = None if fast is None else fast(x, index)
         return GETITEM(x, index) if out is None else out
     if kind is int or kind in INTS or kind is tuple and INTS.issuperset(map(type, index)):
         value = x._value[index]
@@ -221,6 +223,28 @@ def _read_of_each(x: BatchTracer, index: Any) -> Any:
     return view
 
 
+def _read_with_tangent(x: ForwardTracer, index: Any) -> Any:
+    """The fast lane of a basic index in forward mode; None, if anything is unusual."""
+    value, t, alias, trace = x._value, x._node, x._alias, x._trace
+    if (
+        type(trace) is not ForwardTrace
+        or not trace.is_open
+        or type(value) is not ndarray
+        or type(t) is not ndarray
+    ):
+        return None
+    if alias is not None and (alias.root is not None or alias.read_only):
+        return None
+    out = trace.wrap(value[index], t[index])
+    if type(out._value) is ndarray:
+        join(x, out, (IndexStep(GETITEM, kept(index)),))
+    return out
+
+
+_READERS: dict[type, Callable[[Any, Any], Any]] = {
+    BatchTracer: _read_of_each,
+    ForwardTracer: _read_with_tangent,
+}
 _BOUNDS = INTS | {type(None)}
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from funcgrad.core.arrays.spec import Spec
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import Masked, select
+from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer
@@ -37,6 +38,8 @@ def assign(x: Tracer, index: Any, v: Any) -> None:
         if type(x) is ReverseTracer and _assigned(x, index, v):
             return
         if type(x) is BatchTracer and _assigned_to_each(x, index, v):
+            return
+        if type(x) is ForwardTracer and _assigned_with_tangent(x, index, v):
             return
     # else the second half of `y[i] += v`: it is there
     if not isinstance(v, Stale) or not is_same_view(v._alias, x, (), index):
@@ -116,16 +119,37 @@ def _assigned_to_each(x: BatchTracer, index: Any, v: Any) -> bool:
         return False
     next(trace.numbers)  # is it open?
     note_write(x)
-    _own(x)[(slice(None), *items)] = v
+    _own(x, "_value")[(slice(None), *items)] = v
     return True
 
 
-def _own(x: BatchTracer) -> Any:
-    """The buffer of `x`; a copy, if somebody else holds it."""
-    value = x._value
+def _assigned_with_tangent(x: ForwardTracer, index: Any, v: Any) -> bool:
+    """The same in forward mode: put `v` at a basic index of the value, and its tangent there in the tangent."""
+    alias, trace, t = x._alias, x._trace, 0
+    if type(trace) is not ForwardTrace or type(x._value) is not ndarray or type(x._node) is not ndarray:
+        return False
+    if alias is not None and (alias.root is not None or alias.read_only):
+        return False
+    if type(v) is ForwardTracer:
+        if v._trace is not trace:
+            return False
+        v, t = v._value, 0 if v._node is None else v._node
+    if type(v) not in _CONTENTS or type(t) not in _CONTENTS:
+        return False
+    next(trace.numbers)  # is it open?
+    note_write(x)
+    _own(x, "_value")[index] = v
+    _own(x, "_node")[index] = t
+    return True
+
+
+def _own(x: Tracer, slot: str) -> Any:
+    """The buffer in a slot of `x`; a copy, if somebody else holds it."""
+    value = getattr(x, slot)
     is_free = getrefcount(value) <= _FREE_IN_CELL and value.flags.writeable
     if not is_free or value.base is not None and not is_private(value):
-        value = x._value = copied(value)
+        value = copied(value)
+        setattr(x, slot, value)
     return value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import grad, jvp, vjp, vmap
+from funcgrad import grad, jacfwd, jacrev, jvp, vjp, vmap
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.memory import inplace, mutation, reads, views
 from funcgrad.core.memory.indexing import GETITEM
@@ -192,3 +192,79 @@ def test_arrays_without_axes_are_written_into_where_numpys_are(function: Any, ma
     np.testing.assert_array_equal(vjp(updated, x)[0], expected)
     np.testing.assert_array_equal(jvp(updated, (x,), (x,))[0], expected)
     np.testing.assert_array_equal(vmap(updated)(np.array([0.5, 0.5])), [expected, expected])
+
+
+# ---- forward mode ----------------------------------------------------------------------------------------------------
+def _overlapping(x):
+    y = x.copy()
+    y[1:] = y[:-1]
+    y[0] = 2.0 * y[2]
+    y[:2] = y[1:3]
+    return y
+
+
+def _filled(x):
+    y = np.zeros_like(x)
+    for i in range(len(x)):
+        y[i] = x[i] * x[-1 - i]
+    y[1] = 5.0
+    return y
+
+
+def _through_views(x):
+    y = np.stack([x, 2.0 * x])
+    row = y[0]
+    row[1] = row[0] * row[2]
+    y[1] = row
+    y[1, :2] += y[0, 1:]
+    first = y[:, 0]
+    y[0] = 0.0
+    return first * y[1, 0]
+
+
+def _kept(x):
+    y = x * 1.0
+    before = y * y
+    y[:] = 3.0 * before
+    return before + y
+
+
+def _of_constants(x):
+    y = x * x
+    y[0] = np.float64(4.0)
+    y[1:] = np.array([1.0, 2.0])
+    return y * x
+
+
+@pytest.mark.parametrize("f", [_overlapping, _filled, _through_views, _kept, _of_constants])
+def test_forward_mode_writes_as_reverse_mode_does(f):
+    x, t = np.array([0.5, -1.2, 2.0]), np.array([1.0, -0.5, 0.3])
+    value, pushed = jvp(f, (x,), (t,))
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(pushed, jacrev(f)(x) @ t)
+    np.testing.assert_array_equal(t, [1.0, -0.5, 0.3])  # the tangent that was given is nobody's buffer
+    np.testing.assert_allclose(jacfwd(f)(x), jacrev(f)(x))
+    np.testing.assert_allclose(jacfwd(jacfwd(f))(x), jacrev(jacrev(f))(x), atol=1e-12)
+
+
+def test_what_does_not_fit_leaves_the_tangent_as_it_was():
+    def f(x):
+        y = x * 2.0
+        with pytest.raises(ValueError, match="broadcast"):
+            y[:2] = x
+        with pytest.raises(IndexError):
+            y[7] = x[0]
+        return y
+
+    np.testing.assert_array_equal(jvp(f, (np.ones(3),), (np.ones(3),))[1], 2 * np.ones(3))
+
+
+def test_masked_tangents_keep_their_zeros():
+    def f(x):
+        return np.sqrt(1.5 * np.where(x > 0, x, 0.0)) + np.sum(
+            np.maximum(x, 0.0) * np.array([[1.0], [2.0]]), axis=0
+        )
+
+    with np.errstate(all="raise"):
+        pushed = jvp(f, (np.array([4.0, -1.0]),), (np.ones(2),))[1]
+    np.testing.assert_allclose(pushed, [1.5 / (2 * np.sqrt(6.0)) + 3.0, 0.0])

@@ -28,6 +28,7 @@ RULE = (ROOT / "docs" / "adding_a_rule.md").read_text(encoding="utf-8")
 TRANSFORM = (ROOT / "docs" / "adding_a_transform.md").read_text(encoding="utf-8")
 LAYER = (ROOT / "docs" / "adding_a_layer.md").read_text(encoding="utf-8")
 OPTIMIZER = (ROOT / "docs" / "adding_an_optimizer.md").read_text(encoding="utf-8")
+SCIPY = (ROOT / "docs" / "adding_a_scipy_function.md").read_text(encoding="utf-8")
 
 
 def test_every_verb_is_there() -> None:
@@ -151,6 +152,35 @@ def test_the_optimizer_of_the_page_steps_alike_in_both_worlds() -> None:
 
 
 def test_the_files_that_the_pages_name_are_there() -> None:
-    for text in (RULE, TRANSFORM, LAYER, OPTIMIZER):
+    for text in (RULE, TRANSFORM, LAYER, OPTIMIZER, SCIPY):
         for name in re.findall(r"`((?:core|transforms|rules|funcgrad|tests|docs)/[\w/.]+\.(?:py|md))`", text):
             assert (ROOT / name).exists() or (ROOT / "funcgrad" / name).exists(), name
+
+
+def test_a_scipy_function_is_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The declaration of the page is all that a function needs which has no rule."""
+    theirs = pytest.importorskip("scipy.linalg")
+    from funcgrad.scipy import linalg
+
+    (declared,) = re.findall(
+        r'^>>> (@Chapter\("linalg"\)\.composite.*?)^>>> grad', SCIPY, re.MULTILINE | re.DOTALL
+    )
+    a = np.array([1.0, 2.0, 4.0])
+    assert linalg.fiedler(a)[0, 2] == 3  # the chapter is loaded
+    monkeypatch.delitem(CATALOGUE, theirs.fiedler)
+    with pytest.raises(funcgrad.errors.UnsupportedFunctionError, match="fiedler"):
+        funcgrad.grad(lambda a: linalg.fiedler(a)[0, 2])(a)
+    space: dict[str, Any] = {"np": np, "Chapter": importlib.import_module("funcgrad.scipy.declare").Chapter}
+    exec(re.sub(r"^\.\.\. ", "", declared, flags=re.MULTILINE), space)
+    try:
+        np.testing.assert_array_equal(funcgrad.grad(lambda a: linalg.fiedler(a)[0, 2])(a), [-1, 0, 1])
+    finally:
+        del CATALOGUE[theirs.fiedler]
+
+
+def test_every_verb_of_scipys_chapters_is_there() -> None:
+    pytest.importorskip("scipy")
+    chapter = importlib.import_module("funcgrad.scipy.declare").Chapter
+    verbs = re.findall(r"`chapter\.(\w+)\(", SCIPY)
+    assert len(verbs) >= 8
+    assert [verb for verb in verbs if not hasattr(chapter, verb)] == []

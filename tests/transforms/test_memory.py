@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import funcgrad.torch as torch
 from funcgrad import hessian, hessian_diagonal, jacfwd, jacobian, jacrev
 from funcgrad.transforms.progress import Collected, identity_rows
 
@@ -53,6 +54,13 @@ SMALL = {  # the result has 3 rows or columns, or is a vector: so no matrix may 
     "jacobian, by columns": lambda: jacobian(wide, chunk_size=CHUNK)(np.ones(3)),
     "hessian_diagonal": lambda: hessian_diagonal(number, chunk_size=CHUNK)(np.ones(N)),
 }
+ROWS, COLUMNS = torch.ones(N, 1), torch.linspace(0.1, 1.0, N)
+FACADE = {  # the same of PyTorch's functions
+    "jacrev": lambda: torch.func.jacrev(lambda x: torch.sin(torch.from_numpy(A) @ x), chunk_size=CHUNK)(
+        torch.ones(3, dtype=torch.float64)
+    ),
+    "vmap": lambda: torch.vmap(lambda x: torch.sin(x * COLUMNS).sum(), chunk_size=CHUNK)(ROWS),
+}
 LARGE = {  # the result is a matrix, and is to be the only one
     "jacrev": lambda: jacrev(square, chunk_size=CHUNK)(np.ones(N)),
     "jacfwd": lambda: jacfwd(square, chunk_size=CHUNK)(np.ones(N)),
@@ -60,7 +68,10 @@ LARGE = {  # the result is a matrix, and is to be the only one
 }
 
 
-@pytest.mark.parametrize("call", SMALL.values(), ids=SMALL)
+CASES = {**SMALL, **{f"torch, {name}": call for name, call in FACADE.items()}}
+
+
+@pytest.mark.parametrize("call", CASES.values(), ids=CASES)
 def test_chunks_of_a_small_result_take_little_memory(call: Callable[[], Any]) -> None:
     assert peak(call) < MATRIX / 4
 

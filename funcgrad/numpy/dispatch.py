@@ -11,8 +11,8 @@ import numpy as np
 
 import funcgrad.rules  # noqa: F401  (declares them)
 from funcgrad.core.arrays.methods import call_function
+from funcgrad.core.arrays.resting import Resting
 from funcgrad.core.engine.catalogue import Unsupported, known
-from funcgrad.core.engine.resting import Resting
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BlankTracer, filling_plain, only_fills_plain
 from funcgrad.core.memory.looks import handed_out

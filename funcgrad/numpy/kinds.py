@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.resting import Resting
+from funcgrad.core.arrays.resting import Resting
 from funcgrad.core.engine.trace import RUNNING, Tracer
 from funcgrad.core.memory.blank import BlankTracer, fresh
 from funcgrad.core.memory.views import is_scalar

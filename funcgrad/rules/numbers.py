@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.methods import LANES
+from funcgrad.core.arrays.resting import Resting
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.kinds import Elementwise, Partial
 from funcgrad.core.engine.primitive import Primitive
-from funcgrad.core.engine.resting import Resting
 from funcgrad.core.engine.roots import POWERS
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer

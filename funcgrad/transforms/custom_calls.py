@@ -9,9 +9,9 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.spec import Spec
+from funcgrad.core.arrays.zeros import float0, lasting_spec, ones, zeros
 from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer
-from funcgrad.core.engine.zeros import float0, lasting_spec, ones, zeros
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.opaque import OpaqueCall, Outputs, PullCall, PushCall, stripped

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.arrays.zeros import zeros
 from funcgrad.core.engine.forward import ForwardTrace, OpenForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer, is_foreign
-from funcgrad.core.engine.zeros import zeros
 from funcgrad.core.lanes.source import SCALARS
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.directions import check_tangent, direction_leaves

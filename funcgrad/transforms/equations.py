@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from funcgrad.core.arrays.zeros import zeros
 from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.cotangent import dense
 from funcgrad.core.engine.forward import ForwardTrace
@@ -25,7 +26,6 @@ from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower
-from funcgrad.core.engine.zeros import zeros
 from funcgrad.core.memory.guard import SavedCopies
 from funcgrad.errors import ArgumentError, ConvergenceError
 from funcgrad.transforms.matrices import jacrev

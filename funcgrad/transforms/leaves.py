@@ -10,11 +10,11 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.foreign import operand, what_instead
+from funcgrad.core.arrays.zeros import float0, zeros
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.reverse import ReverseTrace
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, Tracer, snapshot
-from funcgrad.core.engine.zeros import float0, zeros
 from funcgrad.core.memory.blank import plain
 from funcgrad.core.memory.looks import looked_through
 from funcgrad.core.memory.plain import ndarray

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from funcgrad import tree
 from funcgrad.core.arrays.spec import Spec
+from funcgrad.core.arrays.zeros import lasting_spec, ones, zeros
 from funcgrad.core.engine.sweep import sweep
-from funcgrad.core.engine.zeros import lasting_spec, ones, zeros
 from funcgrad.errors import ArgumentError, CotangentError
 from funcgrad.transforms.directions import direction_leaves
 from funcgrad.transforms.hidden import revealed

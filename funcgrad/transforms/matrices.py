@@ -9,12 +9,12 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.spec import spec
+from funcgrad.core.arrays.zeros import float0, zeros
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.sweep import sweep
 from funcgrad.core.engine.trace import concrete
-from funcgrad.core.engine.zeros import float0, zeros
 from funcgrad.core.memory.chunks import runner
 from funcgrad.errors import NonDifferentiableError, OutputError
 from funcgrad.transforms.derivatives import Grad, matched, pushed

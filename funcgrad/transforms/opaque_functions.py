@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad import tree
+from funcgrad.core.arrays.zeros import lasting_spec, zeros
 from funcgrad.core.engine.batch import BatchTrace, stacked
 from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
-from funcgrad.core.engine.zeros import lasting_spec, zeros
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.custom_calls import (
     ArgumentLayout,

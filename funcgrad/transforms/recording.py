@@ -9,10 +9,10 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.spec import Spec
+from funcgrad.core.arrays.zeros import lasting_spec
 from funcgrad.core.engine.reverse import OpenReverseTrace, ReverseTrace
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.core.engine.zeros import lasting_spec
 from funcgrad.core.memory.guard import SavedCopies
 from funcgrad.core.memory.layout import copied
 from funcgrad.errors import CotangentError, OutputError

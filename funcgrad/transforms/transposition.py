@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from funcgrad.core.arrays.zeros import ones
 from funcgrad.core.engine.cotangent import dense, fit
 from funcgrad.core.engine.forward import PullTrace
 from funcgrad.core.engine.kinds import Plan
@@ -13,7 +14,6 @@ from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.core.engine.zeros import ones
 from funcgrad.core.memory.guard import SavedCopies
 from funcgrad.errors import FuncgradError, RuleError, user_line
 from funcgrad.typed import override

@@ -1,7 +1,6 @@
 """How a call is recorded, pushed, pulled and batched. Read it in this order:
 
 trace.py       who handles this call? traces, tracers, `bind`
-resting.py     functions that look for tracers only while a transform runs
 catalogue.py   every NumPy function, once, with its status
 primitive.py   calls, and the functions that are one step
 kinds.py       the rule kinds: one derivative, two directions; named.py, those whose formulas name the call's arguments

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 
 from funcgrad.core.arrays.methods import ArrayMethods
-from funcgrad.core.engine.resting import LIVE, RESTING, wake_all
+from funcgrad.core.arrays.resting import LIVE, RESTING, wake_all
 from funcgrad.core.libraries import BEFOREHAND, load_beforehand
 from funcgrad.core.messages.conversions import OBJECT, escaped
 from funcgrad.core.messages.tracebacks import shorten

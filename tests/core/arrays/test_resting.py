@@ -16,7 +16,7 @@ import pytest
 import funcgrad.math as fmath
 import funcgrad.numpy as fnp
 from funcgrad import grad, jvp, vmap
-from funcgrad.core.engine import resting
+from funcgrad.core.arrays import resting
 from funcgrad.core.memory.blank import BlankTracer
 from funcgrad.numpy import zeros  # bound before anything rests
 

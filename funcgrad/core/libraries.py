@@ -5,25 +5,31 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-# A library -> the module with its rules, imported when one is asked for and the library is there.
-LATE: dict[str, str] = {}
-# The same for a library that must know of tracers before it is called: imported as a transform begins.
+# A library -> the modules with its rules, one of which is imported when one is asked for and the library is there.
+LATE: dict[str, list[str]] = {}
+# A library that must know of tracers before it is called -> what is imported as a transform begins.
 BEFOREHAND: dict[str, str] = {}
 
 
-def late(library: str, module: str, *, beforehand: bool = False) -> None:
-    """Import a library's rules, `module`, only when asked for (`beforehand`: when a transform begins)."""
-    (BEFOREHAND if beforehand else LATE)[library] = module
+def late(library: str, *modules: str, beforehand: bool = False) -> None:
+    """Import a library's rules only when asked for, one module after the other (`beforehand`: when a transform
+    begins, a single one).
+    """
+    if beforehand:
+        (BEFOREHAND[library],) = modules
+    else:
+        LATE[library] = list(modules)
 
 
 def load_next() -> bool:
     """Import the rules that come next, for the libraries that the user has imported: were there any?"""
-    modules = {library: module for library, module in list(LATE.items()) if library in sys.modules}
-    for module in modules.values():
-        import_module(module)  # another thread may be importing it: then this waits
+    modules = {
+        library: modules[0] for library, modules in list(LATE.items()) if modules and library in sys.modules
+    }
     for library, module in modules.items():
-        if LATE.get(library) == module:  # it may have named one that follows
-            LATE.pop(library, None)
+        import_module(module)  # another thread may be importing it: then this waits
+        if LATE[library][:1] == [module]:  # ... and takes it off the list
+            del LATE[library][0]
     return bool(modules)
 
 

@@ -16,25 +16,30 @@ np.float64(7.0)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import random as _theirs
 
 from funcgrad.numpy.dispatch import during_transforms
-from funcgrad.numpy.sources import Generator, RandomState, sampled
+from funcgrad.numpy.sources import aware, sampled
+
+if TYPE_CHECKING:  # made when they are asked for
+    from numpy.random import Generator as Generator
+    from numpy.random import RandomState as RandomState
 
 __all__ = ["Generator", "RandomState", "default_rng"]
 
 
 def default_rng(seed: Any = None) -> Any:
     """A Generator; as numpy.random.default_rng."""
-    if isinstance(seed, Generator):
-        return seed
-    return Generator(_theirs.default_rng(seed).bit_generator)
+    generator = aware(_theirs.Generator)
+    return seed if isinstance(seed, generator) else generator(_theirs.default_rng(seed).bit_generator)
 
 
 def __getattr__(name: str) -> Any:
     value = getattr(_theirs, name)
+    if name in ("Generator", "RandomState"):
+        value = aware(value)
     source = getattr(value, "__self__", None)
     if (
         isinstance(source, _theirs.RandomState)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy import random
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.trace import RUNNING
@@ -133,8 +132,9 @@ class Source:
         )
 
 
-def _aware(base: Any) -> Any:
-    """A subclass of a source of random numbers, whose samples are blank."""
+@functools.cache
+def aware(base: Any) -> Any:
+    """A subclass of a source of random numbers (Generator, RandomState), whose samples are blank."""
     space = {
         name: named_like(_method(base, name), getattr(base, name), HOME)
         for name in dir(base)
@@ -166,6 +166,3 @@ class _ChangedMethods:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.base, name).__get__(self.source)
-
-
-Generator, RandomState = _aware(random.Generator), _aware(random.RandomState)

@@ -405,3 +405,20 @@ def test_star_imports_bring_all_names_and_fill_the_namespace() -> None:
     assert vars(ours.numpy)["tanh"] is names["tanh"]
     assert "solve" in vars(ours.numpy.linalg)
     assert ours.numpy.where(True, 1, 2) == 1
+
+
+def test_vmap_of_a_gradient_sees_one_example() -> None:
+    rng = np.random.default_rng(0)
+    xs = rng.normal(size=(4, 3))
+    density = lambda c: ours.scipy.stats.multivariate_normal.logpdf(np.ones(2), np.zeros(2), c)
+    covariances = np.stack([np.eye(2), np.array([[2.0, 0.3], [0.3, 1.0]])])
+    for transform, f, given in (
+        (ours.grad, lambda x: np.sum(np.tanh(x) ** 2), xs),
+        (ours.elementwise_grad, np.tanh, xs),
+        (ours.jacobian, np.tanh, xs),
+        (ours.grad, lambda z: np.abs(z.sum()) ** 2, xs + 1j),
+        (ours.grad, density, covariances),
+        (ours.hessian, density, covariances),
+    ):
+        found = fg.vmap(transform(f))(given)
+        np.testing.assert_allclose(found, [transform(f)(x) for x in given], rtol=1e-12)

@@ -94,7 +94,7 @@ class ArrayVSpace(VSpace):
     """The space of a real array or number."""
 
     def __init__(self, value: Any) -> None:
-        value = np.asarray(value)
+        value = value if hasattr(value, "dtype") else np.asarray(value)
         self.shape, self.dtype = value.shape, value.dtype
 
     @property
@@ -219,8 +219,11 @@ def vspace(value: Any) -> VSpace:
     maker = _MAKERS.get(type(value))
     if maker is not None:
         return maker(value)
-    if isinstance(value, Tracer):
-        return vspace(concrete(value))
+    if isinstance(value, Tracer):  # of one example, where `vmap` runs many
+        maker = _MAKERS.get(type(concrete(value)))
+        if maker is not None:
+            return maker(concrete(value))
+        return (ComplexArrayVSpace if value.dtype.kind == "c" else ArrayVSpace)(value)
     if (
         isinstance(value, (int, float, complex, np.ndarray, np.generic))
         and np.asarray(value).dtype.kind in "iufc"

@@ -28,6 +28,9 @@ class Fixed:
         self.value = value
 
 
+NO_TREES = frozenset([np.ndarray, float, int, bool, complex, str, type(None), np.float64])  # nor tracers
+
+
 class ArgumentLayout:
     """How a call's arguments lie in its flat operands. Holds no values, for it lives as long as the tape."""
 
@@ -46,6 +49,10 @@ class ArgumentLayout:
             if isinstance(arg, Tracer):
                 structures.append(tree.LEAF)
                 leaves.append(arg)
+                continue
+            if i in nondiff and type(arg) in NO_TREES:
+                structures.append(tree.LEAF)
+                leaves.append(Fixed(arg))
                 continue
             arg_leaves, structure = tree.flatten(arg)
             if i in nondiff and not any(isinstance(x, Tracer) for x in arg_leaves):

@@ -12,8 +12,8 @@ the parents of the call's node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import numpy as np
@@ -64,14 +64,18 @@ class OpaquePlan(Plan):
         return [*parts, *(cts[k] for k in self.captured)]
 
 
-@contextmanager
-def linear_rules(name: str, cts: Sequence[Any]) -> Iterator[None]:
+def linear_rules(name: str, cts: Sequence[Any]) -> AbstractContextManager[Any]:
     """Hold a backward rule to be linear in those cotangents for which it is being transposed."""
     traces = {ct._trace for ct in cts if isinstance(ct, Tracer) and isinstance(ct._trace, LinearTrace)}
-    with ExitStack() as stack:
-        for trace in traces:
-            stack.enter_context(trace.held_to(f"{name}, linearized: its backward rule"))
-        yield
+    if not traces:
+        return _AS_IT_IS
+    stack = ExitStack()
+    for trace in traces:
+        stack.enter_context(trace.held_to(f"{name}, linearized: its backward rule"))
+    return stack
+
+
+_AS_IT_IS = nullcontext()
 
 
 class OpaqueCall(Opaque):

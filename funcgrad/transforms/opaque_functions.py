@@ -22,6 +22,7 @@ from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.trace import Trace, Tracer, bind, innermost
 from funcgrad.errors import OutputError, RuleError
 from funcgrad.transforms.custom_calls import (
+    NO_TREES,
     ArgumentLayout,
     CustomCall,
     checked,
@@ -75,9 +76,12 @@ class OpaqueFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = (*args, *kwargs.values()) if kwargs else args
-        plain = tuple([i for i, x in enumerate(values) if not holds_tracer(x)])
-        if len(plain) == len(values):
+        for x in values:
+            if type(x) not in NO_TREES and holds_tracer(x):
+                break
+        else:
             return self.function(*args, **kwargs)
+        plain = tuple([i for i, x in enumerate(values) if not holds_tracer(x)])
         arguments, leaves = ArgumentLayout.of(values, plain)
         call = self.call_type(self, arguments, (*kwargs,))
         return call.rebuilt(bind(call, flat_call(leaves)))
@@ -101,10 +105,7 @@ def holds_tracer(x: Any) -> bool:
     """Is `x`, or a leaf of it, a tracer?"""
     if isinstance(x, Tracer):
         return True
-    return type(x) not in _NO_TREES and any(isinstance(leaf, Tracer) for leaf in tree.leaves(x))
-
-
-_NO_TREES = frozenset([np.ndarray, float, int, bool, complex, str, type(None), np.float64])
+    return type(x) not in NO_TREES and any(isinstance(leaf, Tracer) for leaf in tree.leaves(x))
 
 
 class FunctionCall(CustomCall, PullCall):
@@ -205,9 +206,11 @@ class FunctionCall(CustomCall, PullCall):
 
     def _by_example(self, rule: Callable[..., list[Any]], *arguments: Any) -> list[Any]:
         """What the rule returns; of a batch, unless it is NumPy code, one example after the other."""
+        if self.function.batch == "traced":
+            return rule(*arguments)
         leaves, structure = tree.flatten(arguments)
         trace = innermost(leaves)
-        if self.function.batch == "traced" or not isinstance(trace, BatchTrace):
+        if not isinstance(trace, BatchTrace):
             return rule(*arguments)
         mine = [isinstance(x, Tracer) and x._trace is trace for x in leaves]
         rows = []

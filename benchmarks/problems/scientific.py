@@ -15,6 +15,7 @@ from funcgrad import value_and_grad
 try:
     import scipy.integrate
     import scipy.linalg
+    import scipy.signal
     import scipy.sparse.linalg
 except ImportError:  # SciPy is optional
     scipy = None  # type: ignore[assignment]
@@ -29,7 +30,9 @@ def _against(function: Callable[[Any, Any], Any], x: Any, target: float, name: s
     def measure() -> float:
         from funcgrad import scipy as ours
 
-        theirs: Any = SimpleNamespace(linalg=scipy.linalg, sparse=scipy.sparse, integrate=scipy.integrate)
+        theirs: Any = SimpleNamespace(
+            linalg=scipy.linalg, sparse=scipy.sparse, integrate=scipy.integrate, signal=scipy.signal
+        )
         differentiate = value_and_grad(lambda x: function(x, ours))
         seconds = seconds_per_call({"scipy": lambda: function(x, theirs), "ours": lambda: differentiate(x)})
         return ratio(seconds["ours"], seconds["scipy"])
@@ -41,6 +44,7 @@ _rng = np.random.default_rng(5)
 _matrix, _right = _rng.normal(size=(N, N)) + 60 * np.eye(N), _rng.normal(size=N)
 _points, _values = _rng.normal(size=(N, 3)), _rng.normal(size=N)
 _distances = ((_points[:, None] - _points) ** 2).sum(axis=-1)
+_signal = _rng.normal(size=102_001)
 _rates = np.array([0.04, 3e3, 1e4, 0.5, 0.3, 0.2, 0.7, 0.1, 0.9, 0.4])
 
 
@@ -101,6 +105,12 @@ def _figures() -> list[Figure]:
         _against(likelihood, np.array([0.1, 0.2, -1.0]), DIRECT, "scipy: Gaussian process, cho_factor 500"),
         _against(kinetics, _rates, EQUATIONS, "scipy: stiff solve_ivp, 10 parameters"),
         *_diffusion(),
+        _against(
+            lambda x, s: np.sum(s.signal.convolve(x[:-2001], x[-2001:]) ** 2),
+            _signal,
+            DIRECT,
+            "scipy: convolve 1e5, in both",
+        ),
     ]
 
 

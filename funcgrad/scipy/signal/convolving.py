@@ -11,6 +11,7 @@ from scipy import signal as theirs
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.declare import multilinear
 from funcgrad.scipy.declare import Chapter
+from funcgrad.scipy.rerun import rerun
 
 signal = Chapter("signal")
 
@@ -29,6 +30,7 @@ def _valid(ct: Any, y: Any, method: str) -> Any:
     return whole[tuple(slice(m - 1, n) for n, m in zip(ct.shape, y.shape, strict=True))]
 
 
+FFT = rerun(theirs.fftconvolve)
 FULL = multilinear(
     _full,
     lambda ct, x, y, method="auto": _valid(ct, y, method),
@@ -36,6 +38,14 @@ FULL = multilinear(
     operands="x y",
     name="scipy.signal.convolve",
 )
+
+
+def whole_of(x: Any, y: Any, method: str) -> Any:
+    """The full convolution. By Fourier transforms it is a product, and what is pulled back shares the transforms."""
+    if method == "auto" and x.dtype.kind in "fc":
+        alike = (np.broadcast_to(np.zeros((), v.dtype), v.shape) for v in (x, y))
+        method = theirs.choose_conv_method(*alike, mode="full")
+    return FFT(x, y) if method == "fft" else FULL(x, y, method)
 
 
 def part(whole: Any, n: Sequence[int], m: Sequence[int], mode: str, correlates: bool = False) -> Any:
@@ -69,7 +79,7 @@ def _convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
     in1, in2 = _pair(in1, in2)
     if in1.ndim == 0:
         return in1 * in2
-    return part(FULL(in1, in2, method), in1.shape, in2.shape, mode)
+    return part(whole_of(in1, in2, method), in1.shape, in2.shape, mode)
 
 
 @signal.composite("correlate")
@@ -77,7 +87,7 @@ def _correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> 
     in1, in2 = _pair(in1, in2)
     if in1.ndim == 0:
         return in1 * _conj(in2)
-    return part(FULL(in1, _flipped(_conj(in2)), method), in1.shape, in2.shape, mode)
+    return part(whole_of(in1, _flipped(_conj(in2)), method), in1.shape, in2.shape, mode)
 
 
 # ---- images, with what lies beyond their edges -----------------------------------------------------------------------

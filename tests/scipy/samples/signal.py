@@ -22,7 +22,8 @@ UNIT = np.array([1.0, 0.2, 0.1])  # whose first coefficient SciPy leaves alone
 
 SAMPLES = [
     *(S(signal.convolve, A(6), A(3), mode=mode) for mode in ("full", "same", "valid")),
-    S(signal.convolve, A(3, 4), A(2, 3), mode="same", method="direct"),
+    S(signal.convolve, A(3, 4), A(2, 3), mode="same", method="direct"), S(signal.convolve, C(6), A(3), method="fft"),
+    S(signal.correlate, A(3, 5), A(2, 3), mode="valid", method="fft"),
     S(signal.correlate, A(5), A(3), mode="same"), S(signal.correlate, C(4), C(3)),
     S(signal.fftconvolve, A(2, 5), A(2, 3), axes=1), S(signal.oaconvolve, A(7), A(3)),
     S(signal.convolve2d, A(4, 5), A(2, 3), mode="same", boundary="symm"), S(signal.correlate2d, A(4, 5), A(3, 2), boundary="wrap"),

@@ -65,9 +65,24 @@ def _far_i(x: Any, y: Any) -> Any:
     return repaired(
         special.iv(x, y),
         abs(np.real(y)) > 500,
-        lambda x, y: _unscaled(special.ive(x, y), abs(np.real(y))),
+        lambda x, y: _unscaled(_ive(x, y), abs(np.real(y))),
         x,
         y,
+    )
+
+
+def _ive(x: Any, y: Any) -> Any:
+    """ive. For huge real numbers, of which SciPy's is NaN, by the expansion."""
+    if np.iscomplexobj(y):
+        return special.ive(x, y)
+    sign = np.where(y < 0, np.where(x % 2 == 1, -1.0, 1.0), 1.0)
+    return repaired(
+        special.ive(x, y),
+        abs(y) > 1e6,
+        lambda x, y, s: s * _expansion(x, abs(y), -1, 0) / _ROOT_2PI,
+        x,
+        y,
+        sign,
     )
 
 
@@ -97,17 +112,35 @@ for _name in ("jv", "yv", "yn", "hankel1", "hankel2"):
     elementwise(_name, ORDER, neighbours(getattr(special, _name)))
 elementwise("iv", ORDER, lambda x, y: iv_derivative(x, y, 1))
 elementwise("kv kn", ORDER, lambda x, y: kv_derivative(x, y, 1))
-elementwise("hankel1e", ORDER, lambda x, y, out: neighbours(special.hankel1e)(x, y) - 1j * out)
-elementwise("hankel2e", ORDER, lambda x, y, out: neighbours(special.hankel2e)(x, y) + 1j * out)
 
 
 # ---- scaled ----------------------------------------------------------------------------------------------------------
+_ROOT_2PI = math.sqrt(2 * math.pi)
+
+
+def _expansion(v: Any, z: Any, turn: complex, n: int) -> Any:
+    """The n-th derivative of the sum of turn**k a_k(v) z**(-1/2-k), for large z. (DLMF 10.17.1)"""
+    inverse = 1 / z  # its powers don't overflow
+    power, a, out = np.sqrt(inverse) * inverse**n, 1.0, 0.0
+    for k in range(14):
+        out = out + a * math.prod([-0.5 - k - i for i in range(n)]) * power
+        power = power * inverse
+        a = a * turn * (4 * v * v - (2 * k + 1) ** 2) / (8 * (k + 1))
+    return out
+
+
+def _is_far(v: Any, z: Any) -> Any:
+    """Does the expansion give all digits?"""
+    return abs(z) > np.maximum(1e3, 10 * v * v)
+
+
 def _ive_derivative(x: Any, y: Any, n: int) -> Any:
     """The n-th derivative of exp(-y) iv(x, y), y >= 0: a central difference in the order, over 2**n."""
     out = _difference(special.ive, x, y, n)
-    return repaired(
+    out = repaired(
         out, y > 3, lambda x, y: _real(by_contour(lambda z: _rotated_ive(x, z), y, y / 3, n)), x, y
     )
+    return repaired(out, _is_far(x, y), lambda x, y: _expansion(x, y, -1, n) / _ROOT_2PI, x, y)
 
 
 def _rotated_ive(x: Any, z: Any) -> Any:
@@ -117,9 +150,28 @@ def _rotated_ive(x: Any, z: Any) -> Any:
 def _kve_derivative(x: Any, y: Any, n: int) -> Any:
     """The n-th derivative of exp(y) kv(x, y)."""
     out = (-1) ** n * _difference(special.kve, x, y, n)
+    out = _on_circles(special.kve, out, x, y, n)
+    return repaired(out, _is_far(x, y), lambda x, y: _expansion(x, y, 1, n) * math.sqrt(math.pi / 2), x, y)
+
+
+def _on_circles(function: Any, out: Any, x: Any, y: Any, n: int) -> Any:
+    """`out`, by Cauchy's formula where the difference cancels: not near 0 nor near the cut."""
+    inside = np.logical_and(abs(y) > 3, np.real(y) > -0.9 * abs(y))
+    by_formula = lambda x, y: by_contour(lambda z: function(x, z), y, abs(y) / 3, n)
     return repaired(
-        out, y > 3, lambda x, y: _real(by_contour(lambda z: special.kve(x, z), y, y / 3, n)), x, y
+        out, inside, by_formula if np.iscomplexobj(y) else lambda x, y: _real(by_formula(x, y)), x, y
     )
+
+
+def _hankel_derivative(x: Any, y: Any, sign: int, n: int) -> Any:
+    """The n-th derivative of hankel1e (sign 1) or hankel2e (sign -1), which are H(z) exp(-sign iz)."""
+    function, y = special.hankel1e if sign > 0 else special.hankel2e, y + 0j
+    turns = [(sign * 1j) ** (2 * n - k) * math.comb(2 * n, k) for k in range(2 * n + 1)]
+    with np.errstate(all="ignore"):
+        out = sum(turn * function(x + (k - n), y) for k, turn in enumerate(turns)) / (-2) ** n
+        out = _on_circles(function, out, x, y, n)
+    phase = np.exp(-0.25j * sign * math.pi * (2 * x + 1)) * math.sqrt(2 / math.pi)
+    return repaired(out, _is_far(x, y), lambda x, y, c: c * _expansion(x, y, sign * 1j, n), x, y, phase)
 
 
 def _difference(function: Any, x: Any, y: Any, n: int) -> Any:
@@ -133,6 +185,9 @@ def _real(z: Any) -> Any:
 
 ive_derivative = own(_ive_derivative, ORDER, lambda x, y, n: ive_derivative(x, y, n + 1), None)
 kve_derivative = own(_kve_derivative, ORDER, lambda x, y, n: kve_derivative(x, y, n + 1), None)
+hankel_derivative = own(
+    _hankel_derivative, ORDER, lambda x, y, sign, n: hankel_derivative(x, y, sign, n + 1), None, None
+)
 
 
 def _refuse_complex(name: str, x: Any) -> None:
@@ -150,13 +205,6 @@ def _ive_slope(x: Any, y: Any) -> Any:
     return parity * ive_derivative(x, abs(y), 1)
 
 
-def _kve_slope(x: Any, y: Any) -> Any:
-    """Holomorphic: the factor is exp(y). On complex numbers the plain recurrence."""
-    if np.iscomplexobj(y):
-        return special.kve(x, y) - 0.5 * (special.kve(x - 1, y) + special.kve(x + 1, y))
-    return kve_derivative(x, y, 1)
-
-
 def _scaled_neighbours(name: str) -> Callable[..., Any]:
     """On real numbers jve and yve are jv and yv."""
     slope = neighbours(getattr(special, name))
@@ -169,7 +217,9 @@ def _scaled_neighbours(name: str) -> Callable[..., Any]:
 
 
 elementwise("ive", ORDER, _ive_slope)
-elementwise("kve", ORDER, _kve_slope)
+elementwise("kve", ORDER, lambda x, y: kve_derivative(x, y, 1))
+elementwise("hankel1e", ORDER, lambda x, y: hankel_derivative(x, y, 1, 1))
+elementwise("hankel2e", ORDER, lambda x, y: hankel_derivative(x, y, -1, 1))
 elementwise("i0e", lambda x: np.where(x < 0, -1.0, 1.0) * ive_derivative(0, abs(x), 1))
 elementwise("i1e", lambda x: ive_derivative(1, abs(x), 1))
 elementwise("k0e", lambda x: kve_derivative(0, x, 1))
@@ -185,8 +235,8 @@ J_TURN, K_TURN = np.exp(0.75j * math.pi), np.exp(0.25j * math.pi)
 def _ber_bei(x: Any, n: int) -> Any:
     """The n-th derivative of ber(x) + i bei(x) = J0(x exp(3 pi i/4))."""
     with np.errstate(all="ignore"):
-        terms = [(-1) ** k * math.comb(n, k) * special.jv(2 * k - n, J_TURN * x) for k in range(n + 1)]
-        out = J_TURN**n * sum(terms) / 2**n
+        terms = [(-1) ** k * math.comb(n, k) * special.jve(2 * k - n, J_TURN * x) for k in range(n + 1)]
+        out = _unscaled(J_TURN**n * sum(terms) / 2**n, abs(np.imag(J_TURN * x)))
     return repaired(out, abs(x) < 2, lambda x: _ber_bei_series(x, n), x)
 
 

@@ -36,7 +36,8 @@ def _deviance(a: Any, x: Any) -> Any:
     """
     u = (x - a) / a
     with np.errstate(all="ignore"):
-        direct = u - np.where(u < -0.5, np.log(x) - np.log(a), np.log1p(u))
+        near = u < -0.5
+        direct = u - np.where(near, np.log(x) - np.log(a), np.log1p(np.where(near, 0.0, u)))
         v = u / (2 + u)
         series = u * v - 2 * sum(v ** (2 * k + 1) / (2 * k + 1) for k in range(1, 12))
         return a * np.where(abs(u) < 0.3, series, direct)

@@ -95,8 +95,16 @@ def _scaled_exprel(x: Any, y: Any, n: int) -> Any:
     """x**(n+1) times the n-th derivative of exprel at x y: the n-th derivative in y of x exprel(x y)."""
     with np.errstate(all="ignore"):
         out = x ** (n + 1) * _exprel_derivative(x * y, n)
-    limit = np.logical_and(np.isinf(x), x * y < 0)
-    return repaired(out, limit, lambda x, y: math.factorial(n) / (-y) ** (n + 1), x, y)
+        limit = np.logical_and(np.isinf(x), x * y < 0)
+        out = repaired(out, limit, lambda x, y: math.factorial(n) / (-y) ** (n + 1), x, y)
+        return repaired(out, x * y > 700, lambda x, y: _far_scaled_exprel(x, y, n), x, y)
+
+
+def _far_scaled_exprel(x: Any, y: Any, n: int) -> Any:
+    """The same where exp(x y) may overflow before the product does: z E[n] = exp(z) - n E[n-1], unrolled."""
+    series = sum((-1) ** k * math.perm(n, k) / (x * y) ** k for k in range(n + 1))
+    half = np.exp(0.5 * x * y)
+    return series * half * x**n / y * half
 
 
 scaled_exprel = own(
@@ -124,9 +132,9 @@ elementwise(
 
 
 def _inverse_slope_x(x: Any, y: Any) -> Any:
-    """(1 + x y)**(1/y - 1). Far out as a power, since there the quotient's operands may overflow."""
+    """(1 + x y)**(1/y - 1). As a power where the quotient's operands may overflow, or be 0."""
     whole = 1 + x * y
-    far = whole > 1e8
+    far = np.logical_or(whole > 1e8, np.logical_and(whole < 0.25, whole >= 0))
     slope = special.inv_boxcox(np.where(far, 0.0, x), y) / np.where(far, 1.0, whole)
     return (
         np.where(far, np.where(far, whole, 1.0) ** (1 / np.where(far, y, 1.0) - 1), slope)

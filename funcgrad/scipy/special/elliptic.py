@@ -13,9 +13,10 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from scipy import special
 
-from funcgrad.rules.slopes import own, repaired, some
+from funcgrad.rules.slopes import by_orders, own, repaired, some
 from funcgrad.scipy.special.rules import elementwise, vector_valued
 
 
@@ -129,18 +130,45 @@ elementwise(
 )
 
 
+def _agm_far_derivative(x: Any, y: Any, n: int, m: int) -> Any:
+    """The derivative of pi/2 y / log(4 y/x), n times in x and m times in y: agm(x, y) for x far below y.
+
+    With r = 1 / log(4 y/x), x d/dx maps p(r) to r*r p'(r), and y d/dy maps y p(r) to y (p(r) - r*r p'(r)).
+    """
+    p, square = Polynomial([0.0, 1.0]), Polynomial([0, 0, 1])
+    for k in range(m):
+        p = (1 - k) * p - square * p.deriv()
+    for k in range(n):
+        p = square * p.deriv() - k * p
+    with np.errstate(all="ignore"):
+        out = 0.5 * math.pi * y * p(1 / (math.log(4) + np.log(abs(y)) - np.log(abs(x))))
+        for _ in range(m):
+            out = out / y
+        for _ in range(n):
+            out = out / x
+    return out
+
+
+agm_far_derivative = by_orders(_agm_far_derivative)
+
+
 def _agm_slope(x: Any, y: Any, out: Any) -> Any:
-    """agm(x, y) is pi/2 / elliprf(0, x*x, y*y). Only the ratio of x and y matters."""
+    """The derivative in x of out = agm(x, y) = pi/2 / elliprf(0, x*x, y*y). Only the ratio of x and y matters."""
+    small, large = abs(x) < 1e-20 * abs(y), abs(y) < 1e-20 * abs(x)
+    far = np.logical_or(small, large)
     scale = abs(x) + abs(y)
-    x, y, out = x / scale, y / scale, out / scale
-    small, large = x < 1e-100, y < 1e-100  # whose squares might be 0: there agm(x, 1) is pi/2 / log(4/x)
-    tiny = np.logical_or(small, large)
-    u, v = (np.where(tiny, 1.0, x), np.where(tiny, 1.0, y)) if some(tiny) else (x, y)
-    slope = 2 / (3 * math.pi) * u * out * out * special.elliprd(0.0, v * v, u * u)
-    if not some(tiny):
+    u, v, mean = (abs(z) / scale for z in (x, y, out))
+    if some(far):
+        u, v = (np.where(far, 0.5, z) for z in (u, v))
+    slope = 2 / (3 * math.pi) * u * mean * mean * special.elliprd(0.0, v * v, u * u)
+    if not some(far):
         return slope
-    share = 2 / math.pi * (out / x) * (out / y)
-    return np.where(small, share, np.where(large, out / x - y / x * share, slope))
+    one = np.where(far, x, 1.0), np.where(far, y, 1.0)
+    return np.where(
+        small,
+        agm_far_derivative(*one, 1, 0),
+        np.where(large, agm_far_derivative(*one[::-1], 0, 1), slope),
+    )
 
 
 elementwise("agm", lambda x, y, out: _agm_slope(x, y, out), lambda x, y, out: _agm_slope(y, x, out))

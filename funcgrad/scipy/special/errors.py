@@ -59,6 +59,11 @@ def _dawsn_derivative(x: Any, n: int) -> Any:
     """The n-th derivative of Dawson's function F; for real x, 2/sqrt(pi) F(x) is the imaginary part of w."""
     if not np.iscomplexobj(x):
         return 0.5 * ROOT_PI * np.imag(_wofz_derivative(x, n))
+    near = _by_recurrence(x, special.dawsn(x), 1, n)  # F' = 1 - 2 x F
+    return repaired(near, abs(x) > 1, lambda x: _dawsn_far(x, n), x)
+
+
+def _dawsn_far(x: Any, n: int) -> Any:
     return -0.5j * ROOT_PI * (_wofz_derivative(x, n) - _by_recurrence(x, np.exp(-x * x), 0, n))
 
 
@@ -93,9 +98,10 @@ def _log_ndtr_derivative(x: Any, n: int) -> Any:
 def _far_left(x: Any, n: int) -> Any:
     """There ndtr(x) = density(x) / -x * (1 - 1/x**2 + 3/x**4 - 15/x**6 + ...) (DLMF 7.12.1)."""
     out = -x if n == 1 else -1.0 if n == 2 else 0.0
-    out = out - (-1) ** (n - 1) * math.factorial(n - 1) / x**n
+    inverse = 1 / x  # whose powers don't overflow
+    out = out - (-1) ** (n - 1) * math.factorial(n - 1) * inverse**n
     for k, c in enumerate(LOG_TAIL, 1):
-        out = out + (-1) ** n * c * math.perm(2 * k + n - 1, n) / x ** (2 * k + n)
+        out = out + (-1) ** n * c * math.perm(2 * k + n - 1, n) * inverse ** (2 * k + n)
     return out
 
 

@@ -56,10 +56,12 @@ def _whole(n: Any) -> Any:
 elementwise(
     "eval_legendre", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(_whole(x - 1), 1.5, y))
 )
-elementwise("eval_chebyt", DEGREE, lambda x, y: _below(x, x, special.eval_chebyu(x - 1, y)))
-elementwise("eval_chebyu", DEGREE, lambda x, y: _below(x, 2, special.eval_gegenbauer(x - 1, 2.0, y)))
-elementwise("eval_chebyc", DEGREE, lambda x, y: _below(x, x, special.eval_chebys(x - 1, y)))
-elementwise("eval_chebys", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(x - 1, 2.0, 0.5 * y)))
+elementwise("eval_chebyt", DEGREE, lambda x, y: _below(x, x, special.eval_chebyu(_whole(x - 1), y)))
+elementwise("eval_chebyu", DEGREE, lambda x, y: _below(x, 2, special.eval_gegenbauer(_whole(x - 1), 2.0, y)))
+elementwise("eval_chebyc", DEGREE, lambda x, y: _below(x, x, special.eval_chebys(_whole(x - 1), y)))
+elementwise(
+    "eval_chebys", DEGREE, lambda x, y: _below(x, 1, special.eval_gegenbauer(_whole(x - 1), 2.0, 0.5 * y))
+)
 
 
 def genlaguerre_in_parameter(x, y, z):
@@ -78,18 +80,20 @@ elementwise(
 elementwise(
     "eval_hermitenorm", DEGREE, lambda x, y: _below(x, x, special.eval_hermitenorm(np.maximum(x - 1, 0), y))
 )
-elementwise("eval_laguerre", DEGREE, lambda x, y: _below(x, -1, special.eval_genlaguerre(x - 1, 1.0, y)))
+elementwise(
+    "eval_laguerre", DEGREE, lambda x, y: _below(x, -1, special.eval_genlaguerre(_whole(x - 1), 1.0, y))
+)
 elementwise(
     "eval_genlaguerre",
     DEGREE,
     genlaguerre_in_parameter,
-    lambda x, y, z: _below(x, -1, special.eval_genlaguerre(x - 1, y + 1, z)),
+    lambda x, y, z: _below(x, -1, special.eval_genlaguerre(_whole(x - 1), y + 1, z)),
 )
 elementwise(
     "eval_gegenbauer",
     DEGREE,
     PARAMETER,
-    lambda x, y, z: _below(x, 2 * y, special.eval_gegenbauer(x - 1, y + 1, z)),
+    lambda x, y, z: _below(x, 2 * y, special.eval_gegenbauer(_whole(x - 1), y + 1, z)),
 )
 elementwise(
     "eval_jacobi",
@@ -97,24 +101,28 @@ elementwise(
     PARAMETER,
     PARAMETER,
     lambda x0, x1, x2, x3: _below(
-        x0, 0.5 * (x0 + x1 + x2 + 1), special.eval_jacobi(x0 - 1, x1 + 1, x2 + 1, x3)
+        x0, 0.5 * (x0 + x1 + x2 + 1), special.eval_jacobi(_whole(x0 - 1), x1 + 1, x2 + 1, x3)
     ),
 )
 
 # On the interval from 0 to 1, in 2 x - 1.
 elementwise(
-    "eval_sh_legendre", DEGREE, lambda x, y: _below(x, x + 1, special.eval_jacobi(x - 1, 1.0, 1.0, 2 * y - 1))
+    "eval_sh_legendre",
+    DEGREE,
+    lambda x, y: _below(x, x + 1, special.eval_jacobi(_whole(x - 1), 1.0, 1.0, 2 * y - 1)),
 )
-elementwise("eval_sh_chebyt", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_sh_chebyu(x - 1, y)))
+elementwise("eval_sh_chebyt", DEGREE, lambda x, y: _below(x, 2 * x, special.eval_sh_chebyu(_whole(x - 1), y)))
 elementwise(
-    "eval_sh_chebyu", DEGREE, lambda x, y: _below(x, 4, special.eval_gegenbauer(x - 1, 2.0, 2 * y - 1))
+    "eval_sh_chebyu",
+    DEGREE,
+    lambda x, y: _below(x, 4, special.eval_gegenbauer(_whole(x - 1), 2.0, 2 * y - 1)),
 )
 elementwise(
     "eval_sh_jacobi",
     DEGREE,
     PARAMETER,
     PARAMETER,
-    lambda x0, x1, x2, x3: _below(x0, x0, special.eval_sh_jacobi(x0 - 1, x1 + 2, x2 + 1, x3)),
+    lambda x0, x1, x2, x3: _below(x0, x0, special.eval_sh_jacobi(_whole(x0 - 1), x1 + 2, x2 + 1, x3)),
 )
 # DLMF 14.10.5; NaN at the ends, where some orders have no slope.
 elementwise(

@@ -30,8 +30,21 @@ def _expn(n: Any, x: Any) -> Any:
 
 expn = own(_expn, None, lambda n, x: -expn(n - 1, x))
 
-elementwise("exp1", lambda x: -np.exp(-x) / x)
-elementwise("expi", lambda x: np.exp(x) / x)
+
+def _exp_over_x(x: Any, n: int) -> Any:
+    """The n-th derivative of exp(x) / x: that times p[n] = 1 - n/x p[n-1]. (For x < 0 all has one sign.)"""
+    with np.errstate(all="ignore"):
+        p: Any = 1.0
+        for k in range(1, n + 1):
+            p = 1 - k / x * p
+        half = np.exp(0.5 * x)  # which does not overflow before the result
+        return half / x * p * half
+
+
+exp_over_x = own(_exp_over_x, lambda x, n: exp_over_x(x, n + 1), None)
+
+elementwise("exp1", lambda x: exp_over_x(-x, 0))
+elementwise("expi", lambda x: exp_over_x(x, 0))
 elementwise("expn", Unknown("the order"), lambda x, y: -expn(x - 1, y))
 
 

@@ -5,8 +5,11 @@ positive function, by the double exponential rule (Takahasi and Mori, 1974), or 
 has a derivative. They are functions like any other, so all orders follow.
 
     P(a, x) = x**a / gamma(a) * integral of s**(a - 1) exp(-x s)               (x below a + 1)
+            = x**a / gamma(a + 1) * (1 + a * integral of s**(a - 1) (exp(-x s) - 1)),   for a small a
     Q(a, x) = x**a exp(-x) / gamma(a) * integral of exp(-x s) (1 + s)**(a - 1), s from 0 to inf
     I_x(a, b) = x**a / B(a, b) * integral of s**(a - 1) (1 - x s)**(b - 1)     (x below the mean, else by symmetry)
+
+and the like for a small a. 1/gamma(a) and 1/B(a, b) are taken as functions that are smooth at 0.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 from scipy import special
 
 from funcgrad.core.engine.trace import concrete
+from funcgrad.scipy.special.densities import LARGE, _deviance, _stirling_rest
 from funcgrad.transforms.derivatives import jvp
 
 _T = np.pi / 2 * np.sinh(np.arange(-4.0, 4.0 + 1e-9, 1 / 48))
@@ -47,20 +51,31 @@ def in_parameter(f: Callable[..., Any], which: int, *args: Any) -> Any:
 # ---- gamma ---------------------------------------------------------------------------------------------------------------
 
 
+def _log_of_density(a: Any, x: Any) -> Any:
+    """log(x**a exp(-x) / gamma(a)), for large a in Loader's form, in which log(x) - psi(a) does not cancel."""
+    large = a > LARGE
+    b = np.where(large, a, LARGE)
+    saddle = 0.5 * np.log(b / (2 * np.pi)) - _stirling_rest(b) - _deviance(b, x)
+    return np.where(large, saddle, a * np.log(x) - x - special.gammaln(a))
+
+
 def _lower_gamma(a: Any, x: Any) -> Any:
-    """In w = s**a for small a, where s**(a - 1) is singular; in s itself otherwise."""
     small = a < 2
     b, c = np.where(small, a, 1.0), np.where(small, 2.0, a)
-    in_w = -_wide(x) * np.exp(LOG_NODES / _wide(b)) + _wide(b * np.log(x) - special.gammaln(b + 1))
-    in_s = (_wide(c) - 1) * LOG_NODES - _wide(x) * NODES + _wide(c * np.log(x) - special.gammaln(c))
-    return np.sum(WEIGHTS * np.exp(np.where(_wide(small), in_w, in_s)), axis=-1)
+    below = np.sum(WEIGHTS * np.exp((_wide(b) - 1) * LOG_NODES) * np.expm1(-_wide(x) * NODES), axis=-1)
+    of_small = x**b * special.rgamma(b + 1) * (1 + b * below)
+    # (with exp(-x) taken out: near s = 1, where the integrand is, the other terms are small)
+    outside = _wide(_log_of_density(c, x))
+    exponent = (_wide(c) - 1) * LOG_NODES + _wide(x) * FROM_ONE + outside
+    return np.where(small, of_small, np.sum(WEIGHTS * np.exp(exponent), axis=-1))
 
 
 def _upper_gamma(a: Any, x: Any) -> Any:
     """With s = v / (1 - v) / x, so that exp(-x s) does not depend on x."""
     s = NODES / FROM_ONE
     inner = np.sum(WEIGHTS / FROM_ONE**2 * np.exp((_wide(a) - 1) * np.log1p(s / _wide(x)) - s), axis=-1)
-    return np.exp((a - 1) * np.log(x) - x - special.gammaln(a)) * inner
+    # 1 / gamma(a) = a / gamma(a + 1)
+    return a * np.exp((a - 1) * np.log(x) - x - special.gammaln(a + 1)) * inner
 
 
 def gamma_in_shape(a: Any, x: Any) -> Any:
@@ -76,13 +91,15 @@ def gamma_in_shape(a: Any, x: Any) -> Any:
 
 
 def _beta(a: Any, b: Any, x: Any) -> Any:
+    """1 / B(a, b) is b / (a+b) / B(a, b+1), and 1 / (a B(a, b)) is b / ((a+b) (a+b+1)) / B(a+1, b+1)."""
     small = a < 2
     c, d = np.where(small, a, 1.0), np.where(small, 2.0, a)
-    in_w = (_wide(b) - 1) * np.log1p(-_wide(x) * np.exp(LOG_NODES / _wide(c)))
-    in_w = in_w + _wide(c * np.log(x) - np.log(c) - special.betaln(c, b))
-    in_s = (_wide(d) - 1) * LOG_NODES + (_wide(b) - 1) * np.log1p(-_wide(x) * NODES)
-    in_s = in_s + _wide(d * np.log(x) - special.betaln(d, b))
-    return np.sum(WEIGHTS * np.exp(np.where(_wide(small), in_w, in_s)), axis=-1)
+    logs = (_wide(b) - 1) * np.log1p(-_wide(x) * NODES)
+    below = np.sum(WEIGHTS * np.exp((_wide(c) - 1) * LOG_NODES) * np.expm1(logs), axis=-1)
+    weight = b / (c + b) / (c + b + 1) * np.exp(c * np.log(x) - special.betaln(c + 1, b + 1))
+    exponent = (_wide(d) - 1) * LOG_NODES + logs + _wide(d * np.log(x) - special.betaln(d, b + 1))
+    whole = b / (d + b) * np.sum(WEIGHTS * np.exp(exponent), axis=-1)
+    return np.where(small, weight * (1 + c * below), whole)
 
 
 def beta_in_shape(which: int, a: Any, b: Any, x: Any) -> Any:

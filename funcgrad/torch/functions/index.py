@@ -246,7 +246,11 @@ def _gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> A
 declare("gather", _gather)
 declare(
     "take_along_dim",
-    lambda input, indices, dim=None: np.take_along_axis(input, indices, dim),
+    lambda input, indices, dim=None: (
+        np.take_along_axis(input, indices, dim)
+        if dim is not None
+        else np.take_along_axis(np.reshape(input, -1), np.reshape(indices, -1), 0)
+    ),
     "GatherBackward0",
 )
 declare("index_select", as_line(lambda input, dim, index: np.take(input, constant(index), dim)))
@@ -305,13 +309,24 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 declare("argwhere", lambda input: np.argwhere(input))
-declare(
-    "searchsorted",
-    lambda sorted_sequence, input, *, right=False, side=None: as_array(
-        np.searchsorted(sorted_sequence, input, side or ("right" if right else "left"))
-    ),
-    where="f",
-)
+
+
+def _searchsorted(
+    sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False, side: Any = None
+) -> Any:
+    """Where elements of `input` belong in a sorted vector, or in the rows of a sorted array."""
+    side = side or ("right" if right else "left")
+    if np.ndim(sorted_sequence) == 1:
+        found = as_array(np.searchsorted(sorted_sequence, input, side))
+    else:
+        rows = sorted_sequence.reshape(-1, sorted_sequence.shape[-1])
+        values = input.reshape(len(rows), -1)
+        found = np.stack([np.searchsorted(r, v, side) for r, v in zip(rows, values, strict=True)])
+        found = found.reshape(input.shape)
+    return found.astype(np.int32) if out_int32 else found
+
+
+declare("searchsorted", _searchsorted, where="f")
 declare(
     "bucketize",
     lambda input, boundaries, *, right=False: as_array(

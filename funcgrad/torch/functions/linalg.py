@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 
 from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.reduce import named_result
 from funcgrad.torch.functions.registry import declare, enter, function
 from funcgrad.torch.graph.lanes import binary_lane
 from funcgrad.torch.tensors import dtypes
@@ -111,8 +113,39 @@ declare(
 )
 declare("tensordot", lambda a, b, dims=2: np.tensordot(a, b, dims), "ViewBackward0", where="f")
 declare("kron", lambda input, other: np.kron(input, other), "UnsafeViewBackward0")
-declare("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim), "LinalgCrossBackward0")
-declare("chain_matmul", lambda *matrices: np.linalg.multi_dot(list(matrices)), where="f")
+
+
+def _cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """The cross product of the vectors of three elements along `dim`."""
+    sizes = input.shape[dim], other.shape[dim]
+    if sizes != (3, 3):
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}"
+        )
+    return np.cross(input, other, axis=dim)
+
+
+def _cross_along(input: Any, other: Any, dim: int | None = None) -> Any:
+    """The cross product along `dim`; without one, along the first dim of three elements."""
+    if dim is None:
+        dim = next((d for d, n in enumerate(input.shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+        warnings.warn(
+            "Using torch.cross without specifying the dim arg is deprecated. Please either pass the dim explicitly or simply "
+            "use torch.linalg.cross.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _cross(input, other, dim=dim)
+
+
+declare("cross", _cross_along, "LinalgCrossBackward0")
+declare(
+    "chain_matmul",
+    lambda *matrices: np.linalg.multi_dot(list(matrices)) if len(matrices) > 1 else np.copy(matrices[0]),
+    where="f",
+)
 
 
 def _scaled(factor: Any, x: Any) -> Any:
@@ -230,7 +263,7 @@ _linalg(
     ),
     "LinalgVectorNormBackward0",
 )
-_linalg("cross", lambda input, other, dim=-1: np.cross(input, other, axis=dim))
+_linalg("cross", _cross)
 _linalg("multi_dot", lambda tensors: _la.multi_dot(tensors))
 _linalg("matmul", _matmul, "MmBackward0")
 _linalg(
@@ -240,6 +273,21 @@ _linalg(
 )
 _linalg("matrix_rank", lambda A, tol=None: np.asarray(_la.matrix_rank(A, tol)))
 _linalg("cond", lambda A, p=None: _la.cond(A, p))
-_linalg("lstsq", lambda A, B: _la.lstsq(A, B))
+LSTSQ = named_result("linalg_lstsq", "solution residuals rank singular_values")
+
+
+def _lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """The X with the smallest norm of AX - B; residuals and singular values for the drivers that give them."""
+    X, residuals, rank, singular = _la.lstsq(A, B, rcond)
+    none = np.zeros(0, A.dtype)
+    return LSTSQ(
+        X,
+        none if driver in (None, "gelsy") else residuals,
+        np.asarray(rank, np.int64) if driver != "gels" else np.zeros(0, np.int64),
+        singular if driver in ("gelsd", "gelss") else none,
+    )
+
+
+_linalg("lstsq", _lstsq)
 enter("logdet", Op("logdet", lambda input: _la.slogdet(input)[1], "LogdetBackward0"), "fm")
 enter("cholesky", LINALG["cholesky"], "fm")

@@ -241,9 +241,36 @@ enter(
 CHOLESKY_EX = named_result("linalg_cholesky_ex", "L info")
 INV_EX = named_result("linalg_inv_ex", "inverse info")
 SOLVE_EX = named_result("linalg_solve_ex", "result info")
+
+
+def _failing_minor(a: Any) -> int:
+    """The order of the first leading minor that is not positive definite; 0 if all are."""
+    for k in range(1, len(a) + 1):
+        try:
+            _la.cholesky(a[:k, :k])
+        except _la.LinAlgError:
+            return k
+    return 0
+
+
+def _cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """The factor, with 0; NaN, with the order of the first minor that is not positive definite."""
+    try:
+        return CHOLESKY_EX(_la.cholesky(A, upper=upper), _info(A))
+    except _la.LinAlgError:
+        if check_errors:
+            raise
+    plain = np.asarray(concrete(A))
+    info = np.array([_failing_minor(a) for a in plain.reshape(-1, *plain.shape[-2:])], np.int32)
+    info = info.reshape(plain.shape[:-2])
+    fails = (info > 0)[..., None, None]
+    factors = _la.cholesky(np.where(fails, np.eye(plain.shape[-1], dtype=plain.dtype), A), upper=upper)
+    return CHOLESKY_EX(np.where(fails, np.nan, factors), info)
+
+
 entered(
     "cholesky_ex",
-    lambda A, *, upper=False, check_errors=False: CHOLESKY_EX(_la.cholesky(A, upper=upper), _info(A)),
+    _cholesky_ex,
     "LinalgCholeskyExBackward0",
 )
 entered("inv_ex", lambda A, *, check_errors=False: INV_EX(_la.inv(A), _info(A)))

@@ -93,7 +93,7 @@ def _polynomial(
     def body(input: Any, n: Any) -> Any:
         (x,) = dtypes.aligned((input,), floating=True)
         x = 2 * x - 1 if shift else x
-        degree = np.asarray(n)
+        degree = np.asarray(n).astype(np.int64)  # a part of a degree is left out
         before, now = np.ones_like(x), first(x)
         out = np.where(degree <= 0, np.where(degree < 0, np.zeros_like(x), before), now)
         for k in range(1, int(degree.max(initial=0))):

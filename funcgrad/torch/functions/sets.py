@@ -32,7 +32,7 @@ def unique(
     return out if len(out) > 1 else values
 
 
-@function()
+@function(out=True)
 def isin(elements: Any, test_elements: Any) -> Tensor:
     """Which elements are among others?"""
     return make_tensor(

@@ -38,7 +38,7 @@ Histogram = named_result("histogram", "hist bin_edges")
 
 @function("fm", out=True)
 def histogram(
-    input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+    input: Tensor, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """How many elements (or how much weight) lie in each bin, and the edges of the bins."""
     x = looked_at(input.value, "histogram").reshape(-1)

@@ -13,6 +13,7 @@ from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import FUNCTIONS, declare, enter, function
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.data import shape_of
+from funcgrad.torch.tensors.inplace import write_out
 from funcgrad.torch.tensors.storage import share_as_view
 from funcgrad.torch.tensors.tensor import Tensor, recording
 
@@ -241,7 +242,9 @@ for _name, _whole in (
 ):
     _parts = declare(_name, _copied(FUNCTIONS[_whole].body), "UnsafeSplitBackward0")
     _parts.__doc__ = f"{_whole}, as copies: each part may be written to."
-FUNCTIONS["detach_copy"] = lambda input: input.detach().clone()
+FUNCTIONS["detach_copy"] = lambda input, *, out=None: (
+    input.detach().clone() if out is None else write_out(out, input.detach())
+)
 
 
 @function("m")

@@ -63,7 +63,7 @@ def _probabilities(t: Tensor) -> np.ndarray:
     return np.asarray(plain(t))
 
 
-@function("fm")
+@function("fm", out=True)
 def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability that `input` holds (or with probability `p`), else 0."""
     if p is None and input.value.dtype.kind != "f":

@@ -15,7 +15,7 @@ from funcgrad.nn.kernels.basic import SIGMOID
 from funcgrad.torch.functions import creation
 from funcgrad.torch.functions.generated import generated
 from funcgrad.torch.functions.ops import Op
-from funcgrad.torch.functions.registry import FUNCTIONS
+from funcgrad.torch.functions.registry import FUNCTIONS, with_out
 from funcgrad.torch.random import default_generator
 from funcgrad.torch.tensors.inplace import inplace as inplace_variant
 from funcgrad.torch.tensors.inplace import kind_name
@@ -303,3 +303,7 @@ def gumbel_softmax(
 # ---- in place, by name -----------------------------------------------------------------------------------------------
 relu_, hardtanh_, threshold_ = map(_in_place, (relu, hardtanh, threshold))
 leaky_relu_, rrelu_, elu_, selu_, celu_ = map(_in_place, (leaky_relu, rrelu, elu, selu, celu))
+
+
+hardshrink, softshrink, softplus, logsigmoid = map(with_out, (hardshrink, softshrink, softplus, logsigmoid))
+threshold, gelu = with_out(threshold), with_out(gelu)

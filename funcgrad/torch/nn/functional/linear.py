@@ -9,6 +9,7 @@ import numpy as np
 from funcgrad.nn.kernels.basic import AFFINE
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.tensors import dtypes
+from funcgrad.torch.tensors.inplace import write_out
 from funcgrad.torch.tensors.tensor import Tensor
 
 
@@ -46,9 +47,10 @@ _AFFINE = Op(
 _PRODUCT = Op("linear", _product, _product_node)
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias: input (*, in), weight (out, in), bias (out,); the result is (*, out)."""
-    return _PRODUCT(input, weight) if bias is None else _AFFINE(input, weight, bias)
+    found = _PRODUCT(input, weight) if bias is None else _AFFINE(input, weight, bias)
+    return found if out is None else write_out(out, found, "linear")
 
 
 def _bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:

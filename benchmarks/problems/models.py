@@ -180,18 +180,21 @@ def _small_mlp(rng: Generator) -> Gradients:
     return Gradients(mlp, mlp_by_hand, layers(rng, 10, 32, 32, 1), (normal(rng, 32, 10), normal(rng, 32, 1)))
 
 
-def _large_mlp(rng: Generator) -> Gradients:
+def large_mlp(rng: Generator) -> Gradients:
+    """The network with large layers, of tanh."""
     params = layers(rng, 784, 512, 512, 10)
     return Gradients(mlp, large_mlp_by_hand, params, (normal(rng, 256, 784), normal(rng, 256, 10)))
 
 
-def _classifier(rng: Generator) -> Gradients:
+def classifier_problem(rng: Generator) -> Gradients:
+    """The network with large layers, of rectified units."""
     params = layers(rng, 784, 512, 512, 10)
     data = (normal(rng, 256, 784), one_hot(rng, 256, 10))
     return Gradients(classifier, classifier_by_hand, params, data, for_torch=classifier_torch)
 
 
-def _recurrent(rng: Generator) -> Gradients:
+def recurrent(rng: Generator) -> Gradients:
+    """The recurrent network."""
     params = (
         normal(rng, 4, 16) / 2,
         normal(rng, 16, 16) / 4,
@@ -212,8 +215,8 @@ SEED = 0
 
 LINES = (
     Race("MLP 10-32-32-1, batch 32", 2.3, _small_mlp(np.random.default_rng(SEED))),
-    Race("MLP 784-512-512-10 (tanh), batch 256", 1.15, _large_mlp(np.random.default_rng(SEED))),
-    Race("MLP 784-512-512-10 (relu), batch 256", 1.15, _classifier(np.random.default_rng(SEED))),
-    Race("RNN 4-16-1, 20 steps, batch 8", 2.3, _recurrent(np.random.default_rng(SEED))),
+    Race("MLP 784-512-512-10 (tanh), batch 256", 1.15, large_mlp(np.random.default_rng(SEED))),
+    Race("MLP 784-512-512-10 (relu), batch 256", 1.15, classifier_problem(np.random.default_rng(SEED))),
+    Race("RNN 4-16-1, 20 steps, batch 8", 2.3, recurrent(np.random.default_rng(SEED))),
     Race("logistic regression 50,000 x 50", 1.1, _logistic(np.random.default_rng(SEED))),
 )

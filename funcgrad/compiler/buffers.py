@@ -1,11 +1,14 @@
 """Memory for large intermediate results: allotted once, used again as soon as nobody needs what is in it.
 
 A buffer belongs to one call at a time: each call borrows a set of them, and gives it back. Results are never
-in one.
+in one. A large one is made when it is needed and dropped when it is not, so that a program takes no more
+memory at its peak than the eager sweep, and none between the calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from funcgrad.rules import slopes
 from funcgrad.transforms.programs import Ref
 
 TANH_SLOPE = own(slopes.tanh_slope)
+LARGE = 1 << 17  # bytes; to make such a buffer takes little of the time that it takes to fill it
 
 
 class Buffers:
@@ -27,19 +31,23 @@ class Buffers:
         self.kinds: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         self.vacant: list[int] = []
         self.of: dict[Ref, int] = {}
+        self.fresh: list[int] = []  # taken since `made_here` was asked
+        self.loose: dict[int, list[Ref]] = {}  # what was in those that an operand has just left
+        self.spare: list[int] = []  # those of loops
+        self.dropped: list[int] = []  # large ones that are made anew when they are taken
 
     @property
     def parameters(self) -> list[str]:
         """The parameters that the program has beside its arguments."""
-        return [f"b{k}" for k in range(len(self.kinds))]
+        return [f"b{k}" for k in self._lasting()]
 
     def state(self) -> Any:
         """What is where, to come back to."""
-        return list(self.vacant), dict(self.of)
+        return list(self.vacant), dict(self.of), list(self.dropped)
 
     def restore(self, state: Any) -> None:
         """Come back to a state."""
-        self.vacant, self.of = list(state[0]), dict(state[1])
+        self.vacant, self.of, self.dropped = list(state[0]), dict(state[1]), list(state[2])
 
     def take(self, step: Step, live: Later, returned: set[Ref], *, goes_into: bool = False) -> str | None:
         """The name of the buffer into which a step may put its result, if it is worth one.
@@ -74,17 +82,42 @@ class Buffers:
         self.of[ref] = number = self._vacant(spec)
         return f"b{number}"
 
-    def extra(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> str:
-        """The name of one more buffer, for a loop alone."""
-        self.kinds.append((shape, dtype))
-        return f"b{len(self.kinds) - 1}"
+    def extras(self, shape: tuple[int, ...], dtypes: Sequence[np.dtype[Any]]) -> list[str]:
+        """The names of more buffers, for a loop alone: the next one may have them, too."""
+        used: dict[int, None] = {}
+        for dtype in dtypes:
+            fit = (k for k in self.spare if k not in used and self.kinds[k] == (shape, dtype))
+            number = next(fit, None)
+            if number is None:
+                number = len(self.kinds)
+                self.kinds.append((shape, dtype))
+                self.spare.append(number)
+            used[number] = None
+        return [f"b{k}" for k in used]
+
+    def made_here(self) -> list[tuple[str, tuple[int, ...], np.dtype[Any]]]:
+        """The large buffers that were taken since this was asked: they have to be made."""
+        found = [k for k in self.fresh if _is_large(self.kinds[k])]
+        self.fresh.clear()
+        return [(f"b{k}", *self.kinds[k]) for k in found]
+
+    def is_large(self, root: Ref) -> bool:
+        """Is this value in a large buffer?"""
+        return root in self.of and _is_large(self.kinds[self.of[root]])
 
     def _vacant(self, spec: Spec) -> int:
         kind = (spec.shape, spec.dtype)
         for at in range(len(self.vacant) - 1, -1, -1):
             if self.kinds[self.vacant[at]] == kind:
                 return self.vacant.pop(at)
+        if _is_large(kind):
+            for number in self.dropped:
+                if self.kinds[number] == kind:
+                    self.dropped.remove(number)
+                    self.fresh.append(number)
+                    return number
         self.kinds.append(kind)
+        self.fresh.append(len(self.kinds) - 1)
         return len(self.kinds) - 1
 
     def _free_operands(self, step: Step, live: Later, spec: Spec) -> None:
@@ -96,13 +129,25 @@ class Buffers:
                 members = self.families.members.get(root, [root])
                 others = [m for m in members if m != ref]
                 if not any(m in live for m in members) and not any(m in step.refs() for m in others):
-                    self.vacant.append(self.of.pop(root))
+                    number = self.of.pop(root)
+                    self.vacant.append(number)
+                    self.loose[number] = members
 
-    def free(self, step: Step, live: Later) -> None:
-        """Note that what a step has read for the last time is not needed any more."""
+    def free(self, step: Step, live: Later) -> list[Ref]:
+        """Note that what a step has read for the last time is not needed any more; what to drop, with its views."""
+        found: list[Ref] = []
         for ref in {self.families.of(r) for r in [*step.refs(), *step.outs]}:
-            if ref in self.of and not any(m in live for m in self.families.members.get(ref, [ref])):
-                self.vacant.append(self.of.pop(ref))
+            members = self.families.members.get(ref, [ref])
+            if ref in self.of and not any(m in live for m in members):
+                number = self.of.pop(ref)
+                is_large = _is_large(self.kinds[number])
+                (self.dropped if is_large else self.vacant).append(number)
+                found += members if is_large else ()
+        for number in [k for k in self.vacant if _is_large(self.kinds[k])]:  # of operands; not taken again
+            self.vacant.remove(number)
+            self.dropped.append(number)
+            found += self.loose.pop(number)
+        return found
 
     def holds(self, root: Ref) -> bool:
         """Is this value in a buffer?"""
@@ -115,4 +160,11 @@ class Buffers:
 
     def made(self) -> list[np.ndarray]:
         """A set of buffers."""
-        return [np.empty(shape, dtype) for shape, dtype in self.kinds]
+        return [np.empty(*self.kinds[k]) for k in self._lasting()]
+
+    def _lasting(self) -> list[int]:
+        return [k for k, kind in enumerate(self.kinds) if k in self.spare or not _is_large(kind)]
+
+
+def _is_large(kind: tuple[tuple[int, ...], np.dtype[Any]]) -> bool:
+    return prod(kind[0]) * kind[1].itemsize >= LARGE

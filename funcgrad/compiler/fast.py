@@ -83,7 +83,15 @@ class FastWriter(Writer):
 
     def _note_dead(self, step: Step, live: Later) -> None:
         assert self.buffers is not None
-        self.buffers.free(step, live)
+        dropped = dict.fromkeys(self.texts[ref] for ref in self.buffers.free(step, live) if ref in self.texts)
+        if dropped:
+            self._line(f"{' = '.join(dropped)} = None")
+
+    def _make_buffers(self) -> None:
+        """Lines that make the large buffers which have just been taken."""
+        assert self.buffers is not None
+        for name, shape, dtype in self.buffers.made_here():
+            self._line(f"{name} = np.empty({shape}, {self.names.text(dtype)})")
 
     def _note_handed_on(self, before: Ref, after: Ref) -> None:
         assert self.buffers is not None
@@ -102,15 +110,14 @@ class FastWriter(Writer):
         (ref,) = step.outs
         lines = self._lines_for(step)
         out = self.buffers.take(step, live, returned=self.returned_refs, goes_into=lines is not None)
+        self._make_buffers()
         if out is not None and lines is not None:
             for line in lines(step, out):
                 self._line(line)
-            self.texts[ref] = out
-            self.hoisted.add(out)
+            self._put(ref, out)
         elif out is not None:
             self._line(self._call_into(step, out))
-            self.texts[ref] = out
-            self.hoisted.add(out)
+            self._put(ref, out)
         elif (product := self._by_blas(step)) is not None:
             self._line(f"{self._name(ref)} = np.dot({', '.join(product)})")
         elif self._is_view_of_buffer(step):
@@ -122,6 +129,13 @@ class FastWriter(Writer):
             self._line(f"{self._name(ref)} = {self._plain_call(step)}")
         else:
             super()._write_one(step, live)
+
+    def _put(self, ref: Ref, buffer: str) -> None:
+        """Note that a value is in a buffer."""
+        assert self.buffers is not None
+        self.texts[ref] = buffer
+        if not self.buffers.is_large(ref):
+            self.hoisted.add(buffer)
 
     def _is_view_of_buffer(self, step: Step) -> bool:
         return (
@@ -273,6 +287,8 @@ class FastWriter(Writer):
         writer.write(sums)
         self._write_outs(loop, writer, sums, -(-writer.count // writer.size))
         self._write_blocks(writer, () if loop.flat else loop.shape[1:])
+        if writer.slices:
+            self._line(f"{' = '.join(writer.slices.values())} = None")
         for ref, name in sums.items():
             self._line(f"{self._name(ref)} = np.add.reduce({name})")
 
@@ -281,9 +297,9 @@ class FastWriter(Writer):
         assert self.buffers is not None
         whole, rest = divmod(writer.count, writer.size)
         threads = max(1, min(self.threads, whole))
-        memory = [
-            [self.buffers.extra((writer.size, *row), dtype) for dtype in writer.temps] for _ in range(threads)
-        ]
+        found = self.buffers.extras((writer.size, *row), writer.temps * threads)
+        count = len(writer.temps)
+        memory = [found[k * count : (k + 1) * count] for k in range(threads)]
         names = "".join(f", t{k}" for k in range(len(writer.temps)))
         self._line(f"def block(k, i, j{names}):")
         for line in writer.lines:
@@ -299,9 +315,7 @@ class FastWriter(Writer):
             self._line(f"for k in range({whole}):")
             self._line(f"    {step}{''.join(f', {t}' for t in memory[0])})")
         if rest:
-            number = len(self.prelude)
-            self.prelude += [f"e{number}_{k} = {t}[:{rest}]" for k, t in enumerate(memory[0])]
-            tails = "".join(f", e{number}_{k}" for k in range(len(memory[0])))
+            tails = "".join(f", {t}[:{rest}]" for t in memory[0])
             self._line(f"block({whole}, {whole * writer.size}, {writer.count}{tails})")
 
     def _write_outs(self, loop: Loop, writer: BlockWriter, sums: dict[Ref, str], blocks: int) -> None:
@@ -316,8 +330,8 @@ class FastWriter(Writer):
                 if any(m in self.returned_refs for m in self.families.members.get(ref, [ref])):
                     self._line(f"{self._name(ref)} = np.empty({spec.shape}, {self.names.text(spec.dtype)})")
                 else:
-                    self.texts[ref] = self.buffers.hold(ref, spec)
-                    self.hoisted.add(self.texts[ref])
+                    self._put(ref, self.buffers.hold(ref, spec))
+                    self._make_buffers()
             self._line(f"{name} = {self.texts[ref]}{flat}")
 
     def _in_block(self, step: Step, texts: dict[Ref, str], out: str | None) -> list[str]:

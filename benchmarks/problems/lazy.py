@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -241,22 +242,58 @@ def bytes_ratio(model: Model) -> float:
     return len(cloudpickle.dumps(graph(ours), pickle.HIGHEST_PROTOCOL)) / len(cloudpickle.dumps(graph(hand)))
 
 
+@contextmanager
+def cluster(count: int) -> Iterator[Any]:
+    """Workers of one thread each on this machine, and their client."""
+    distributed = import_module("distributed")
+    with (
+        distributed.LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
+
+
+def in_turns(
+    model: Model, rows: int, times: int, measure: Callable[[Callable[[], Any]], float]
+) -> list[tuple[float, float]]:
+    """What is measured of the gradient by hand and of ours, on the workers of the current client."""
+    dask = import_module("dask")
+    X, y = data(rows, 40)
+    functions = model.by_hand, funcgrad.value_and_grad(model.function)
+    pairs = []
+    for _ in range(times):
+        hand, ours = (measure(lambda run=run: dask.compute(run(model.params, X, y))) for run in functions)
+        pairs.append((hand, ours))
+    return pairs
+
+
 def on_workers(count: int, model: Model = MODELS["logistic regression"], rows: int = 8_000_000) -> float:
     """The time on a cluster of this machine by that of the hand-written gradient, in turns."""
-    dask, distributed = import_module("dask"), import_module("distributed")
-    X, y = data(rows, 40)
-    differentiate = funcgrad.value_and_grad(model.function)
-    seconds: dict[str, list[float]] = {HAND: [], "funcgrad": []}
-    with (
-        distributed.LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-    ):
-        for _ in range(5):
-            for name, run in ((HAND, model.by_hand), ("funcgrad", differentiate)):
-                start = perf_counter()
-                dask.compute(run(model.params, X, y))
-                seconds[name].append(perf_counter() - start)
-    return median(ours / hand for ours, hand in zip(seconds["funcgrad"][1:], seconds[HAND][1:]))
+
+    def seconds(run: Callable[[], Any]) -> float:
+        start = perf_counter()
+        run()
+        return perf_counter() - start
+
+    with cluster(count):
+        return median(ours / hand for hand, ours in in_turns(model, rows, 5, seconds)[1:])
+
+
+def moved(count: int, model: Model = MODELS["logistic regression"], rows: int = 2_000_000) -> float:
+    """The bytes that workers have sent to each other, by those for the hand-written gradient."""
+    with cluster(count) as client:
+
+        def sent(run: Callable[[], Any]) -> float:
+            before = sum(client.run(_sent).values())
+            run()
+            return sum(client.run(_sent).values()) - before
+
+        pairs = in_turns(model, rows, 9, sent)
+        return median(ours for _, ours in pairs) / max(1, median(hand for hand, _ in pairs))
+
+
+def _sent(dask_worker: Any) -> int:
+    return dask_worker.transfer_outgoing_bytes_total
 
 
 def _lines(name: str) -> tuple[Lazy, ...]:
@@ -274,4 +311,5 @@ LINES = (
     *_lines("perceptron"),
     Lazy(Figure("Dask: logistic regression, 1 worker", 1.1, partial(on_workers, 1), HAND)),
     Lazy(Figure("Dask: logistic regression, 2 workers", 1.1, partial(on_workers, 2), HAND)),
+    Lazy(Figure("  bytes moved between them", 1.2, partial(moved, 2), HAND)),
 )

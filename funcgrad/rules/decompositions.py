@@ -34,6 +34,7 @@ from funcgrad.rules.gauges import (
     inverse,
     inverse_gaps,
     inverse_sums,
+    largest,
     live_columns,
     nan_if_rotation_counts,
     nan_where_phase_counts,
@@ -102,7 +103,7 @@ def _qr(a: Any, mode: str = "reduced") -> Any:
 
 
 def _qr_factors(a: Any, mode: Any) -> Any:
-    return np.linalg.qr(a, mode)
+    return np.linalg.qr(a) if mode == "reduced" else np.linalg.qr(a, mode)  # that of Dask has no mode=
 
 
 def _inverse_of_triangle(r: Any) -> Any:
@@ -221,9 +222,7 @@ composite(np.linalg.eigvalsh, _eigvalsh)
 def _inverse_of_vectors(v: Any) -> Any:
     """inv(v), with NaN in the rows of values that have no derivative (the matrix is not diagonalisable)."""
     rows = inverse_or_nan(v)
-    defective = (
-        np.max(abs(rows), axis=-1, keepdims=True, initial=0) * v.shape[-1] * np.finfo(v.dtype).eps > 0.01
-    )
+    defective = largest(abs(rows), -1, keepdims=True) * v.shape[-1] * np.finfo(v.dtype).eps > 0.01
     return np.where(defective, np.nan, rows)
 
 

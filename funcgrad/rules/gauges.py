@@ -32,9 +32,16 @@ def off_diagonal(x: Any) -> Any:
 # ---- gaps ------------------------------------------------------------------------------------------------------------
 
 
+def largest(size: Any, axis: Any, *, keepdims: bool = False) -> Any:
+    """The largest of sizes, which are not negative; 0 of none. (Not every library has `initial=`.)"""
+    if size.size:
+        return np.max(size, axis=axis, keepdims=keepdims)
+    return np.max(size, axis=axis, keepdims=keepdims, initial=0)
+
+
 def rounding(w: Any, n: int) -> Any:
     """The rounding errors of eigenvalues or singular values w of n x n matrices, with an axis of length 1."""
-    return n * np.finfo(w.dtype).eps * np.max(abs(w), axis=-1, keepdims=True, initial=0)
+    return n * np.finfo(w.dtype).eps * largest(abs(w), -1, keepdims=True)
 
 
 def inverse(x: Any, closed: Any, live: Any = None) -> Any:
@@ -77,6 +84,6 @@ def nan_where_phase_counts(x: Any, along: Any, size: Any) -> Any:
 def nan_if_rotation_counts(x: Any, vectors: Any, ct: Any) -> Any:
     """`x`, or NaN if the cotangent of the vectors depends on how they are rotated among themselves."""
     inner = mH(vectors) @ ct
-    along = abs(inner - mH(inner)).max(axis=(-2, -1), initial=0)
-    size = abs(ct).max(axis=(-2, -1), initial=0)
+    along = largest(abs(inner - mH(inner)), (-2, -1))
+    size = largest(abs(ct), (-2, -1))
     return np.where(counts(along, size)[..., None, None], np.nan, x)

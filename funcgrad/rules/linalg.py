@@ -22,6 +22,7 @@ from funcgrad.core.engine.batch import leading, one_by_one
 from funcgrad.core.engine.declare import composite, custom, elementwise, piecewise_constant
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.trace import concrete
+from funcgrad.core.memory.chunks import runner
 from funcgrad.core.memory.orders import lying_as_copy_of
 from funcgrad.rules.contractions import OverStacks
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised, whole_matrix
@@ -54,7 +55,8 @@ def _pinv_push(t, a, out, hermitian=False):
 
 def inverse_or_nan(a: Any) -> Any:
     """The inverse of each matrix of a stack; NaN for those that are singular, where np.linalg.inv raises."""
-    if not (np.linalg.slogdet(concrete(a)).sign == 0).any():
+    is_lazy = runner(concrete(a)) is not None  # it raises as NumPy does, when it is computed
+    if is_lazy or not (np.linalg.slogdet(concrete(a)).sign == 0).any():
         return np.linalg.inv(a)
     singular = (np.linalg.slogdet(a).sign == 0)[..., None, None]
     # Products, not choices: the derivative of what is NaN is NaN too.

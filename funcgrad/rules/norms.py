@@ -21,6 +21,7 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.rules.axes import Axis, axes_of, expanded
 from funcgrad.rules.directions import norm_of, norm_slope
+from funcgrad.rules.gauges import largest
 from funcgrad.rules.matrices import conj
 from funcgrad.rules.reductions import sum_pull
 
@@ -161,7 +162,7 @@ def _of_singular_values(x: Any, ord: Any) -> Any:
     if not s.shape[-1] and ord != -2:
         return s.sum(axis=-1)
     # A singular value within rounding of 0 has a kink there, as abs has: no derivative flows into it.
-    cutoff = max(x.shape[-2:]) * np.finfo(s.dtype).eps * s.max(axis=-1, keepdims=True, initial=0)
+    cutoff = max(x.shape[-2:]) * np.finfo(s.dtype).eps * largest(s, -1, keepdims=True)
     s = s * (s > cutoff)
     return s.sum(axis=-1) if ord == "nuc" else s.max(axis=-1) if ord == 2 else s.min(axis=-1)
 

@@ -34,14 +34,20 @@ def sorting_rows(x: Any, function: Callable[..., Any], options: dict[str, Any]) 
     return run(partial(function, **options), "(n)->(n)", x, output_dtypes=np.intp, allow_rechunk=True)
 
 
+def _in_step(x: Any, indices: Any) -> tuple[Any, Any]:
+    """Both with the same axes before the last: one of them may have those of a batch."""
+    lead = np.broadcast_shapes(x.shape[:-1], indices.shape[:-1])
+    return np.broadcast_to(x, (*lead, x.shape[-1])), np.broadcast_to(indices, (*lead, indices.shape[-1]))
+
+
 def _taken(x: Any, indices: Any) -> Any:
-    return np.take_along_axis(x, indices, -1)
+    return np.take_along_axis(*_in_step(x, indices), -1)
 
 
 def _put(part: Any, indices: Any, size: int) -> Any:
     """`part` added at `indices` of rows of this size."""
-    shape = (*np.broadcast_shapes(part.shape[:-1], indices.shape[:-1]), part.shape[-1])
-    part, indices = np.broadcast_to(part, shape), np.broadcast_to(indices, shape)
+    part, indices = _in_step(part, indices)
+    shape = part.shape
     out = np.zeros((*shape[:-1], size), part.dtype)
     lead = [
         np.arange(n).reshape([-1 if k == i else 1 for k in range(len(shape))]) for i, n in enumerate(shape)
@@ -51,7 +57,7 @@ def _put(part: Any, indices: Any, size: int) -> Any:
 
 
 def _take_rows(x: Any, indices: Any) -> Any:
-    run: Any = by_rows(x)
+    run: Any = by_rows(x) or by_rows(indices)  # tangents may be plain rows of the identity
     return run(_taken, "(n),(k)->(k)", x, indices, output_dtypes=x.dtype, allow_rechunk=True)
 
 
@@ -60,7 +66,7 @@ def _taken_back(ct: Any, x: Any, indices: Any) -> Any:
 
 
 def _put_lazily(part: Any, indices: Any, size: int) -> Any:
-    run: Any = by_rows(part)
+    run: Any = by_rows(part) or by_rows(indices)
     return run(
         partial(_put, size=size), "(k),(k)->(n)", part, indices,
         output_dtypes=part.dtype, output_sizes={"n": size}, allow_rechunk=True,

@@ -6,16 +6,17 @@ Complex numbers follow JAX: for a real output, the gradient at z = x + iy is df/
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 
 import numpy as np
 
 from funcgrad import tree
-from funcgrad.core.arrays.zeros import zeros
+from funcgrad.core.arrays.zeros import ones, zeros
 from funcgrad.core.engine.forward import ForwardTrace, OpenForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer
 from funcgrad.core.engine.sweep import Node, sweep
-from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.engine.trace import Tracer, is_foreign, memory_of
 from funcgrad.core.lanes.source import SCALARS
 from funcgrad.errors import ArgumentError, CotangentError, OutputError
 from funcgrad.transforms.directions import check_tangent, direction_leaves
@@ -84,11 +85,14 @@ class ValueAndGrad(Differentiated):
                 node, out = out._node, out._value  # the common case
             else:
                 node, out = self._end(trace, out)
-        foreign = is_foreign(out)
+        foreign = is_foreign(memory_of(out))
         # The sweep gets the only reference to the tape, whose nodes then go as it passes.
-        seeds = iter([] if node is None else [(node, np.ones_like(out) if foreign else out.dtype.type(1))])
+        seeds = iter([] if node is None else [(node, ones(out) if foreign else out.dtype.type(1))])
         del node
-        cts = sweep(seeds)
+        try:
+            cts = sweep(seeds)
+        except Exception as error:  # noqa: BLE001 (what it says depends on what it is)
+            import_module("funcgrad.core.messages.failures").raise_explained(error)
         gradients = argument_gradients(cts, arguments)
         result = tuple(gradients) if self.in_several else gradients[0]
         if foreign and not self.has_aux:

@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.spec import spec
-from funcgrad.core.arrays.zeros import float0, zeros
+from funcgrad.core.arrays.zeros import float0, ones, zeros
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
@@ -134,7 +134,7 @@ class JacRev(Jacobian):
     def _chunk(self, pullback: Pullback, node: Any, value: Any, rows: slice, *, masked: bool) -> list[Any]:
         n = rows.stop - rows.start
         if value.shape == () and node is not None:
-            cts = sweep([(node, np.ones((), value.dtype)[()])])
+            cts = sweep([(node, ones(value)[()])])
             return self._gathered(pullback, lambda ct: ct.reshape(1, *ct.shape), cts, n)
         with BatchTrace(n) as trace:
             identity = identity_rows(value.size, rows)

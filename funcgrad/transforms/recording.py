@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,10 @@ class Pullback:
 
     def pull(self, seeds: list[tuple[Node, Any]]) -> tuple[Any, ...]:
         """Pull seeds back to the arguments; nothing is checked, and the tape is kept."""
-        cts = sweep(seeds)
+        try:
+            cts = sweep(seeds)
+        except Exception as error:  # noqa: BLE001 (what it says depends on what it is)
+            import_module("funcgrad.core.messages.failures").raise_explained(error)
         return tuple(
             tree.unflatten(structure, [gradient(cts, n, s) for s, n in zip(specs, nodes, strict=True)])
             for specs, nodes, structure in self.arguments

@@ -13,9 +13,9 @@ import pytest
 
 from benchmarks.problems.lazy import MODELS, Model, data, graph
 from funcgrad import dask as with_dask
-from funcgrad import grad, hessian, tree, value_and_grad, vmap
+from funcgrad import grad, hessian, jacfwd, jacrev, jvp, tree, value_and_grad, vmap
 from funcgrad.core.engine.catalogue import CATALOGUE
-from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.errors import FuncgradError, UnsupportedFunctionError
 from tests.grouping import in_groups
 from tests.interop.lazily import RECORD, chosen, computed, da, dask, outcome, uncomputed
 from tests.rules.samples import Sample
@@ -116,6 +116,86 @@ def test_what_dask_lacks_is_refused_by_name_before_anything_is_computed() -> Non
         uncomputed(lambda: grad(lambda x: np.sum(np.cross(x, x + 1)))(x))
     with pytest.raises(UnsupportedFunctionError, match=r"dask can't do this.*maximum"):
         grad(lambda x: np.maximum.at(x * 1, [0, 1], 2.0))(x[0])
+
+
+LINE, TABLE = np.array([0.3, 1.2, -0.7, 2.1, 0.9]), np.random.default_rng(0).normal(size=(6, 3))
+
+
+def added(x):
+    y = np.zeros_like(x)
+    np.add.at(y, np.array([0, 1, 1, 2, 0]), x)
+    return np.sum(y**2)
+
+
+# In forward mode and to second order the positions are lazy and the tangents plain, or the other way round.
+SECOND: dict[str, tuple[Any, Any]] = {
+    "sort": (lambda x: np.sum(np.sort(x) ** 3), LINE),
+    "median": (lambda x: np.median(x) ** 2, LINE),
+    "quantile": (lambda m: np.sum(np.quantile(m, [0.3, 0.6], axis=1) ** 2), TABLE),
+    "percentile": (lambda x: np.percentile(x, 30.0) ** 2, LINE),
+    "pad maximum": (lambda x: np.sum(np.pad(x, 1, mode="maximum") ** 3), LINE),
+    "pad minimum": (lambda x: np.sum(np.pad(x, 1, mode="minimum") ** 3), LINE),
+    "singular values": (lambda m: np.sum(np.linalg.svd(m, compute_uv=False) ** 3), TABLE),
+    "add.at": (added, LINE),
+    "cumulative_prod": (lambda x: np.sum(np.cumprod(x) ** 2), LINE),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+@pytest.mark.filterwarnings("ignore")
+def test_matrices_of_derivatives_are_right_and_lazy(name: str) -> None:
+    f, x = SECOND[name]
+    for transform in (jacfwd, hessian):
+        lazily = da.from_array(x, chunks={0: 2})
+        found = uncomputed(lambda t=transform, z=lazily: t(f)(z))
+        assert isinstance(found, da.Array)
+        np.testing.assert_allclose(computed(found), transform(f)(x), rtol=1e-7, atol=1e-9)
+
+
+def test_chunks_of_rows_keep_the_graph_free_of_their_axis() -> None:
+    x, A = np.linspace(-1, 1, 12), da.from_array(TABLE @ np.ones((3, 12)), chunks=(2, 12))
+    f = lambda x: np.tanh(A @ x)
+    whole = jacrev(f)(x)
+    for transform in (jacrev, jacfwd):
+        found = uncomputed(lambda t=transform: t(f, chunk_size=4)(x))
+        np.testing.assert_allclose(computed(found), computed(whole), rtol=1e-9, atol=1e-12)
+
+
+def test_zeros_are_lazy() -> None:
+    x = da.ones((2100, 3), chunks=(700, 3))
+    untouched = grad(lambda x, w: np.sum(w))(x, np.ones(2))
+    tangent = jvp(lambda x, w: np.exp(x), (x, 1.0), (None, 1.0))[1]
+    slope = jvp(grad(lambda x: np.sum(3 * x)), (x,), (x,))[1]
+    assert untouched.chunks == x.chunks
+    for zeros in (untouched, tangent, slope):
+        assert isinstance(zeros, da.Array)
+        assert zeros.shape == x.shape
+        assert not computed(zeros).any()
+
+
+REFUSALS = {
+    "cholesky": (
+        lambda m: np.sum(np.linalg.cholesky(m.T @ m)),
+        r"np\.linalg\.cholesky .* the upper triangle",
+    ),
+    "lstsq": (lambda m: np.sum(np.linalg.lstsq(m, np.ones(6))[0]), r"lstsq .* np\.linalg\.pinv"),
+    "bincount": (lambda m: np.sum(np.bincount([0, 1, 1], m[0])), r"bincount .* no plain positions"),
+    "searchsorted": (
+        lambda m: np.sum(np.searchsorted(np.arange(3.0), m[0]) * m[0]),
+        r"a plain array beside .*da\.from_array\(x\)",
+    ),
+    "da.cumsum": (lambda m: np.sum(da.cumsum(m, 0)), r"takes no tracers.*Use NumPy's functions"),
+    "da.rechunk": (lambda m: np.sum(da.rechunk(m, 3)), r"takes no tracers.*Use NumPy's functions"),
+    "da.map_overlap": (lambda m: da.map_overlap(np.sin, m, depth=1).sum(), r"takes no tracers"),
+    "da.einsum": (lambda m: da.einsum("ij,ij->", m, m), r"a function of Dask at test_dask\.py"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_refusals_name_the_cause(name: str) -> None:
+    f, message = REFUSALS[name]
+    with pytest.raises(FuncgradError, match=message):
+        uncomputed(lambda: grad(f)(da.from_array(TABLE, chunks=(2, 3))))
 
 
 # ---- funcgrad.dask ---------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from tests.rules.samples import Sample, collect
 from tests.rules.strict import Strict, bare
 from tests.rules.test_sweep import directions, floating
 
+DEVICE = "device 7"
 # NumPy does not look for arrays of other libraries in initial=, and yet these stay.
 ALSO = {"reductions-sum(2x3,1,initial=0d)", "reductions-sum(2x3,axis=0,initial=0.5)"}
 
@@ -38,8 +39,8 @@ SAMPLES = chosen()
 
 
 def strict(xs: list[Any]) -> list[Any]:
-    """Arrays as duck arrays."""
-    return [Strict(x) if np.asarray(x).dtype.kind in "fc" else x for x in xs]
+    """Arrays as duck arrays on a device that no rule can know of."""
+    return [Strict(x, DEVICE) if np.asarray(x).dtype.kind in "fc" else x for x in xs]
 
 
 def pulled(sample: Sample, leaves: list[Any], seeds: Any) -> tuple[list[Any], list[Any]]:
@@ -71,6 +72,7 @@ def assert_stayed(came: list[Any], plain: list[Any]) -> None:
             assert c is None
             continue
         assert isinstance(c, Strict) or not np.ndim(p), f"a {type(c).__name__} came of duck arrays"
+        assert not isinstance(c, Strict) or c.device == DEVICE
         np.testing.assert_allclose(c._data if isinstance(c, Strict) else c, p, rtol=1e-9, atol=1e-9)
 
 

@@ -107,6 +107,10 @@ def index(x: Any) -> Any:
 def check_has(x: Any, function: Any, title: str) -> None:
     """Refuse a function that the library of `x` lacks and would run on all of the array, computed, instead."""
     library = library_of(x)
+    if function in _REFUSED.get(library, ()):
+        raise UnsupportedFunctionError(
+            f"{title} of an array of {library}, at {user_line()}: {_REFUSED[library][function]}. Write a.compute()."
+        )
     if library in _COMPUTING and not _has(library, function):
         raise UnsupportedFunctionError(
             f"{title} of an array of {library}, at {user_line()}: {library} has no such function, and would compute the "
@@ -116,6 +120,14 @@ def check_has(x: Any, function: Any, title: str) -> None:
 
 # A library of lazy arrays -> where its functions have the names of NumPy's.
 _COMPUTING = {"dask": "dask.array"}
+# What it has and we can't use: another function of that name, or one whose derivative needs what it lacks.
+_REFUSED: dict[str, dict[Any, str]] = {
+    "dask": {
+        np.linalg.cholesky: "dask gives the upper triangle, where NumPy gives the lower one",
+        np.bincount: "dask takes no plain positions, and of lazy ones does not know how long the result is",
+        np.linalg.lstsq: "its derivative needs np.linalg.pinv, which dask has not",
+    }
+}
 
 
 @cache
@@ -203,8 +215,6 @@ def _taker(kind: type) -> Taker:
         return _as_array
     if library == "dask":
         return _lazy
-    if library == "sparse":
-        return _sparse
     if hasattr(kind, "__array_function__"):
         return _as_it_is
     return _asked if asks else _as_array
@@ -260,11 +270,7 @@ def _declined(x: Any) -> NoReturn:
 
 
 def _sparse(x: Any) -> NoReturn:
-    if hasattr(x, "toarray"):
-        _refuse(
-            x, "a sparse matrix. Write x.toarray(), or np.matmul(a, x) with `import funcgrad.numpy as np`"
-        )
-    _refuse(x, f"{called(x)}, a sparse array. Write x.todense()")
+    _refuse(x, "a sparse matrix. Write x.toarray(), or np.matmul(a, x) with `import funcgrad.numpy as np`")
 
 
 def _lazy(x: Any) -> Any:

@@ -91,8 +91,10 @@ def in_bytes(x: np.ndarray) -> np.ndarray:
     return np.ndarray(x.shape, bool, memory, start, [s // x.itemsize for s in x.strides])
 
 
-def repeated(x: np.ndarray, size: int) -> np.ndarray:
+def repeated(x: Any, size: int) -> Any:
     """`x` as each of the `size` examples of a batch."""
+    if not isinstance(x, np.ndarray):  # of another library, whose arrays are not written into
+        return np.zeros_like(x, shape=(size, *x.shape)) + x
     out = spread_like(x, (size,))
     out[...] = x
     return out

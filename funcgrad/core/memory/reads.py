@@ -10,6 +10,7 @@ from funcgrad.core.arrays.arguments import holds_tracer
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.cotangent import Gathered, Masked, dense, is_of_library
 from funcgrad.core.engine.trace import Tracer, is_foreign
+from funcgrad.core.memory.chunks import runner
 from funcgrad.core.memory.plain import BASIC, INTS, LARGE, PLAIN_PARTS, ndarray, positions, repeats
 from funcgrad.core.memory.scattering import scattered
 from funcgrad.typed import override
@@ -133,7 +134,7 @@ class Scatter(Gathered):
                 live[index] |= part
             else:  # one reading of a position may be live, another not
                 np.logical_or.at(live, index, part)
-        if not isinstance(live, Tracer) and live.all():
+        if not isinstance(live, Tracer) and runner(live) is None and live.all():
             return self.buffer
         return Masked(self.buffer, live, owned=True)
 

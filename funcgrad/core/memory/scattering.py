@@ -105,7 +105,8 @@ def _placed(part: Any, axis: int, n: int, item: Any) -> Any:
         before, behind = (_zeros(part, axis, size) for size in ends)
         blocks = [before] * bool(ends[0]) + [part] + [behind] * bool(ends[1])
         return np.concatenate(blocks, axis=axis)
-    if len(places) == 1:  # which broadcasts
+    if len(places) == 1:  # which broadcasts, if it is one chunk: Dask may add an empty one
+        part = part.rechunk({axis: -1}) if hasattr(part, "rechunk") else part
         return np.where(_laid(np.arange(n) == places[0], axis, part.ndim), part, 0)
     return _gathered(part, axis, n, np.asarray(places))
 

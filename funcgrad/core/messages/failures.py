@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from funcgrad.core.arrays.foreign import library_of
 from funcgrad.core.arrays.methods import ArrayMethods
 from funcgrad.core.messages.callers import called
+from funcgrad.core.messages.conversions import INSTEAD_OF_LAZY
 from funcgrad.core.messages.tracebacks import is_ours
 from funcgrad.errors import (
     ADAPT,
@@ -27,9 +28,14 @@ from funcgrad.errors import (
     is_library,
     is_numpy,
     line_of,
+    user_line,
 )
 
-_LAZY = frozenset(["dask"])  # whose arrays the engine computes with as they are
+# Libraries whose arrays the engine computes with as they are -> what makes one of NumPy's of them.
+_ARRAYS = {
+    "dask": "a.compute()",
+    "sparse": "a.todense(), or a product with the tracer on the left: w @ a.T for a @ w",
+}
 # What nobody raises who does not know what he was given.
 _CLEAR = (AssertionError, ArithmeticError, StopIteration, Warning, OSError, MemoryError)
 
@@ -69,7 +75,18 @@ def explained(error: BaseException, refused: TracerError | None) -> BaseExceptio
         return type(refused)(str(refused))  # a callback of compiled code, which does not pass errors on
     if not is_foreign:
         return _of_array(error, frames) or _of_compiled(error)
-    return error if isinstance(error, _CLEAR) else _of_library(error, frames)
+    if isinstance(error, _CLEAR):
+        return error
+    lacking = _of_array(error, frames) if is_numpy(frames[-1].f_code.co_filename) else None
+    return lacking or _of_library(error, frames)
+
+
+def raise_explained(error: Exception) -> NoReturn:
+    """Raise an error of a sweep, or one that says what has happened."""
+    explanation = explained(error, None)
+    if explanation is error:
+        raise error
+    raise explanation from error
 
 
 def _is_asked_for_a_number(frame: FrameType) -> bool:
@@ -110,11 +127,23 @@ def _of_library(error: Exception, frames: list[FrameType]) -> Exception:
     while inner and is_library(frames[inner - 1].f_code.co_filename):
         inner -= 1
     inside = frames[inner:]
-    library = inside[0].f_globals.get("__name__", "a library").partition(".")[0]
-    where = line_of(frames[inner - 1]) if inner else "an unknown line"
-    if library in _LAZY:
+    libraries = [frame.f_globals.get("__name__", "a library").partition(".")[0] for frame in inside]
+    library = next((name for name in libraries if name in _ARRAYS), libraries[0])
+    where = line_of(frames[inner - 1]) if inner else user_line()
+    if library in _ARRAYS:
+        if _TRACER.search(str(error)):
+            return TracerConversionError(
+                f"a function of {library} at {where} takes no tracers. {INSTEAD_OF_LAZY}"
+            )
+        if type(error) is AttributeError and "'numpy.ndarray' object has no attribute" in str(error):
+            return UnsupportedFunctionError(
+                f"a plain array beside one of {library}, at {where}: {library} does not take both here. Write "
+                "da.from_array(x) for the plain one, or a.compute() for the lazy one."
+            )
+        said = str(error).partition("\n")[0]
         return UnsupportedFunctionError(
-            f"an array of {library}, at {where}: {library} can't do this ({type(error).__name__}: {error}). Write a.compute()."
+            f"an array of {library}, at {where}: {library} can't do this ({type(error).__name__}: {said}). "
+            f"Write {_ARRAYS[library]}."
         )
     is_rerun = any(
         frame.f_globals.get("__name__", "").startswith("funcgrad.scipy") for frame in _frames(error)
@@ -134,24 +163,34 @@ def _of_array(error: Exception, frames: list[FrameType]) -> Exception | None:
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
-    if step is None or type(error) is not TypeError or not _LACKING.search(str(error)):
+    if step is None or not isinstance(error, (TypeError, AttributeError)) or not _LACKING.search(str(error)):
         return None
     held = [*step.tb_frame.f_locals.values()]
     held += [x for call in held for x in getattr(call, "operands", ())]
     others = (x for x in held if hasattr(x, "__array_function__"))
     x = next((x for x in others if not isinstance(x, (np.ndarray, ArrayMethods))), None)
-    if x is None or not frames:
+    told = [
+        name for name in _TYPES.findall(str(error)) if name in _ARRAYS
+    ]  # by NumPy, of what is deeper inside
+    if x is None and not told:
         return None
-    library = library_of(x)
+    library = told[0] if x is None else library_of(x)
+    where = line_of(frames[-1]) if frames else user_line()
     return UnsupportedFunctionError(
-        f"an array of {library}, at {line_of(frames[-1])}: {library} can't do this (TypeError: {error}). Write the same with "
-        "functions that it has, or convert the array to one of NumPy's."
+        f"an array of {library}, at {where}: {library} can't do this ({type(error).__name__}: {error}). Write the same with "
+        f"functions that it has, or {_ARRAYS.get(library, 'an array of NumPy')} in its place."
     )
 
 
 _LACKING = re.compile(
     r"all returned NotImplemented from __array_ufunc__|no implementation found for|unexpected keyword argument"
+    r"|object does not support item assignment|'(COO|GCXS|DOK)' object has no attribute|only integer scalar arrays"
+    r"|(COO|GCXS|DOK)\.\w+\(\) takes "
 )
+_TYPES = re.compile(r"<class '(\w+)\.")
+
+
+_TRACER = re.compile(r"\b(Reverse|Forward|Batch)Tracer\b")
 
 
 def _of_compiled(error: Exception) -> Exception:
@@ -159,11 +198,7 @@ def _of_compiled(error: Exception) -> Exception:
     step = error.__traceback__
     while step is not None and step.tb_next is not None:
         step = step.tb_next
-    if (
-        step is None
-        or type(error) is not TypeError
-        or not re.search(r"\b(Reverse|Forward|Batch)Tracer\b", str(error))
-    ):
+    if step is None or type(error) is not TypeError or not _TRACER.search(str(error)):
         return error
     name = called(step.tb_frame, step.tb_lasti)[0]
     if not name:

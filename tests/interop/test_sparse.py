@@ -1,0 +1,58 @@
+"""Functions on sparse arrays (of the library sparse), as constants and as what is differentiated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from funcgrad import grad, jvp, value_and_grad
+from funcgrad.errors import UnsupportedFunctionError
+
+sparse: Any = pytest.importorskip("sparse")
+
+a = np.array([[1.0, 0, 2, 0], [0, 0, 3, 0], [0, 4, 0, 0]])
+w = np.array([0.5, -1.0, 2.0, 1.5])
+
+
+def test_a_loss_with_sparse_data() -> None:
+    def loss(w, X):
+        z = w @ X.T
+        return np.mean(np.logaddexp(0, z) - 0.5 * z) + 0.1 * np.sum(w * w)
+
+    value, gradient = value_and_grad(loss)(w, sparse.COO(a))
+    expected = value_and_grad(loss)(w, a)
+    np.testing.assert_allclose(value, expected[0])
+    np.testing.assert_allclose(gradient, expected[1])
+    assert type(gradient) is np.ndarray
+    np.testing.assert_allclose(
+        jvp(lambda w: loss(w, sparse.COO(a)), (w,), (w,))[1], jvp(lambda w: loss(w, a), (w,), (w,))[1]
+    )
+
+
+def test_what_is_sparse_stays_sparse() -> None:
+    gradient = grad(lambda s: np.sum(np.sin(s) ** 2 * np.arange(4.0)))(sparse.COO(a))
+    assert isinstance(gradient, sparse.SparseArray)
+    np.testing.assert_allclose(gradient.todense(), np.sin(2 * a) * np.arange(4.0))
+    untouched = grad(lambda s, w: np.sum(w))(sparse.COO(a), w)
+    assert isinstance(untouched, sparse.SparseArray)
+    assert untouched.nnz == 0
+
+
+def test_a_product_with_the_sparse_array_on_the_left_is_its_own() -> None:
+    with pytest.raises(UnsupportedFunctionError, match=r"at test_sparse\.py.*w @ a\.T for a @ w"):
+        grad(lambda w: np.sum(sparse.COO(a) @ w))(w)
+
+
+def test_what_would_become_dense_is_refused() -> None:
+    s = sparse.COO(a)
+    for f in (
+        lambda s: np.sum(s + w),
+        lambda s: np.sum(np.linalg.inv(s[:3, :3])),
+        lambda s: np.sum(np.sort(s)),
+    ):
+        with pytest.raises(
+            UnsupportedFunctionError, match=r"an array of sparse, at test_sparse\.py.*a\.todense\(\)"
+        ):
+            grad(f)(s)

@@ -13,6 +13,7 @@ import scipy.optimize as so
 import funcgrad.numpy as fnp
 from funcgrad import grad
 from funcgrad.core.engine.trace import Tracer
+from funcgrad.errors import NonDifferentiableError
 from funcgrad.scipy import optimize
 
 ONES = np.ones(2)
@@ -215,3 +216,86 @@ def test_within_a_transform() -> None:
     assert grad(lambda scale: fit(scale)[0])(1.0) == pytest.approx(
         so.curve_fit(plain_curve, TIMES, DATA)[0][0]
     )
+
+
+A, B = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 1.0]]), np.array([1.0, -2.0, 0.3])
+LEAST: Any = np.linalg.lstsq(A, B, rcond=None)[0]
+
+
+class Remembering:
+    """A problem that computes its residuals once for each point."""
+
+    def __init__(self) -> None:
+        self.x: Any = None
+
+    def residuals(self, x: Any) -> Any:
+        if self.x is None or not np.array_equal(x, self.x):
+            self.x, self.r = x.copy(), A @ x - B
+        return self.r
+
+    def loss(self, x: Any) -> Any:
+        return self.residuals(x) @ self.residuals(x) + 0.0 * np.sum(x)
+
+    def number(self, x: Any) -> float:
+        return float(self.loss(x))
+
+
+class Best:
+    """A loss that remembers its best value, and all of them."""
+
+    def __init__(self) -> None:
+        self.value, self.x, self.all = np.inf, None, []
+
+    def __call__(self, x: Any) -> Any:
+        value = np.sum((A @ x - B) ** 2)
+        self.all.append(value)
+        if value < self.value:
+            self.value, self.x = value, x.copy()
+        assert float(self.value) == np.min(np.array([float(v) for v in self.all[:-1]] + [self.value]))
+        return value
+
+
+def failing(x: Any) -> Any:
+    try:
+        filled = np.zeros(3)
+        filled[:] = A @ x - B
+        return np.sum(filled**2)
+    except Exception:  # noqa: BLE001 (as users write)
+        return 1e10
+
+
+@pytest.mark.parametrize("method", ["CG", "BFGS", "L-BFGS-B", "SLSQP", "trust-constr"])
+@pytest.mark.parametrize(
+    "make", [lambda: Remembering().loss, lambda: Remembering().number, Best, lambda: failing]
+)
+def test_functions_that_remember_or_catch_errors_are_minimised(method: str, make: Callable[[], Any]) -> None:
+    function = make()
+    found = optimize.minimize(function, np.zeros(2), method=method)
+    np.testing.assert_allclose(found.x, LEAST, atol=1e-5)
+    np.testing.assert_allclose(function(found.x), np.sum((A @ LEAST - B) ** 2), rtol=1e-8)
+
+
+def test_residuals_that_are_remembered_are_fitted() -> None:
+    for solve in (
+        lambda f: optimize.least_squares(f, np.zeros(2)).x,
+        lambda f: optimize.leastsq(f, np.zeros(2))[0],
+    ):
+        np.testing.assert_allclose(solve(Remembering().residuals), LEAST, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-ncg", "trust-exact"])
+def test_methods_without_differences_name_a_gradient_that_is_not_that_of_the_values(method: str) -> None:
+    with pytest.raises(NonDifferentiableError, match=r"gradient of loss.*does not agree.*Give jac="):
+        optimize.minimize(Remembering().loss, np.zeros(2), method=method)
+
+
+def test_kinks_and_stationary_starts_keep_the_exact_slope() -> None:
+    for f in (
+        lambda x: np.sum(x**4 - x**2),
+        lambda x: np.sum(np.abs(x)),
+        lambda x: 1e6 + np.sum(np.cos(1e3 * x)),
+        lambda x: np.sum((x.astype(np.float32) - 0.3) ** 2 + 1).astype(float),
+    ):
+        x0 = np.array([0.0, 0.5])
+        found, theirs = (o.minimize(f, x0, options={"maxiter": 1}) for o in (optimize, so))
+        assert found.nfev < theirs.nfev

@@ -133,6 +133,8 @@ class ArrayMethods(Shaped, ArrayText):
             return own.answer("__array_function__", function, types, args, kwargs)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        if self._trace.has_let_go:
+            return np.array(self._value, dtype)
         if is_testing():
             return np.array(self._question("np.testing"), dtype)
         what = "np.array(x), np.asarray(x) or writing x into a plain array"
@@ -207,14 +209,16 @@ class ArrayMethods(Shaped, ArrayText):
         return operator.index(self._question("operator.index(x)"))
 
     def __float__(self) -> float:
-        if self._node is None:
-            return float(self._value)  # a constant: no derivative is lost
+        if self._node is None or self._trace.has_let_go:
+            return float(self._value)  # no derivative is lost
         caller = calling_frame()
         if caller is None or not only_looks(caller):
             raise data_asked_for(self, "float(x) or a function of the math module", INSTEAD_OF_FLOAT, caller)
         return float(self._question("float(x)"))
 
     def __complex__(self) -> complex:
+        if self._trace.has_let_go:
+            return complex(self._value)
         raise data_asked_for(
             self, "complex(x) or a function of the cmath module", INSTEAD_OF_FLOAT, calling_frame()
         )

@@ -10,5 +10,6 @@ reverse.py     the trace that records the tape
 forward.py     tangents
 roots.py       even powers of abs, sqrt, norm, ..., which are smooth where these are not
 batch.py       vmap
+let_go.py      traces of functions whose author knows of none: what they keep is as good as its value
 declare.py     the verbs that declare rules
 """

@@ -57,6 +57,8 @@ class Trace:
     __slots__ = ("__weakref__", "has_series", "is_open", "level", "numbers", "refused", "token")
     transform = "a transform"
     tracer_type: type[Tracer]
+    # Has it let its tracers go? They are then as good as their values, and may become plain data.
+    has_let_go = False
 
     def __init__(self) -> None:
         self.level: int = next(_levels)

@@ -23,7 +23,7 @@ from funcgrad.compiler.paths import Block, Paths, Recording, Returned, where
 from funcgrad.compiler.program import certain
 from funcgrad.compiler.randomness import Streams
 from funcgrad.compiler.recorder import ClosedOver, JitTrace, JitTracer
-from funcgrad.compiler.signature import Arguments, arguments, quick_test
+from funcgrad.compiler.signature import Arguments, arguments, quick_test, unwatched
 from funcgrad.compiler.standalone import source_of
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
@@ -200,13 +200,8 @@ class Compiled:
     # ---- recording ---------------------------------------------------------------------------------------------------
     def record(self, given: Arguments) -> Any:
         """Run the function, and write down what it does."""
-        environment = Environment(self.fun, others=given.others)
-        if environment.hidden is not None:
-            self._give_up(
-                f"jit: {self.name} closes over {environment.hidden}, so that no program can tell whether it has changed. It "
-                "runs without being compiled. Pass its numbers as an argument."
-            )
-        if environment.holds_tracers or environment.hidden is not None:
+        environment = self._look_around(given)
+        if environment is None:
             return self.run_eagerly(given)
         streams = Streams(environment.generators)
         with JitTrace(expands=self.engine.name == "xla") as trace:
@@ -217,6 +212,8 @@ class Compiled:
                 return self.run_eagerly(given)
             leaves, structure = tree.flatten(out)
             returned = Returned([returned_leaf(trace, x) for x in leaves], structure)
+        if self._returns_unwatched(leaves):
+            return self.run_eagerly(given)
         if trace.has_raised:  # and the function has caught it: this way can't be written down
             return tree.unflatten(structure, [_handed_out(x) for x in leaves])
         recording = Recording(trace.tape, trace.outcomes, returned)
@@ -239,6 +236,26 @@ class Compiled:
             if is_new and self.engine.name == "numpy":
                 self._check(given, result)
         return result
+
+    def _look_around(self, given: Arguments) -> Environment | None:
+        """What the function can see; None, if it has to run eagerly."""
+        environment = Environment(self.fun, others=given.others)
+        if environment.hidden is not None:
+            self._give_up(
+                f"jit: {self.name} depends on {environment.hidden}, so that no program can tell whether it has changed. It "
+                f"runs without being compiled. {environment.advice}"
+            )
+        return None if environment.holds_tracers or environment.hidden is not None else environment
+
+    def _returns_unwatched(self, leaves: list[Any]) -> bool:
+        """A program would return the same object each time."""
+        for x in filter(unwatched, leaves):
+            self._give_up(
+                f"jit: {self.name} returns a {type(x).__name__}, which may be changed afterwards. It runs without being "
+                f"compiled. {unwatched(x)}"
+            )
+            return True
+        return False
 
     def _check_streams(self, streams: Streams) -> None:
         """Random numbers may be the same by chance: so those that draw any are refused at the second recording."""

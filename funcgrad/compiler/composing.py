@@ -120,7 +120,7 @@ class JitCall(PullCall):
         ]
         outs, residuals = self.fwd(operands, slots, trace)
         plan = JitPlan(self, slots, only=len(outs) == 1)
-        if len(outs) > 1 or outs[0].dtype.kind not in "fc":
+        if len(outs) != 1 or outs[0].dtype.kind not in "fc":
             return trace.record_outputs(plan, residuals, parents, [lower(trace, o) for o in outs])
         out = lower(trace, outs[0])
         return [

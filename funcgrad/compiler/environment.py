@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from funcgrad.compiler.facts import ATOMS, MISSING, Content, Fact, question
-from funcgrad.compiler.signature import Arguments
+from funcgrad.compiler.randomness import has_state_bytes
+from funcgrad.compiler.signature import Arguments, unwatched
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import is_library
 
@@ -57,6 +58,9 @@ _ALL = frozenset(
 _GLOBALS = frozenset(["eval", "exec", "globals"])
 _ENVIRON = frozenset(["environ", "environb", "getenv"])
 _MANY = 4096  # things that are watched
+SETTINGS: dict[
+    str, tuple[Any, ...]
+] = {}  # what all depends on that is at home in a package; packages put it here
 
 
 class Environment:
@@ -70,6 +74,7 @@ class Environment:
         self, fun: Callable[..., Any], met: Callable[[Any], Any] | None = None, others: Iterable[Any] = ()
     ) -> None:
         self._names: set[str] = set()
+        self._is_told = met is not None  # what can't be watched is met, or an argument
         known = -1
         while known != len(self._names):
             known = len(self._names)
@@ -77,6 +82,7 @@ class Environment:
             self.generators: list[tuple[Any, str]] = []
             self.holds_tracers = False
             self.hidden: str | None = None  # something that can't be watched
+            self.advice = "Pass its numbers as an argument."
             self._seen: dict[int, Any] = {}
             self._look(fun, getattr(fun, "__name__", "the function"))
             for x in others:
@@ -105,13 +111,15 @@ class Environment:
             self.holds_tracers = True
         elif isinstance(x, np.ndarray):
             self._look_at_array(x, name)
+        elif not self._is_told and (advice := unwatched(x)):
+            self.hidden, self.advice = f"{name}, {_article(kind)}, which changes where no fact tells", advice
         elif kind is types.FunctionType:
             self._look_into(x)
         elif isinstance(x, _CONTAINERS):
             self._look_through(x, name)
         elif isinstance(x, _BYTES):
             self._note("bytes", x, None, bytes(x), name)
-        elif isinstance(x, _GENERATORS):
+        elif isinstance(x, _GENERATORS) or has_state_bytes(x):
             self.generators.append((x, name))
         elif kind is contextvars.ContextVar:
             self._note("variable", x, None, x.get(MISSING), name)
@@ -139,6 +147,7 @@ class Environment:
     def _look_into(self, fun: types.FunctionType) -> None:
         code = fun.__code__
         if is_library(code.co_filename):
+            self._look_at_settings(fun.__module__ or "")
             self._look_beneath(fun)
             return
         read = _read(code)
@@ -211,10 +220,16 @@ class Environment:
         if not _is_library_module(x):
             self._attributes(x.__dict__)
             return
+        self._look_at_settings(x.__name__)
         for key in self._names.intersection(x.__dict__):
             value = x.__dict__[key]
             if type(value) in ATOMS or type(value) in (list, dict, np.ndarray):
                 self._entry(x.__dict__, key)
+
+    def _look_at_settings(self, home: str) -> None:
+        """What a package depends on, if `home` is the package or a module of it."""
+        if package := _package(home):
+            self._look(SETTINGS[package], package)
 
     def _look_at_object(self, x: Any, name: str) -> None:
         kind = type(x)
@@ -239,6 +254,7 @@ class Environment:
         if isinstance(held := getattr(x, "__dict__", None), dict):
             self._note("attribute", x, "__dict__", held, name)
             has_all = isinstance(x, _FOR_USERS) or not self._names.isdisjoint(_ALL)
+            has_all |= not self._is_told and any(_package(base.__module__) for base in kind.__mro__)
             self._attributes(held, has_all=has_all, kind=kind)
         self._look(kind, kind.__name__)
         for key in _slots(kind):
@@ -248,13 +264,19 @@ class Environment:
                 self._look(value, key)
 
     def _look_at_ours(self, x: Any, name: str) -> None:
-        if hasattr(x, "fun") or hasattr(x, "function"):
+        if getattr(x, "is_given_all", False):  # it hands to its function what can't be watched
+            before, self._is_told = self._is_told, True
+            self._look(x.fun, name)
+            self._is_told = before
+        elif hasattr(x, "fun") or hasattr(x, "function"):
             # a transformed function, one with rules, or a rule of several: the functions that it holds
             for held in getattr(x, "__dict__", {}).values():
                 if isinstance(held, Arguments):
                     self._look(tuple(held.leaves), name)
                 elif callable(held) or type(held) is tuple:
                     self._look(held, name)
+        elif not self._is_told and _package(type(x).__module__) and hasattr(x, "__dict__"):
+            self._attributes(x.__dict__, has_all=True)
 
     def _look_at_class(self, x: type) -> None:
         """What it names, and operators, which no code names, of it and of its bases."""
@@ -315,13 +337,19 @@ class Environment:
         return self
 
 
+def _package(home: str) -> str | None:
+    """The package with settings that the module `home` belongs to."""
+    return next((package for package in SETTINGS if f"{home}.".startswith(f"{package}.")), None)
+
+
 def _slots(kind: type) -> list[str]:
     return [k for c in kind.__mro__ for k, v in c.__dict__.items() if type(v) is types.MemberDescriptorType]
 
 
 def _article(kind: type) -> str:
-    module = kind.__module__.split(".")[0]
-    return f"a {kind.__name__}" if module == "builtins" else f"a {module}.{kind.__name__}"
+    module = _package(kind.__module__) or kind.__module__.split(".")[0]
+    name = kind.__name__ if module == "builtins" else f"{module}.{kind.__name__}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _is_opaque(x: Any) -> bool:

@@ -33,6 +33,8 @@ class Streams:
 
 def state_of(x: Any) -> Any:
     """Where a stream of random numbers is."""
+    if has_state_bytes(x):
+        return x.state_bytes()
     if isinstance(x, np.random.Generator):
         x = x.bit_generator
     if isinstance(x, np.random.BitGenerator):
@@ -41,3 +43,8 @@ def state_of(x: Any) -> Any:
         return x.getstate() if hasattr(x, "getstate") else pickle.dumps(x.get_state(legacy=False))
     except NotImplementedError:  # random.SystemRandom, which has none
         return None
+
+
+def has_state_bytes(x: Any) -> bool:
+    """Is it a stream that tells by itself where it is?"""
+    return hasattr(type(x), "state_bytes")

@@ -14,6 +14,14 @@ from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import ArgumentError
 
 _NUMBERS = frozenset([float, int, complex])
+# Classes whose objects change where no fact tells, so that functions of them run eagerly; and what to write instead.
+# Packages that have such classes put them here.
+UNWATCHED: dict[type, str] = {}
+
+
+def unwatched(x: Any) -> str | None:
+    """If `x` is of a class in UNWATCHED: what to write instead."""
+    return next((advice for kind, advice in UNWATCHED.items() if isinstance(x, kind)), None)
 
 
 class Arguments:
@@ -131,6 +139,8 @@ def _key_of_static(x: Any) -> Any:
     """What tells a static argument apart, also from its equals: 1, 1.0 and True; 0.0 and -0.0."""
     if type(x) is tuple:
         return tuple, *map(_key_of_static, x)
+    if unwatched(x):  # all of them run eagerly
+        return type(x)
     if isinstance(x, (float, complex)):
         return type(x), repr(x)
     if is_dataclass(x) and not isinstance(x, type):

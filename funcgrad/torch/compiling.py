@@ -21,11 +21,13 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.compiler.compiling import Jit
 from funcgrad.compiler.engines import Engine
-from funcgrad.compiler.environment import Environment
+from funcgrad.compiler.environment import SETTINGS, Environment
+from funcgrad.compiler.signature import UNWATCHED
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import CompileWarning, is_library, short_name
 from funcgrad.torch.graph import modes
 from funcgrad.torch.nn.module import Module
+from funcgrad.torch.optim.optimizer import Optimizer
 from funcgrad.torch.random.functions import default_generator
 from funcgrad.torch.tensors import dtypes
 from funcgrad.torch.tensors.tensor import Tensor, from_operand
@@ -42,6 +44,12 @@ _STATIC = (
     types.FunctionType,
     types.BuiltinFunctionType,
 )
+
+# A plain funcgrad.jit can't follow these: weights are written to in place or replaced, gradients are collected, modes
+# change, and running statistics would be written once for all calls.
+_INSTEAD = "Pass arrays as arguments, or compile a function of tensors with funcgrad.torch.compile, which reads them anew."
+UNWATCHED.update(dict.fromkeys((Tensor, Module, Optimizer), _INSTEAD))
+SETTINGS["funcgrad.torch"] = (default_generator, dtypes.settings)
 
 
 class Refused(Exception):
@@ -140,6 +148,8 @@ class OfContents:
 
     These are, in this order, its arguments, those that modules hold, and those that it closes over.
     """
+
+    is_given_all = True
 
     def __init__(
         self, owner: Optimized, surroundings: Surroundings, structure: tree.Structure, others: list[Any]

@@ -188,3 +188,18 @@ def test_threads() -> None:
     with ThreadPoolExecutor(4) as pool:
         for x, out in zip(given, pool.map(lambda x: gradient(x, Y), given), strict=True):
             assert_same(out, plain(x, Y))
+
+
+@pytest.mark.parametrize("result", [None, "text", True, ()])
+def test_results_without_arrays(result: Any) -> None:
+    compiled = jit(lambda x: result)
+
+    def fun(x):
+        assert compiled(x) == result
+        return np.sum(x**3)
+
+    for _ in range(3):
+        assert_same(fg.grad(fun)(X), 3 * X**2)
+        assert_same(fg.hessian(fun)(X), np.diag(6 * X))
+        assert_same(fg.jvp(fun, (X,), (Y,))[1], np.sum(3 * X**2 * Y))
+        assert_same(fg.vmap(fg.grad(fun))(np.stack([X, Y])), 3 * np.stack([X, Y]) ** 2)

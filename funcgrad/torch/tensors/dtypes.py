@@ -141,7 +141,7 @@ def mentioned(name: str) -> MentionedDtype:
 
 
 ALIASES_OF_MENTIONED = {"chalf": "complex32"}
-_default = [np.dtype(np.float32)]
+settings = [np.dtype(np.float32)]  # the dtype of Python's floats
 
 
 def of(numpy: Any) -> dtype:
@@ -165,17 +165,17 @@ def to_numpy(given: Any) -> np.dtype[Any]:
 
 def default() -> np.dtype[Any]:
     """NumPy's dtype for a Python float."""
-    return _default[0]
+    return settings[0]
 
 
 def default_complex() -> np.dtype[Any]:
     """NumPy's dtype for a Python complex number."""
-    return np.result_type(_default[0], np.complex64)
+    return np.result_type(settings[0], np.complex64)
 
 
 def get_default_dtype() -> dtype:
     """The dtype of Python floats."""
-    return of(_default[0])
+    return of(settings[0])
 
 
 def set_default_dtype(d: Any) -> None:
@@ -183,7 +183,7 @@ def set_default_dtype(d: Any) -> None:
     wanted = to_numpy(d)
     if wanted.kind != "f":
         raise TypeError(f"only floating-point types are supported as the default type, not {d}")
-    _default[0] = wanted
+    settings[0] = wanted
 
 
 def promote_types(x: Any, y: Any) -> dtype:

@@ -10,7 +10,15 @@ from funcgrad.core.engine.cotangent import Masked, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
-from funcgrad.core.engine.roots import Root, are_same_roots, squares_in
+from funcgrad.core.engine.roots import (
+    SIGNS,
+    Root,
+    are_same_roots,
+    can_be_squared,
+    is_step,
+    squared,
+    squares_in,
+)
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.plain import loud, ndarray, quiet
@@ -51,11 +59,16 @@ class ForwardTrace(Trace):
             of_numbers(out, primitive.title)  # refuses it
         if primitive.rule.squared is not None:
             return self.root_of(primitive, lowered, out, tangents)
-        root = self._root_of(call.operands[0])
+        roots = (
+            {i: root for i in tangents if (root := self._root_of(call.operands[i]))} if self.has_roots else {}
+        )
+        root = roots.get(0)
         if root is not None and (
             n := squares_in(primitive.function, call.operands, call.operands, self._are_same)
         ):
             return self.paired(out, self._pushed_power(root, primitive, n, out))
+        if roots and is_step(primitive, roots) and can_be_squared(primitive, lowered.operands, out):
+            return self.root_of(primitive, lowered, out, tangents, roots)
         return self.paired(out, pushed(primitive, lowered, out, tangents))
 
     def _root_of(self, x: Any) -> Root | None:
@@ -73,19 +86,31 @@ class ForwardTrace(Trace):
     def _pushed_power(self, root: Root, primitive: Primitive, n: int, out: Any) -> Any:
         """The tangent of `out`, the square of a root to the power n: a function of the root's operands."""
         square = out if n == 1 else root.out * root.out
-        t: Any = pushed(cast("Primitive", root.primitive.rule.squared), root.call, square, root.tangents)
+        t: Any = _pushed_square(root, square)
         if n == 1 or t is None:
             return t
         layout = tuple((name, None) for name in primitive.operand_names)
         return pushed(primitive, Call((square, n), layout, {}), out, {0: t})
 
-    def root_of(self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any]) -> Any:
-        """The output of a root, which remembers what it is a root of, for its square."""
+    def root_of(
+        self,
+        primitive: Primitive,
+        call: Call,
+        out: Any,
+        tangents: dict[int, Any],
+        roots: dict[int, Root] | None = None,
+    ) -> Any:
+        """The output of a root, which remembers what it is a root of, for its square; or of a step from `roots`."""
         with np.errstate(divide="ignore", invalid="ignore"):
             tracer = self.paired(out, pushed(primitive, call, out, tangents))
+        if roots is not None:
+            call = call.with_operands([np.copy(x) if type(x) is ndarray else x for x in call.operands])
         # which may change
-        if all(i in tangents or type(x) is not ndarray for i, x in enumerate(call.operands)):
-            tracer._root = Root(primitive, call, out, tangents)
+        elif not all(i in tangents or type(x) is not ndarray for i, x in enumerate(call.operands)):
+            return tracer
+        if type(tracer) is ForwardTracer:
+            self.has_roots = True
+            tracer._root = Root(primitive, call, out, tangents, roots or {})
         return tracer
 
     def paired(self, out: Any, t: Any) -> Any:
@@ -120,6 +145,23 @@ def pushed(primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any])
             return push(primitive, call, out, tangents)
         finally:
             loud(token)
+
+
+def _pushed_square(root: Root, square: Any) -> Any:
+    """The tangent of `square`, that of a root; of a step, it is of the squares of the operands."""
+    primitive, call, tangents = root.primitive, root.call, root.tangents
+    if primitive.function in SIGNS:
+        return _pushed_square(root.roots[0], square)
+    if root.roots:
+        operands = [squared(x) for x in call.operands]
+        tangents = {
+            i: _pushed_square(root.roots[i], operands[i])
+            if i in root.roots
+            else 2 * call.operands[i] * dense(t)
+            for i, t in tangents.items()
+        }
+        return pushed(primitive, call.with_operands(operands), square, tangents)
+    return pushed(cast("Primitive", primitive.rule.squared), call, square, tangents)
 
 
 class PullTrace(ReverseTrace):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,18 @@ from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.cotangent import Part
 from funcgrad.core.engine.kinds import Plan
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
-from funcgrad.core.engine.roots import ROOTS, are_same, resaved, squares_in
+from funcgrad.core.engine.roots import (
+    LEADING,
+    ROOTS,
+    SIGNS,
+    STEPS,
+    are_same,
+    is_root,
+    note_plan,
+    resaved,
+    squared,
+    squares_in,
+)
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
 from funcgrad.core.memory.guard import SavedArrays
@@ -94,8 +105,10 @@ class ReverseTrace(Trace):
         """The tracer (or tracers) of `out`, whose node remembers `call`."""
         if isinstance(out, (tuple, list)):
             return self._record_many(primitive, call, out, slots, parents)
-        if parents[0].plan in ROOTS and (
-            n := squares_in(primitive.function, call.operands, parents, are_same)
+        if (
+            parents[0].plan in LEADING
+            and (n := squares_in(primitive.function, call.operands, parents, are_same))
+            and is_root(parents[0])
         ):
             return power_of_root(self, parents[0], call.operands[0], n, out)
         if getattr(out, "dtype", OBJECT).kind not in "fc":
@@ -156,17 +169,40 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
     if plan is None:
         plan = primitive.plans[key] = primitive.rule.plan(primitive, slots, call)
         plan.layout = call.layout
-        if primitive.rule.squared is not None:
-            ROOTS[plan] = primitive.rule.squared
+        note_plan(plan, primitive)
     return plan
 
 
 def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
     """The tracer of `out`, the square of the root at `node`: a function of the root's operands."""
+    square = _square_node(trace, node, out)
+    square.spec = spec = _new(Spec)
+    spec.shape, spec.dtype = out.shape, out.dtype
+    return trace.wrap(out, square)
+
+
+def _square_node(trace: ReverseTrace, node: Node, out: Any = None) -> Node:
+    """The node of the square (with the value `out`, if that is known) of what `node` stands for."""
     plan: Any = node.plan
-    square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
-    saved = resaved(plan, node.saved, square, out)
-    return trace.wrap(out, make_node(next(trace.numbers), square, saved, node.parents, out.shape, out.dtype))
+    if plan in ROOTS:
+        square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
+        saved, parents = resaved(plan, node.saved, square, out), node.parents
+    elif plan.primitive.function in SIGNS:
+        return _square_node(trace, node.parents[0], out)
+    else:
+        square, parents = plan, tuple(_square_of_parent(trace, node, i) for i in range(len(node.parents)))
+        saved = tuple(map(squared, node.saved)) if STEPS[plan] else node.saved
+    return make_node(next(trace.numbers), square, saved, parents, node.shape, node.dtype)
+
+
+def _square_of_parent(trace: ReverseTrace, node: Node, i: int) -> Node:
+    """The node of the square of an operand of a step: of a root, or of a factor, which the step has saved."""
+    parent, plan = node.parents[i], cast("Plan", node.plan)
+    if is_root(parent):
+        return _square_node(trace, parent)
+    factor = node.saved[plan.keeps.index(plan.primitive.operand_names[plan.slots[i]])]
+    square = plan_of(cast("Primitive", CATALOGUE[np.square]), (0,), Call((), (("x", None),), {}))
+    return make_node(next(trace.numbers), square, (factor,), (parent,), parent.shape, parent.dtype)
 
 
 def power_of_root(trace: ReverseTrace, node: Node, root: Any, n: int, out: Any) -> Any:

@@ -5,6 +5,8 @@ there. So a trace that is to record a square looks whether the operand is the ou
 records the square of the root as one function of the root's own operands (`squared`): exact to every order.
 Its fourth power is the square of that, and so on.
 So is the product of two roots that are the same: norm(x) * norm(x).
+So is the square of a multiple of a root, and of its elements in another order: (norm(x) / l) ** 2. Of what
+stands between (`STEPS`) it is known that f(x, y)² = f(x², y²): the same f takes the squares of its operands.
 In reverse mode the node of the operand tells. In forward mode the tracer does (`_root`), as long as it holds
 that very output.
 """
@@ -18,7 +20,8 @@ import numpy as np
 
 from funcgrad.core.engine.kinds import Elementwise, Plan
 from funcgrad.core.engine.sweep import Node
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.core.memory.plain import ndarray
 
 if TYPE_CHECKING:
     from funcgrad.core.engine.primitive import Call, Primitive
@@ -28,6 +31,12 @@ _NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64])
 _OPTIONS = _NUMBERS | {bool, str, slice, complex, np.complex128}
 POWERS: set[Any] = {np.power, np.float_power}
 ROOTS: dict[Plan, Primitive] = {}  # the plans of roots
+# The plans of what may stand between a root and its square. Is what they have saved to be squared?
+STEPS: dict[Any, bool] = {}
+LEADING: set[Any] = set()  # both
+FACTORS: set[Any] = {np.multiply, np.divide}
+SIGNS: set[Any] = {np.negative, np.positive}
+_DEPTH = 4  # so many steps are looked through
 
 
 class Root(NamedTuple):
@@ -37,6 +46,7 @@ class Root(NamedTuple):
     call: Call
     out: Any
     tangents: dict[int, Any]
+    roots: dict[int, Root]  # of a step: which of its operands are roots, or lead to one
 
 
 def declare_square(root: Primitive, square: Primitive) -> None:
@@ -103,14 +113,79 @@ def _is_like(x: Any, y: Any) -> bool:
     return type(x) in _OPTIONS and bool(x == y or x != x and y != y)  # NaN
 
 
+def note_plan(plan: Plan, primitive: Primitive) -> None:
+    """Note a new plan, if it is that of a root or a step."""
+    if primitive.rule.squared is not None:
+        ROOTS[plan] = primitive.rule.squared
+    elif is_step(primitive, plan.slots):
+        STEPS[plan] = primitive.function in FACTORS
+    else:
+        return
+    LEADING.add(plan)
+
+
+def is_step(primitive: Primitive, slots: Any) -> bool:
+    """Is the square of this function that of the squares of its operands? (What divides by a root is none.)"""
+    function = primitive.function
+    return function in SIGNS or function is np.multiply or function is np.divide and 0 in slots
+
+
+def is_root(node: Any, depth: int = _DEPTH) -> bool:
+    """Is it the node of a root, or of steps from one whose factors can be squared?"""
+    plan = node.plan
+    if plan in ROOTS:
+        return True
+    if plan not in STEPS or depth <= 0:
+        return False
+    origin = node.origin
+    if type(origin) is tuple:
+        found = is_root(origin[0], depth - 1) or _is_root_beside(plan, origin[1], depth)
+    else:
+        found = origin.plan in LEADING and is_root(origin, depth - 1)
+    if not found:
+        return False
+    return can_be_squared(plan.primitive, node.saved, node)
+
+
+def _is_root_beside(plan: Any, node: Any, depth: int) -> bool:
+    """Is the second operand of a product a root? (Not as far: each step would double what is asked.)"""
+    return plan.primitive.function is np.multiply and is_root(node, depth - 2)
+
+
+def can_be_squared(primitive: Primitive, factors: Any, like: Any) -> bool:
+    """Are the squares of the factors of a step numbers that the dtype of `like` has?"""
+    return primitive.function not in FACTORS or all(_squares_well(x, like.dtype) for x in factors)
+
+
+def _squares_well(x: Any, dtype: Any) -> bool:
+    """Is the square of a factor neither too large for `dtype` nor too small?"""
+    x = concrete(x)
+    if isinstance(x, Tracer):  # of a program that jit records, which has no values yet
+        return True
+    if type(x) not in _NUMBERS and type(x) is not ndarray and not isinstance(x, np.generic | complex):
+        return False
+    size, limits = np.abs(x), np.finfo(dtype)
+    fits = (size > np.sqrt(limits.tiny)) & (size < np.sqrt(limits.max))
+    return bool(np.all(fits | (size == 0)))
+
+
+def squared(x: Any) -> Any:
+    """The square of a factor: of integers as floats, whose square always has a place."""
+    return x * x if type(x) is int or np.result_type(x).kind in "fcb" else np.square(x * 1.0)
+
+
 def halved(n: Any) -> int:
     """Half of an even exponent; 0 for any other."""
     return int(n) // 2 if type(n) in _NUMBERS and 0 < n < _MANY and n % 2 == 0 else 0
 
 
 def resaved(plan: Plan, saved: Any, square: Plan, out: Any) -> Any:
-    """What `plan`, of a root, has saved, as the plan of its square has it."""
-    named = {**(saved if type(saved) is dict else dict(zip(plan.keeps, saved))), "out": out}
+    """What `plan`, of a root, has saved, as the plan of its square has it. `out` is None if it is not known."""
+    named = dict(saved if type(saved) is dict else zip(plan.keeps, saved))
+    if out is not None:
+        named["out"] = out
+    elif "out" in square.keeps:
+        named["out"] = squared(named["out"])
     if isinstance(square.primitive.rule, Elementwise):
         return tuple(named[name] for name in square.keeps)
     return {name: named[name] for name in square.keeps if name in named}

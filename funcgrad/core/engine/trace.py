@@ -54,7 +54,7 @@ def hand_out_counted(form: Callable[[Any], Any] | None) -> None:
 class Trace:
     """One running transform. `apply` answers the only question: what does this call mean for my tracers?"""
 
-    __slots__ = ("__weakref__", "has_series", "is_open", "level", "numbers", "refused", "token")
+    __slots__ = ("__weakref__", "has_roots", "has_series", "is_open", "level", "numbers", "refused", "token")
     transform = "a transform"
     tracer_type: type[Tracer]
     # Has it let its tracers go? They are then as good as their values, and may become plain data.
@@ -63,6 +63,7 @@ class Trace:
     def __init__(self) -> None:
         self.level: int = next(_levels)
         self.has_series = False  # has a pandas Series stood beside a tracer, while it was the running one?
+        self.has_roots = False  # does a tracer of forward mode remember what it is a root of?
         self.is_open = True  # until the transform has returned
         # Nodes are numbered downwards, so that a heap hands out the newest first.
         self.numbers: Iterator[int] = count(0, -1)

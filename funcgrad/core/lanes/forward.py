@@ -38,19 +38,18 @@ if type(out) is not float64 and getattr(out, "dtype", OBJECT) is OBJECT:
     of_numbers(out, title)
 """
 
-# Of a root (roots.py) an even power goes the general way, and the root itself remembers what it is of.
-_OF_ROOTS = {
-    np.square: 'if hasattr(x, "_root"):',
-    np.multiply: 'if type(x) is type(y) and hasattr(x, "_root"):',
-    np.power: 'if hasattr(x, "_root"):',
-    np.float_power: 'if hasattr(x, "_root"):',
-}
+# Of a root (roots.py) an even power and a step to one go the general way, and the root itself remembers what it is of.
+_OF_ROOTS = {np.square, np.power, np.float_power, np.multiply, np.divide, np.negative, np.positive}
+_IS_ROOT = """\
+if trace.has_roots and ({test}):
+    return None
+"""
 _ROOT = "return trace.root_of(primitive, Call((x,), layout, {}), out, {0: t_x})\n"
 
 _UNARY = """\
 def NAME(x):
-{root}    trace = x._trace
-    t_x = x._node
+    trace = x._trace
+{root_x}    t_x = x._node
     if t_x is None or type(trace) is not Trace or not trace.is_open:
         return None
     x = x._value
@@ -62,10 +61,10 @@ def NAME(x):
 
 _BINARY = """\
 def NAME(x, y):
-{root}    t_x = t_y = None
+    t_x = t_y = None
     if type(x) is Tracer:
         trace = x._trace
-        t_x = x._node
+{root_x}        t_x = x._node
         if type(y) is Tracer:
             if y._trace is not trace:
                 return None
@@ -76,7 +75,7 @@ def NAME(x, y):
         x = x._value
     elif type(x) in plain:
         trace = y._trace
-        t_y = y._node
+{root_y}        t_y = y._node
         y = y._value
     else:
         return None
@@ -159,18 +158,30 @@ def fitted(out: Any, t: Any) -> Any:
 
 def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[..., Any]:
     """The lane of a ufunc of one or two operands, of which one at least is a tracer of forward mode."""
-    space, test = _space(primitive, operands), _OF_ROOTS.get(primitive.function, "")
+    space = _space(primitive, operands)
     if primitive.rule.squared is not None and len(operands) > 1:
         return lambda x, y: None
     wrap = _WRAP if primitive.rule.squared is None else _ROOT
     fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4), "wrap": indented(wrap, 4)}
-    fields["root"] = f"    {test}\n        return None\n" if test else ""
+    fields |= _tests(primitive, operands)
     for slots in ("x", "y", "xy"):
         if set(slots) <= set(operands):
             fields[f"push_{slots}"] = _push(primitive, slots, operands, space) if wrap is _WRAP else "None"
     fields["masked"] = _masked(primitive, operands, fields["push_x"])
     fields["push"] = _quietly((_PUSH_UNARY if len(operands) == 1 else _PUSH_BINARY).format(**fields))
     return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
+
+
+def _tests(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, str]:
+    """The lines that leave the lane if an operand is a root: the first one, a tracer, or the second one alone."""
+    if primitive.function not in _OF_ROOTS:
+        return {"root_x": "", "root_y": ""}
+    either = " or ".join(f'hasattr({name}, "_root")' for name in operands)
+    depth = 4 * len(operands)
+    return {
+        "root_x": indented(_IS_ROOT.format(test=either), depth) + "\n",
+        "root_y": indented(_IS_ROOT.format(test='hasattr(y, "_root")'), depth) + "\n",
+    }
 
 
 def function_lane(primitive: Primitive) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTracer, plan_of, power_of_root
-from funcgrad.core.engine.roots import ROOTS, are_same, halved
+from funcgrad.core.engine.roots import LEADING, ROOTS, are_same, halved, is_root
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, snapshot
 from funcgrad.core.lanes.batch import at_once
@@ -59,15 +59,17 @@ tracer._alias = None
 return tracer
 """
 
-# What an even power of `x` is, if that is the output of a root.
+# What an even power of `x` is, if that is the output of a root. (Most products and quotients have no root for an
+# operand, which is seen without a call.)
 _ROOT = """\
-if node_x.plan in roots and (n := {squares}):
+if node_x.plan in leading and (type(node_x.origin) is tuple or node_x.plan in roots or node_x.origin.plan in leading) \\
+        and is_root(node_x) and (n := {squares}):
     return power_of_root(trace, node_x, x, n, out)
 """
 
 # What `x * y` is, if both are outputs of the same root.
 _SAME_ROOTS = """\
-if node_x.plan is node_y.plan and node_x.plan in roots and are_same(node_x, node_y):
+if node_x.plan is node_y.plan and node_x.plan in leading and is_root(node_x) and are_same(node_x, node_y):
     return power_of_root(trace, node_x, x, 1, out)
 """
 
@@ -262,10 +264,21 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     origin = "(node_x, node_y)" if slots == "xy" else f"node_{slots}"
     root = ""
     if primitive.function in _SQUARES and slots == "x":
-        space |= {"roots": ROOTS, "halved": halved, "power_of_root": power_of_root}
+        space |= {
+            "leading": LEADING,
+            "roots": ROOTS,
+            "is_root": is_root,
+            "halved": halved,
+            "power_of_root": power_of_root,
+        }
         root = _ROOT.format(squares=_SQUARES[primitive.function])
     elif primitive.function is np.multiply and slots == "xy":
-        space |= {"roots": ROOTS, "are_same": are_same, "power_of_root": power_of_root}
+        space |= {
+            "leading": LEADING,
+            "is_root": is_root,
+            "are_same": are_same,
+            "power_of_root": power_of_root,
+        }
         root = _SAME_ROOTS
     return root + _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 

@@ -93,6 +93,103 @@ def test_two_roots_that_differ_are_none() -> None:
     np.testing.assert_allclose(grad(half)(y), [0.5, 0.5])
 
 
+# What stands between a root and its square: and the factor of the square.
+STEPS: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "y / 2": (lambda y: y / 2, 0.25),
+    "y * 3.0": (lambda y: y * 3.0, 9),
+    "3 * y": (lambda y: 3 * y, 9),
+    "-y": (lambda y: -y, 1),
+    "+y": (lambda y: +y, 1),
+    "-(y * 3) / 2": (lambda y: -(y * 3) / 2, 2.25),
+    "y / array": (lambda y: y / np.array([1.0, 2.0, 4.0]), np.array([1.0, 0.25, 0.0625])),
+    "array of 0 and 1": (lambda y: np.array([1.0, 0.0, 1.0]) * y, np.array([1.0, 0.0, 1.0])),
+    "array of small integers": (lambda y: y * np.array([100, 2, 3], np.int8), np.array([1e4, 4, 9])),
+    "array of booleans": (lambda y: y * np.array([True, False, True]), np.array([1.0, 0.0, 1.0])),
+    "out of place": (lambda y: np.multiply(y, np.float64(0.5)), 0.25),
+}
+# Each root with a chain of steps, and two of them with all.
+MULTIPLES = [
+    (r, s) for r, s in itertools.product(ROOTS, STEPS) if r in ("abs", "norm") or s == "-(y * 3) / 2"
+]
+
+
+@pytest.mark.filterwarnings("error", "ignore:Degrees of freedom")
+@pytest.mark.parametrize(("root", "step"), MULTIPLES)
+def test_the_square_of_a_multiple_is_smooth(root: str, step: str) -> None:
+    step_of, factor = STEPS[step]
+    scale = np.array([1.0, 10.0, 100.0]) * factor
+    f = composed(lambda x: step_of(ROOTS[root](x)), np.square)
+    value, gradient = value_and_grad(f)(x)
+    np.testing.assert_allclose(value, f(x))
+    np.testing.assert_allclose(gradient, 2 * x * scale)
+    np.testing.assert_allclose(jvp(f, (x,), (np.ones(3),))[1], np.sum(2 * x * scale))
+    np.testing.assert_allclose(vmap(grad(f))(np.stack([x, x]))[1], 2 * x * scale)
+    for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
+        np.testing.assert_allclose(second(x), np.diag(2 * scale))
+
+
+KERNELS: dict[str, Callable[[Any, Any], Any]] = {
+    "norm(x) / l": lambda x, h: (np.linalg.norm(x) / h) ** 2,
+    "norm(x) * l": lambda x, h: (np.linalg.norm(x) * (1 / h)) ** 2,
+    "l * norm(x)": lambda x, h: np.square(1 / h * np.linalg.norm(x)),
+    "-norm(x) / l": lambda x, h: (-np.linalg.norm(x) / h) ** 2.0,
+    "product": lambda x, h: (np.linalg.norm(x) / h) * (np.linalg.norm(x) / h),
+    "sqrt": lambda x, h: (np.sqrt(x @ x) / h) ** 2,
+    "hypot": lambda x, h: (np.hypot(x[0], x[1]) / h) ** 2,
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("place", [0.0, 0.4])
+def test_the_kernel_and_its_length_to_the_third_order(name: str, place: float) -> None:
+    """exp(-(r / l)² / 2) in x and l against the same of x @ x / l²."""
+    f = lambda z: np.exp(-KERNELS[name](z[:2], z[2]) / 2)
+    truth = lambda z: np.exp(-(z[:2] @ z[:2]) / z[2] ** 2 / 2)
+    z = np.array([place, -place, 0.5])
+    seconds = {"rr": jacrev(jacrev(f)), "ff": jacfwd(jacfwd(f)), "rf": jacrev(jacfwd(f)), "fr": hessian(f)}
+    np.testing.assert_allclose(grad(f)(z), grad(truth)(z), atol=1e-14)
+    for second in seconds.values():
+        np.testing.assert_allclose(second(z), hessian(truth)(z), atol=1e-13)
+    thirds = [jacfwd(seconds["fr"]), jacrev(seconds["rr"])]
+    for third in thirds if name == "product" else (*thirds, jacfwd(seconds["ff"])):
+        np.testing.assert_allclose(third(z), jacfwd(hessian(truth))(z), atol=1e-12)
+    batch = np.stack([z, z + 0.1])
+    np.testing.assert_allclose(vmap(hessian(f))(batch), vmap(hessian(truth))(batch), atol=1e-13)
+
+
+def test_two_roots_and_a_root_below() -> None:
+    y = np.array([0.3, 0.4])
+    for f in (
+        lambda x: (np.hypot(x[0], x[1]) * np.abs(x[0])) ** 2,
+        lambda x: (np.hypot(x[0], x[1]) / np.abs(x[0])) ** 2,
+        lambda x: (2.0 / np.hypot(x[0], x[1])) ** 2,
+        lambda x: (x[1] / np.abs(x[0])) ** 2,
+    ):
+        check_grads(f, (y,), order=2)
+    f = lambda x: (np.hypot(x[0], x[1]) * np.abs(x[0])) ** 4
+    np.testing.assert_array_equal(hessian(f)(np.zeros(2)), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("c", [1e-200, 1e200])
+def test_factors_whose_square_has_no_place(c: float) -> None:
+    for derivative in (grad, jacfwd):
+        slope = derivative(lambda x: np.abs(x * (1 / c)) ** 2)(3 * c)
+        np.testing.assert_allclose(derivative(lambda x: (np.abs(x) / c) ** 2)(3 * c), slope)
+        np.testing.assert_allclose(derivative(lambda x: (np.abs(x) * (1 / c)) ** 2)(3 * c), slope)
+
+
+def test_a_factor_that_changes_later() -> None:
+    def f(x):
+        a = np.array([3.0, 4.0, 5.0])
+        y = np.abs(x) * a
+        a[:] = 0
+        return np.sum(y**2)
+
+    for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
+        np.testing.assert_allclose(second(x), np.diag([18.0, 32.0, 50.0]))
+
+
 def test_the_functions_of_math() -> None:
     for square in (lambda y: fmath.pow(y, 2), lambda y: y * y):
         for root in (lambda x: fmath.sqrt(x @ x), lambda x: fmath.hypot(x[0], x[1])):

@@ -39,7 +39,8 @@ more: a function that funcgrad does not know is refused by name.
 
 *reverse* and *forward*: the derivative exists in this mode, to every order. *vmap*: a batch is one call for the `whole` of it, or
 one for `each` example. *Dask*: on Dask arrays it is `lazy` in both modes, `asks` for values, which are computed, or is `refused`,
-as Dask lacks it ([](larger_than_memory.md)).
+as Dask lacks it ([](larger_than_memory.md)). *sparse*: on arrays of the library `sparse` it is `right` in both modes, and sparse
+where that library gives sparse arrays, right but `dense` there, or `refused`.
 
 {counts}
 
@@ -56,9 +57,7 @@ not handed over, and says so. `tests/array_api/xfails.txt` lists NumPy's own fai
 `make array-api SUITE=path` runs it from a checkout. In the tests, `tests/array_api/test_conformity.py` compares `funcgrad.numpy`
 with array-api-strict 2.6.1 (standard 2025.12), outside and inside of a transform: names, signatures, 96 groups of results.
 """
-COLUMNS = (
-    "| function | status | kind | reverse | forward | vmap | Dask | note |\n|---|---|---|---|---|---|---|---|"
-)
+COLUMNS = "| function | status | kind | reverse | forward | vmap | Dask | sparse | note |\n|---|---|---|---|---|---|---|---|---|"
 STATUS = {"piecewise constant": "constant"}
 
 
@@ -84,20 +83,35 @@ def row(name: str, made: Function, note: str = "") -> str:
     status = "refused" if is_refused else STATUS.get(made.kind, made.status)
     mode = "yes" if has_derivative else "zero" if status == "constant" else ""
     kind = made.kind if has_derivative else ""
-    cells = [f"`{name}`", status, kind, mode, mode, batching(made), on_dask(made), note or noted(made)]
+    cells = [
+        f"`{name}`",
+        status,
+        kind,
+        mode,
+        mode,
+        batching(made),
+        on_dask(made),
+        on_sparse(made),
+        note or noted(made),
+    ]
     return "| " + " | ".join(cells) + " |"
 
 
 @cache
-def recorded_of_dask() -> dict[str, str]:
-    """What became of the samples of each function on Dask arrays (tests/interop/lazily.py)."""
-    lines = (Path(__file__).parent / "support_dask.txt").read_text(encoding="utf-8").splitlines()
+def recorded(library: str) -> dict[str, str]:
+    """What became of the samples of each function on arrays of this library (lazily.py, sparsely.py of tests/interop)."""
+    lines = (Path(__file__).parent / f"support_{library}.txt").read_text(encoding="utf-8").splitlines()
     return dict(line.split() for line in lines)
 
 
 def on_dask(made: Function) -> str:
     """What it does on Dask arrays."""
-    return "" if isinstance(made, Unsupported) else recorded_of_dask().get(made.title, "")
+    return "" if isinstance(made, Unsupported) else recorded("dask").get(made.title, "")
+
+
+def on_sparse(made: Function) -> str:
+    """What it does on sparse arrays."""
+    return "" if isinstance(made, Unsupported) else recorded("sparse").get(made.title, "")
 
 
 def batching(made: Function) -> str:

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from funcgrad import grad, jvp, value_and_grad
+from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import UnsupportedFunctionError
+from tests.grouping import in_groups
+from tests.interop.lazily import chosen
+from tests.interop.sparsely import RECORD, outcome, sparse
+from tests.rules.samples import Sample
 
-sparse: Any = pytest.importorskip("sparse")
+RECORDED = dict(line.split() for line in RECORD.read_text(encoding="utf-8").splitlines())
+# sparse compiles kernels of its own for each of these, for seconds; making the record checks them
+COMPILED_LONG = {"at", "np.copyto", "np.cov", "np.fill_diagonal", "np.place", "np.putmask"}
+COMPILED_LONG |= {"np.kron", "np.linalg.matmul", "np.linalg.multi_dot", "np.linalg.tensordot", "np.tensordot"}
+SAMPLES = {
+    text: sample
+    for text, sample in chosen().items()
+    if (title := CATALOGUE[sample.subject].title) in RECORDED and title not in COMPILED_LONG
+}
 
 a = np.array([[1.0, 0, 2, 0], [0, 0, 3, 0], [0, 4, 0, 0]])
 w = np.array([0.5, -1.0, 2.0, 1.5])
+
+
+@in_groups(SAMPLES)
+@pytest.mark.filterwarnings("ignore")
+def test_derivatives_on_sparse_arrays_are_right_or_refused(sample: Sample) -> None:
+    assert outcome(sample) == RECORDED[CATALOGUE[sample.subject].title], (
+        "run `python -m tests.interop.sparsely` and `python docs/support.py`"
+    )
 
 
 def test_a_loss_with_sparse_data() -> None:

@@ -289,6 +289,13 @@ def test_methods_without_differences_name_a_gradient_that_is_not_that_of_the_val
         optimize.minimize(Remembering().loss, np.zeros(2), method=method)
 
 
+def is_filled(f: Callable[..., Any], x0: Any) -> bool:
+    """Has the exact slope been taken, on top of a look at the values?"""
+    seen = []
+    optimize.fmin_bfgs(lambda x: seen.append(x) or f(x), x0, maxiter=1, disp=False)
+    return sum(isinstance(x, Tracer) for x in seen) > 1
+
+
 def test_kinks_and_stationary_starts_keep_the_exact_slope() -> None:
     for f in (
         lambda x: np.sum(x**4 - x**2),
@@ -296,6 +303,5 @@ def test_kinks_and_stationary_starts_keep_the_exact_slope() -> None:
         lambda x: 1e6 + np.sum(np.cos(1e3 * x)),
         lambda x: np.sum((x.astype(np.float32) - 0.3) ** 2 + 1).astype(float),
     ):
-        x0 = np.array([0.0, 0.5])
-        found = optimize.minimize(f, x0, options={"maxiter": 1})
-        assert found.nfev == found.njev  # differences take more calls
+        assert is_filled(f, np.array([0.0, 0.5]))
+    assert not is_filled(failing, np.zeros(2))

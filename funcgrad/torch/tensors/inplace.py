@@ -15,7 +15,7 @@ import numpy as np
 
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer
-from funcgrad.core.memory.families import are_same_elements, clash
+from funcgrad.core.memory.families import are_same_elements, clash, stepped
 from funcgrad.core.memory.mutation import WRITE, Place, write_node
 from funcgrad.errors import FuncgradError
 from funcgrad.torch.graph import captured, duals
@@ -327,14 +327,28 @@ def _mismatch(given: Tensor, t: Tensor, index: Any) -> str | None:
     )
 
 
+class _Places(np.ndarray):
+    """An array whose elements are views of it."""
+
+    @override
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if isinstance(found, np.ndarray):
+            return found
+        return super().__getitem__((*(index if isinstance(index, tuple) else (index,)), ...))
+
+
 def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
     """Is `v` the very memory to be written (half of `y[1:] += z`)? Partial overlap is refused."""
     if isinstance(t.value, Tracer) or isinstance(v.value, Tracer):
         return False
-    region = t.value[index]
-    source = v.value
+    region, source = t.value[index], v.value
     if not isinstance(region, np.ndarray) or not isinstance(source, np.ndarray):
-        return not isinstance(region, np.ndarray) and v.link.base is not None and v.link.base_steps != ()
+        memory = v.link.storage.array.view(_Places)  # a number tells nothing of where it came from
+        region, source = stepped(memory, t.link.steps)[index], stepped(memory, v.link.steps)
+        return (
+            isinstance(region, _Places) and isinstance(source, _Places) and are_same_elements(region, source)
+        )
     if are_same_elements(region, source):
         return True
     if clash(region, source):

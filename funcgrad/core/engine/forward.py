@@ -11,6 +11,7 @@ from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.roots import (
+    MOVES,
     SIGNS,
     Root,
     are_same_roots,
@@ -152,6 +153,8 @@ def _pushed_square(root: Root, square: Any) -> Any:
     primitive, call, tangents = root.primitive, root.call, root.tangents
     if primitive.function in SIGNS:
         return _pushed_square(root.roots[0], square)
+    if primitive.function in MOVES:
+        return pushed(primitive, call, square, {0: _pushed_square(root.roots[0], squared(call.operands[0]))})
     if root.roots:
         operands = [squared(x) for x in call.operands]
         tangents = {

@@ -13,6 +13,7 @@ that very output.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,7 +37,12 @@ STEPS: dict[Any, bool] = {}
 LEADING: set[Any] = set()  # both
 FACTORS: set[Any] = {np.multiply, np.divide}
 SIGNS: set[Any] = {np.negative, np.positive}
-_DEPTH = 4  # so many steps are looked through
+# Their results are elements of the operand: some, in any order, any number of times.
+MOVES: set[Any] = {
+    operator.getitem, np.reshape, np.squeeze, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis,
+    np.broadcast_to, np.copy, np.flip, np.roll, np.diagonal,
+}  # fmt: skip
+_DEPTH = 8  # so many steps are looked through
 
 
 class Root(NamedTuple):
@@ -117,17 +123,23 @@ def note_plan(plan: Plan, primitive: Primitive) -> None:
     """Note a new plan, if it is that of a root or a step."""
     if primitive.rule.squared is not None:
         ROOTS[plan] = primitive.rule.squared
+        LEADING.add(plan)
     elif is_step(primitive, plan.slots):
-        STEPS[plan] = primitive.function in FACTORS
-    else:
-        return
+        note_step(plan)
+
+
+def note_step(plan: Any) -> None:
+    """Note the plan of a step."""
+    STEPS[plan] = plan.primitive.function in FACTORS
     LEADING.add(plan)
 
 
 def is_step(primitive: Primitive, slots: Any) -> bool:
     """Is the square of this function that of the squares of its operands? (What divides by a root is none.)"""
     function = primitive.function
-    return function in SIGNS or function is np.multiply or function is np.divide and 0 in slots
+    if function is np.divide:
+        return 0 in slots
+    return function is np.multiply or function in SIGNS or function in MOVES
 
 
 def is_root(node: Any, depth: int = _DEPTH) -> bool:
@@ -149,7 +161,7 @@ def is_root(node: Any, depth: int = _DEPTH) -> bool:
 
 def _is_root_beside(plan: Any, node: Any, depth: int) -> bool:
     """Is the second operand of a product a root? (Not as far: each step would double what is asked.)"""
-    return plan.primitive.function is np.multiply and is_root(node, depth - 2)
+    return plan.primitive.function is np.multiply and is_root(node, depth - 4)
 
 
 def can_be_squared(primitive: Primitive, factors: Any, like: Any) -> bool:

@@ -15,6 +15,7 @@ from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer, pushed, transposed_pull
 from funcgrad.core.engine.kinds import Elementwise, fit_tangent
 from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.roots import MOVES
 from funcgrad.core.lanes.source import FASTER, PLAIN, SCALARS, compiled, indented, running
 from funcgrad.core.memory.plain import loud, ndarray, quiet
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
@@ -39,7 +40,7 @@ if type(out) is not float64 and getattr(out, "dtype", OBJECT) is OBJECT:
 """
 
 # Of a root (roots.py) an even power and a step to one go the general way, and the root itself remembers what it is of.
-_OF_ROOTS = {np.square, np.power, np.float_power, np.multiply, np.divide, np.negative, np.positive}
+_OF_ROOTS = {np.square, np.power, np.float_power, np.multiply, np.divide, np.negative, np.positive, *MOVES}
 _IS_ROOT = """\
 if trace.has_roots and ({test}):
     return None
@@ -90,7 +91,7 @@ def NAME(x, y):
 _FUNCTION = """\
 def NAME(x):
     trace = x._trace
-    t_x = x._node
+{root_x}    t_x = x._node
     if t_x is None or type(trace) is not Trace or not trace.is_open:
         return None
     x = x._value
@@ -190,6 +191,7 @@ def function_lane(primitive: Primitive) -> Callable[..., Any]:
         return lambda x: None
     space = {**_space(primitive, ("x",)), "function": FASTER.get(primitive.function, primitive.function)}
     fields = {
+        **_tests(primitive, ("x",)),
         "check": indented(_CHECK, 4),
         "wrap": indented(_WRAP, 4),
     }

@@ -59,19 +59,22 @@ tracer._alias = None
 return tracer
 """
 
-# What an even power of `x` is, if that is the output of a root. (Most products and quotients have no root for an
-# operand, which is seen without a call.)
-_ROOT = """\
-if node_x.plan in leading and (type(node_x.origin) is tuple or node_x.plan in roots or node_x.origin.plan in leading) \\
-        and is_root(node_x) and (n := {squares}):
-    return power_of_root(trace, node_x, x, n, out)
-"""
+# What an even power of `x` is, if that is the output of a root. (Most products, quotients and elements have no root
+# for an operand, which is seen without a call.)
+_MAY_LEAD = (
+    "node_x.plan in leading and "
+    "(type(node_x.origin) is tuple or node_x.plan in roots or node_x.origin.plan in leading)"
+)
+_ROOT = (
+    f"if {_MAY_LEAD} and is_root(node_x) and (n := {{squares}}):\n"
+    "    return power_of_root(trace, node_x, x, n, out)\n"
+)
 
 # What `x * y` is, if both are outputs of the same root.
-_SAME_ROOTS = """\
-if node_x.plan is node_y.plan and node_x.plan in leading and is_root(node_x) and are_same(node_x, node_y):
-    return power_of_root(trace, node_x, x, 1, out)
-"""
+_SAME_ROOTS = (
+    f"if node_x.plan is node_y.plan and {_MAY_LEAD} and is_root(node_x) and are_same(node_x, node_y):\n"
+    "    return power_of_root(trace, node_x, x, 1, out)\n"
+)
 
 _UNARY = """\
 def NAME(x):
@@ -275,6 +278,7 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
     elif primitive.function is np.multiply and slots == "xy":
         space |= {
             "leading": LEADING,
+            "roots": ROOTS,
             "is_root": is_root,
             "are_same": are_same,
             "power_of_root": power_of_root,

@@ -16,6 +16,7 @@ from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
 from funcgrad.core.engine.named import Linear
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTracer
+from funcgrad.core.engine.roots import note_step
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Tracer, bind, snapshot
 from funcgrad.core.memory.batch_index import BatchIndex, batch_index, index_array
@@ -229,6 +230,8 @@ def _read_with_tangent(x: ForwardTracer, index: Any) -> Any:
     if (
         type(trace) is not ForwardTrace
         or not trace.is_open
+        or trace.has_roots
+        and hasattr(x, "_root")
         or type(value) is not ndarray
         or type(t) is not ndarray
     ):
@@ -343,6 +346,7 @@ class _ReadPlan:
 
 
 READ_PLAN = _ReadPlan()
+note_step(READ_PLAN)
 
 
 class AddAt(Primitive):

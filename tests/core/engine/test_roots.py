@@ -158,6 +158,83 @@ def test_the_kernel_and_its_length_to_the_third_order(name: str, place: float) -
     np.testing.assert_allclose(vmap(hessian(f))(batch), vmap(hessian(truth))(batch), atol=1e-13)
 
 
+# Elements of a root, and which of its elements they are.
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "y[None]": lambda y: y[None],
+    "y[:, None]": lambda y: y[:, None],
+    "y[:2]": lambda y: y[:2],
+    "y[0]": lambda y: y[0],
+    "y[[0, 0, 2]]": lambda y: y[[0, 0, 2]],
+    "y[mask]": lambda y: y[np.array([True, False, True])],
+    "reshape": lambda y: y.reshape(3, 1),
+    "T": lambda y: y[None].T,
+    "transpose": lambda y: np.transpose(y[None], (1, 0)),
+    "swapaxes": lambda y: np.swapaxes(y[None], 0, 1),
+    "moveaxis": lambda y: np.moveaxis(y[None], 0, 1),
+    "ravel": lambda y: np.ravel(y[None]),
+    "flatten": lambda y: y[None].flatten(),
+    "squeeze": lambda y: np.squeeze(y[None]),
+    "expand_dims": lambda y: np.expand_dims(y, 0),
+    "broadcast_to": lambda y: np.broadcast_to(y, (2, 3)),
+    "copy": lambda y: y.copy(),
+    "flip": lambda y: np.flip(y),
+    "roll": lambda y: np.roll(y, 1),
+}
+
+
+@pytest.mark.filterwarnings("error", "ignore:Degrees of freedom")
+@pytest.mark.parametrize("root", ["abs", "sqrt", "norm"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_square_of_elements_is_smooth(root: str, name: str) -> None:
+    view, y = VIEWS[name], np.array([0.0, 0.5, -0.3])
+    counts = np.bincount(np.asarray(view(np.arange(3))).ravel(), minlength=3)
+    for of in (lambda y: view(y), lambda y: view(y / 2) * 2, lambda y: -3 * view(y) / 3):
+        f = lambda x: np.sum(of(ROOTS[root](x)) ** 2)
+        np.testing.assert_allclose(grad(f)(y), 2 * y * counts)
+        for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
+            np.testing.assert_allclose(second(y), np.diag(2.0 * counts))
+
+
+def _written_below(x: Any) -> Any:
+    y = np.sqrt(x)
+    view = y[None]
+    y[0] = 3 * x[0]
+    return np.sum(view**2)
+
+
+def _written(x: Any) -> Any:
+    y = np.sqrt(x)
+    view = y[None]
+    view[0, 0] = 3 * x[0]
+    return np.sum(view**2)
+
+
+def _written_above(x: Any) -> Any:
+    y = np.sqrt(x)
+    view = y[None]
+    view[0, 0] = 3 * x[0]
+    return np.sum(y**2)
+
+
+@pytest.mark.parametrize("f", [_written, _written_below, _written_above])
+def test_views_of_a_root_that_is_written(f: Callable[[Any], Any]) -> None:
+    y = np.array([1.0, 4.0])
+    for slope in (grad(f)(y), jacfwd(f)(y)):
+        np.testing.assert_allclose(slope, [18, 1])
+    np.testing.assert_allclose(hessian(f)(y), np.diag([18.0, 0.0]), atol=1e-14)
+
+
+def test_an_index_that_changes_later() -> None:
+    def f(x):
+        i = np.array([1, 1])
+        y = np.sqrt(x)[i]
+        i[:] = 0
+        return np.sum(y**2)
+
+    for slope in (grad(f)(np.array([1.0, 4.0])), jacfwd(f)(np.array([1.0, 4.0]))):
+        np.testing.assert_allclose(slope, [0, 2])
+
+
 def test_two_roots_and_a_root_below() -> None:
     y = np.array([0.3, 0.4])
     for f in (

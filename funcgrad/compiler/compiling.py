@@ -16,6 +16,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.compiler.engines import Engine
+from funcgrad.compiler.entry import entry
 from funcgrad.compiler.environment import Environment
 from funcgrad.compiler.lowered import Lowered, lowered
 from funcgrad.compiler.overlaps import lie_within, overlap, own_copies
@@ -23,7 +24,7 @@ from funcgrad.compiler.paths import Block, Paths, Recording, Returned, where
 from funcgrad.compiler.program import certain
 from funcgrad.compiler.randomness import Streams
 from funcgrad.compiler.recorder import ClosedOver, JitTrace, JitTracer
-from funcgrad.compiler.signature import Arguments, arguments, quick_test, unwatched
+from funcgrad.compiler.signature import Arguments, arguments, unwatched
 from funcgrad.compiler.standalone import source_of
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.blank import BlankTracer
@@ -46,13 +47,15 @@ class Jit(Transformed):
         self.static, self.engine = static, engine
         self.compiled: dict[Any, Compiled] = {}
         self.families: dict[Any, Any] = {}  # what is made of it for transforms around it (composing.py)
-        self.latest: Any = None  # (a quick test of arguments, what is known for those)
+        self.latest: Any = (
+            None  # (the way into the program of the last call, what is known for its arguments)
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         latest = self.latest
-        if latest is not None and not kwargs and latest[0](args):
+        if latest is not None and not kwargs:
             try:
-                out = latest[1].run(args)
+                out = latest[0](args)
             except FuncgradError:
                 raise
             except Exception:  # noqa: BLE001 (NumPy's own: let the function itself raise it, or catch it)
@@ -66,8 +69,8 @@ class Jit(Transformed):
         if compiled is None:
             compiled = self.compiled.setdefault(given.key, self.new())
         if compiled.program is not None and given.flows is None:
-            test = quick_test(args)
-            self.latest = None if test is None else (test, compiled)
+            enter = compiled.entry(args)
+            self.latest = None if enter is None else (enter, compiled)
         return compiled(given)
 
     def new(self) -> Compiled:
@@ -145,6 +148,7 @@ class Compiled:
         self.environment: Environment | None = None
         self.changes = 0
         self.is_eager = False
+        self.entered: Any = (None, None, None, None)  # see `entry`
         self.overwrites: set[int] | None = (
             None  # the arguments that it writes into, by position; None: unknown
         )
@@ -172,6 +176,16 @@ class Compiled:
         if self.overwrites and self._is_entangled(values):
             return None
         return program(values)
+
+    def entry(self, args: Sequence[Any]) -> Callable[[Sequence[Any]], Any] | None:
+        """`run` for arguments with the signature of these, which gives None for others; see entry.py."""
+        program, environment, overwrites = self.program, self.environment, self.overwrites
+        known = self.entered
+        if known[0] is not program or known[1] is not environment or known[2] != overwrites:
+            assert environment is not None
+            made = entry(args, self, program, () if overwrites else environment.facts)
+            known = self.entered = program, environment, overwrites, made
+        return known[3]
 
     def run_eagerly(self, given: Arguments) -> Any:
         """The function itself, on arrays of its own, if it may write into them."""

@@ -22,7 +22,7 @@ from funcgrad.compiler.engines import Engine
 from funcgrad.compiler.flat import Batched, Flat, Layout, Pulled, Pushed, is_array
 from funcgrad.compiler.halves import Forward
 from funcgrad.compiler.recorder import ClosedOver
-from funcgrad.compiler.signature import arguments
+from funcgrad.compiler.signature import arguments, quick_test
 from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.cotangent import Masked, settled
 from funcgrad.core.engine.kinds import Plan
@@ -76,18 +76,21 @@ class Strict(Jit):
 
     def __init__(self, fun: Callable[..., Any], engine: Engine) -> None:
         super().__init__(fun, frozenset(), engine)
+        self.fitting: Any = (None, None)  # (a quick test of arguments, what is known for those)
 
     def new(self) -> Compiled:
         return Compiled(self.fun, self.engine, strict=True)
 
     def surroundings(self, args: Values) -> Any:
         """What it closes over, as it was when it was called with these arguments."""
-        latest = self.latest
-        if latest is not None and latest[0](args):
-            return latest[1].environment
+        fits, compiled = self.fitting
+        if fits is not None and fits(args):
+            return compiled.environment
         given = arguments(tuple(args), {})
         assert given is not None
-        return self.compiled[given.key].environment
+        compiled = self.compiled[given.key]
+        self.fitting = quick_test(args), compiled
+        return compiled.environment
 
 
 class JitCall(PullCall):

@@ -93,7 +93,7 @@ _OBJECTS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 _CONTENTS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "size": ("len({h}) == {v}", lambda holder, size: len(holder) == size),
     "without": ("{h}.keys().isdisjoint({v})", lambda holder, names: holder.keys().isdisjoint(names)),
-    "items": ("has_items({h}, {v})", _has_items),
+    "items": ("o_has_items({h}, {v})", _has_items),
     "bytes": ("bytes({h}) == {v}", lambda holder, content: bytes(holder) == content),
     "content": ("{v}.is_in({h})", lambda holder, content: content.is_in(holder)),
 }
@@ -101,9 +101,16 @@ _CONTENTS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 
 def question(facts: Iterable[Fact]) -> Callable[[], bool]:
     """A function that tells whether all of these hold; where one does not, it may also raise an error."""
+    text, space = asked(facts)
+    exec(f"def hold(): return {text}", space)
+    return space["hold"]
+
+
+def asked(facts: Iterable[Fact]) -> tuple[str, dict[str, Any]]:
+    """The same as an expression, and the objects that it names: all begin with an o, or are in capitals."""
     space: dict[str, Any] = {
         "MISSING": MISSING,
-        "has_items": _has_items,
+        "o_has_items": _has_items,
     }
     names: dict[int, str] = {}
 
@@ -120,5 +127,4 @@ def question(facts: Iterable[Fact]) -> Callable[[], bool]:
             parts.append(f"{_OBJECTS[fact.kind][0].format(h=h, k=k)} is {v}")
         else:
             parts.append(_CONTENTS[fact.kind][0].format(h=h, v=v))
-    exec(f"def hold(): return {' and '.join(parts) or True}", space)
-    return space["hold"]
+    return " and ".join(parts) or "True", space

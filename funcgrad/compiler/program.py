@@ -39,10 +39,14 @@ class CompiledProgram:
         try:
             run = self.pool.pop()
         except IndexError:
-            run = self.make(*self.buffers.made())
+            run = self.fresh()
         out = run(*values)
         self.pool.append(run)
         return out
+
+    def fresh(self) -> Callable[..., Any]:
+        """The function, with buffers of its own."""
+        return self.make(*self.buffers.made())
 
 
 def certain(root: Block) -> Block:

@@ -148,9 +148,9 @@ def _key_of_static(x: Any) -> Any:
     return type(x), x
 
 
-def quick_test(args: Sequence[Any]) -> Callable[[Sequence[Any]], bool] | None:
-    """A function that tells whether other arguments (plain, by position) have the signature of these."""
-    tests = [f"len(args) == {len(args)}"]
+def questions(args: Sequence[Any]) -> tuple[list[str], dict[str, Any]] | None:
+    """Expressions that ask whether plain arguments x0, x1, ... have the signature of these, and what they name."""
+    tests: list[str] = []
     space: dict[str, Any] = {"ndarray": np.ndarray}
     for i, x in enumerate(args):
         kind = type(x)
@@ -164,8 +164,20 @@ def quick_test(args: Sequence[Any]) -> Callable[[Sequence[Any]], bool] | None:
             tests.append(f"type(x{i}) is k{i}")
         else:
             return None
+    return tests, space
+
+
+def quick_test(args: Sequence[Any]) -> Callable[[Sequence[Any]], bool] | None:
+    """A function that tells whether other arguments (plain, by position) have the signature of these."""
+    found = questions(args)
+    if found is None:
+        return None
+    tests, space = found
     names = "".join(f"x{i}, " for i in range(len(args)))
     unpacked = f"    ({names}) = args\n" if args else ""
-    source = f"def fits(args):\n    if not {tests[0]}: return False\n{unpacked}    return {' and '.join(tests[1:]) or True}\n"
+    tested = " and ".join(tests) or "True"
+    source = (
+        f"def fits(args):\n    if len(args) != {len(args)}: return False\n{unpacked}    return {tested}\n"
+    )
     exec(compile(source, "<funcgrad signature>", "exec"), space)
     return space["fits"]

@@ -162,15 +162,23 @@ def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[...,
     space = _space(primitive, operands)
     if primitive.rule.squared is not None and len(operands) > 1:
         return lambda x, y: None
-    wrap = _WRAP if primitive.rule.squared is None else _ROOT
-    fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4), "wrap": indented(wrap, 4)}
-    fields |= _tests(primitive, operands)
-    for slots in ("x", "y", "xy"):
-        if set(slots) <= set(operands):
-            fields[f"push_{slots}"] = _push(primitive, slots, operands, space) if wrap is _WRAP else "None"
-    fields["masked"] = _masked(primitive, operands, fields["push_x"])
-    fields["push"] = _quietly((_PUSH_UNARY if len(operands) == 1 else _PUSH_BINARY).format(**fields))
+    fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4)} | _tests(primitive, operands)
+    if primitive.rule.squared is None:
+        fields |= {"push": _pushing(primitive, operands, space), "wrap": indented(_WRAP, 4)}
+    else:
+        fields |= {"push": "", "wrap": indented(_ROOT, 4)}
     return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
+
+
+def _pushing(primitive: Primitive, operands: tuple[str, ...], space: dict[str, Any]) -> str:
+    """The lines that push the tangents of the operands that have one."""
+    fields = {
+        f"push_{slots}": _push(primitive, slots, operands, space)
+        for slots in ("x", "y", "xy")
+        if set(slots) <= set(operands)
+    }
+    fields["masked"] = _masked(primitive, operands, fields["push_x"])
+    return _quietly((_PUSH_UNARY if len(operands) == 1 else _PUSH_BINARY).format(**fields))
 
 
 def _tests(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from funcgrad import grad, vmap
+from funcgrad import grad, jvp, vmap
 from funcgrad.core.arrays.methods import LANES
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.forward import ForwardTrace
@@ -144,3 +144,34 @@ def test_a_foreign_number_is_not_swallowed() -> None:
         grad(lambda x: x * object())(1.0)
     with pytest.raises((TypeError, ValueError)):
         grad(lambda x: x * "text")(1.0)
+
+
+UFUNCS = [
+    f
+    for f in CATALOGUE
+    if isinstance(f, np.ufunc)
+    and f.signature is None
+    and f.nout == 1
+    and f.nin in (1, 2)
+    and "d->d" in " ".join(f.types)
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=lambda f: f.__name__)
+def test_masked_tangents_are_the_same(ufunc: Any) -> None:
+    x = np.array([0.5, -1.0, 0.25])
+
+    def pushed(function: Any, *position: int) -> Any:
+        def f(x: Any) -> Any:
+            operands = [np.where(x > 0, x, 0.0)] * ufunc.nin
+            for i in position:
+                operands[i] = np.array([0.0, 0.0, 0.5])
+            return 1.0 * function(*operands)
+
+        return jvp(f, (x,), (np.ones(3),))[1]
+
+    for position in [()] if ufunc.nin == 1 else [(), (0,), (1,)]:
+        np.testing.assert_array_equal(
+            pushed(LANES[ufunc], *position), pushed(CATALOGUE[ufunc], *position), err_msg=str(position)
+        )

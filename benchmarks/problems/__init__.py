@@ -3,6 +3,7 @@
 from benchmarks.problems import (
     curvature,
     elementwise,
+    facade,
     layers,
     lazy,
     loops,
@@ -23,4 +24,4 @@ BY_HAND = (
     *scientific.LINES,
     *untraced.LINES,
 )
-ALL = (*BY_HAND, *layers.LINES, *operations.LINES, *training.LINES, *lazy.LINES)
+ALL = (*BY_HAND, *layers.LINES, *operations.LINES, *training.LINES, *lazy.LINES, *facade.LINES)

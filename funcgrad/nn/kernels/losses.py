@@ -204,9 +204,11 @@ def _log_or_minus_100(x: Any) -> Any:
 
 
 def _huber(x: Any, y: Any, delta: float) -> Any:
-    gap = np.abs(x - y)
+    gap = x - y
+    ours = type(gap) is np.ndarray and gap.dtype.kind == "f"  # memory that no one else sees
+    gap = np.abs(gap, gap) if ours else np.abs(gap)
     least = np.minimum(gap, delta)
-    if type(gap) is type(least) is np.ndarray:  # in memory that is ours
+    if ours and type(least) is np.ndarray:
         gap -= 0.5 * least
         return np.multiply(least, gap, least)
     return least * (gap - 0.5 * least)  # one formula for both pieces

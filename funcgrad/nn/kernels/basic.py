@@ -86,21 +86,38 @@ def logsumexp(x: Any, axis: Any, keepdims: bool = False) -> Any:
 
 
 def _logsumexp_pull(ct: Any, x: Any, out: Any, axis: Any, keepdims: bool = False) -> Any:
-    """ct times the weight of each element; infinite ones share it, and of nothing (-inf) none has any."""
-    if not keepdims:
-        along = axis if axis is not None else tuple(range(x.ndim))
-        ct, out = np.expand_dims(ct, along), np.expand_dims(out, along)
+    """ct times the weight of each element."""
+    ct, out = (_beside(x, y, axis, keepdims) for y in (ct, out))
+    return ct * _weights(x, out, axis)
+
+
+def _logsumexp_push(t: Any, x: Any, out: Any, axis: Any, keepdims: bool = False) -> Any:
+    return np.sum(_weights(x, _beside(x, out, axis, keepdims), axis) * t, axis, keepdims=keepdims)
+
+
+def _beside(x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
+    """A result of a reduction, or its cotangent, with the axes of x."""
+    return out if keepdims else np.expand_dims(out, axis if axis is not None else tuple(range(x.ndim)))
+
+
+def _weights(x: Any, out: Any, axis: Any) -> Any:
+    """What each element adds to the sum of exp; infinite ones share it, and of nothing (-inf) none has any."""
     with np.errstate(invalid="ignore"):
         if type(out) is np.ndarray and not np.isinf(out).any():
-            return ct * np.exp(x - out)
+            return np.exp(x - out)
         full = x == np.inf
         share = full / np.maximum(np.sum(full, axis, keepdims=True), 1)
-        return ct * np.where(
-            np.isinf(out), share.astype(x.dtype), np.exp(x - np.where(np.isinf(out), 0, out))
-        )
+        return np.where(np.isinf(out), share.astype(x.dtype), np.exp(x - np.where(np.isinf(out), 0, out)))
 
 
-LOGSUMEXP = custom(logsumexp, _logsumexp_pull, batch="axis", name="logsumexp")
+LOGSUMEXP = custom(
+    logsumexp,
+    _logsumexp_pull,
+    push=_logsumexp_push,
+    reach=lambda ct, x, axis, keepdims=False: _beside(x, ct, axis, keepdims),
+    batch="axis",
+    name="logsumexp",
+)
 SOFTMAX = custom(softmax, _softmax_pull, batch="axis", name="softmax")
 LOG_SOFTMAX = custom(log_softmax, _log_softmax_pull, batch="axis", name="log_softmax")
 

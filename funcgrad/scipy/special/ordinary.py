@@ -19,6 +19,7 @@ from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine import declare
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.trace import Tracer, concrete
+from funcgrad.nn.kernels.basic import LOGSUMEXP
 from funcgrad.scipy.declare import Chapter
 
 special = Chapter("special")
@@ -51,8 +52,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     if a.dtype.kind == "c" or b is not None and b.dtype.kind == "c":
         return _complex_sum(a, b, axes, keepdims, return_sign)
     if b is None:
-        out = np.logaddexp.reduce(a, axis=axes, keepdims=keepdims) if not return_sign else None
-        out = _log_of_sum(a, axes, keepdims) if out is None else out
+        out = _log_of_sum(a, axes, keepdims)
         return (out, np.sign(np.exp(out * 0))) if return_sign else out
     top = _top(a, axes)
     if isinstance(b, Tracer):  # the slope in a weight of 0 is not 0
@@ -75,7 +75,8 @@ def _top(a: Any, axes: Any) -> Any:
 
 
 def _log_of_sum(a: Any, axes: Any, keepdims: bool) -> Any:
-    return np.logaddexp.reduce(a, axis=axes, keepdims=keepdims)
+    """One primitive for all terms: logaddexp.reduce would record one for each, and is left for sums of none."""
+    return LOGSUMEXP(a, axes, keepdims) if a.size else np.logaddexp.reduce(a, axis=axes, keepdims=keepdims)
 
 
 def _complex_sum(a: Any, b: Any, axes: Any, keepdims: bool, return_sign: bool) -> Any:

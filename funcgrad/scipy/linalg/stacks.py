@@ -27,6 +27,9 @@ def over_stacks(**cores: int) -> Callable[[Callable[..., Any]], Callable[..., An
         @functools.wraps(function)
         def call(**named: Any) -> Any:
             given = {k: matrix(named[k]) for k in cores if named.get(k) is not None}
+            for k, x in given.items():
+                if cores[k] == 2 and not x.ndim:  # SciPy refuses most, and its sqrtm(4.0) is not 2
+                    raise ValueError(f"{k} is a number where a matrix is needed. Write {k}[None, None]")
             core = {k: min(x.ndim, 2) if cores[k] < 0 else cores[k] for k, x in given.items()}
             shapes = [x.shape[: x.ndim - core[k]] for k, x in given.items()]
             stack = np.broadcast_shapes(*(s for s in shapes))

@@ -171,20 +171,17 @@ def solve_toeplitz(c_or_cr, b):
 @linalg.composite("solve_circulant")
 def solve_circulant(c, b, singular="raise", tol=None, caxis=-1, baxis=0, outaxis=0):
     c, b = matrix(c), matrix(b)
+    if c.shape[caxis] != b.shape[baxis]:
+        raise ValueError(f"Shapes of c {c.shape} and b {b.shape} are incompatible")
     spectrum = np.fft.fft(np.moveaxis(c, caxis, -1), axis=-1)
     size = _magnitude(spectrum)
     if tol is None:
-        tol = size.max(axis=-1, initial=0.0) * c.shape[caxis] * np.finfo(np.float64).eps
-    near = size <= np.reshape(tol, np.shape(tol) + (1,) * (size.ndim - np.ndim(tol)))
+        tol = size.max(axis=-1, keepdims=True, initial=0.0) * c.shape[caxis] * np.finfo(np.float64).eps
+    near = size <= tol
     if near.any() and singular == "raise":
         raise np.linalg.LinAlgError("near singular circulant matrix.")
     right = np.fft.fft(np.moveaxis(b, baxis, -1), axis=-1)
-    if c.ndim == 1:
-        out = np.fft.ifft(np.where(near, 0, right / np.where(near, 1, spectrum)), axis=-1)
-    else:
-        spectrum = spectrum.reshape(spectrum.shape[:-1] + (1,) * (b.ndim - 1) + spectrum.shape[-1:])
-        near = near.reshape(spectrum.shape)
-        out = np.fft.ifft(np.where(near, 0, right / np.where(near, 1, spectrum)), axis=-1)
+    out = np.fft.ifft(np.where(near, 0, right / np.where(near, 1, spectrum)), axis=-1)
     out = out if c.dtype.kind == "c" or b.dtype.kind == "c" else out.real
     return np.moveaxis(out, -1, outaxis)
 

@@ -149,10 +149,10 @@ def test_a_foreign_number_is_not_swallowed() -> None:
 UFUNCS = [
     f
     for f in CATALOGUE
-    if isinstance(f, np.ufunc)
+    if getattr(np, getattr(f, "__name__", ""), None) is f
+    and isinstance(f, np.ufunc)
     and f.signature is None
-    and f.nout == 1
-    and f.nin in (1, 2)
+    and (f.nout, f.nin) in {(1, 1), (1, 2)}
     and "d->d" in " ".join(f.types)
 ]
 

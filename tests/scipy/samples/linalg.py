@@ -85,6 +85,7 @@ SAMPLES = [
     of("matmul_toeplitz", lambda c, r, x: linalg.matmul_toeplitz((c, r), x), A(3), A(4), A(4, 2)),
     S(linalg.solve_circulant, A(4) + 4 * I4[0], A(4)),
     S(linalg.solve_circulant, A(3) + 4 * I3[0], A(3, 2)),
+    S(linalg.solve_circulant, A(2, 3) + 4 * I3[0], A(3, 2)),
     S(linalg.toeplitz, A(3)), S(linalg.toeplitz, A(3), A(4)), S(linalg.toeplitz, C(3)),
     S(linalg.hankel, A(3)), S(linalg.hankel, A(3), A(4)), S(linalg.circulant, A(4)),
     S(linalg.companion, np.array([2.0, 1.0, 3.0])), S(linalg.fiedler_companion, np.array([2.0, 1.0, 3.0, 4.0])),

@@ -17,7 +17,7 @@ NO_STORAGE = "tensors lie in NumPy's arrays: write torch.empty(n, dtype=...), an
 NO_LAYOUT = "of sparse layouts there are coordinates: write torch.sparse_coo_tensor, or scipy.sparse with funcgrad.numpy"
 NO_SYMBOLS = "shapes are Python's ints: write int, float, min, max, sum or math.sqrt"
 KERNEL = "it names one of PyTorch's kernels: write the function of torch.nn.functional"
-INTERNAL = "it belongs to PyTorch's own compiler or bindings: programs do not need it"
+INTERNAL = "funcgrad.torch lacks it: PyTorch has no such name, or keeps it for its own compiler and bindings"
 IN_PLACE = "write the function of torch.nn.functional, with inplace=True or its name with _"
 DTYPE = "NumPy has no such dtype: use torch.float16, torch.float32 or torch.uint8"
 SUBCLASS = "give a subclass of Tensor a __torch_function__: operations on it call that"

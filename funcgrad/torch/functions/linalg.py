@@ -143,7 +143,7 @@ def _cross_along(input: Any, other: Any, dim: int | None = None) -> Any:
 declare("cross", _cross_along, "LinalgCrossBackward0")
 declare(
     "chain_matmul",
-    lambda *matrices: np.linalg.multi_dot(list(matrices)) if len(matrices) > 1 else np.copy(matrices[0]),
+    lambda *matrices: np.linalg.multi_dot(list(matrices)) if matrices[1:] else np.copy(*matrices),
     where="f",
 )
 

@@ -125,7 +125,7 @@ class RandomUnstructured(_OfEntries):
     """Prunes entries at random."""
 
     def _order(self, t: np.ndarray) -> np.ndarray:
-        return np.argsort(-plain(rand(t.size, dtype=t.dtype)), kind="stable")
+        return np.argsort(-plain(rand(t.size, dtype=t.dtype.type)), kind="stable")
 
 
 class L1Unstructured(_OfEntries):

@@ -41,6 +41,8 @@ examples: $(call has,examples tensorboard)
 	for name in $(TRAININGS); do echo "--- examples/$$name.py"; $(BIN)/python examples/$$name.py || exit 1; done
 
 # Each worker of pytest has a core to itself; threads in BLAS would fight over it.
+# What is compiled is kept, also where the shell says otherwise: each worker and each subprocess would begin anew.
+test notebooks bench: export PYTHONDONTWRITEBYTECODE :=
 test notebooks bench: export OMP_NUM_THREADS := 1
 test notebooks bench: export OPENBLAS_NUM_THREADS := 1
 test notebooks bench: export MKL_NUM_THREADS := 1

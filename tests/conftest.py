@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
+from pathlib import Path
 from typing import Any
+
+os.environ.setdefault(
+    "NUMBA_DISABLE_JIT", "1"
+)  # sparse would compile its kernels for arrays of some elements
 
 import numpy.fft  # noqa: F401
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 import funcgrad.rules  # noqa: F401
@@ -15,6 +22,7 @@ from funcgrad.core.libraries import load_late
 from tests import grouping
 
 load_late()  # else they would come with the first test that needs them, in the middle of others
+PROMPT = b">>> "
 collect_ignore = ["types"]  # read by type checkers (`make types`), and never run
 
 # A deadline would make the outcome depend on how busy the machine is.
@@ -30,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     grouping.ONLY[:] = config.getoption("--case")
+    config.pluginmanager.register(Examples(), "funcgrad-examples")
     # with -q, and not in a worker of xdist
     if config.getoption("verbose") < 0 and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config), "funcgrad-progress")
@@ -40,6 +49,17 @@ def _few_objects() -> None:
     """The collector does not look again through what there was before: many tests ask it what calls have left."""
     gc.collect()
     gc.freeze()
+
+
+class Examples:
+    """With --doctest-modules, files without a prompt are not read for examples (three in four have none)."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Any:
+        collectors = yield
+        if file_path.suffix == ".py" and PROMPT not in file_path.read_bytes():
+            return [x for x in collectors if not isinstance(x, DoctestModule)]
+        return collectors
 
 
 class Progress:

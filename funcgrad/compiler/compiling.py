@@ -245,8 +245,9 @@ class Compiled:
                     "what is new."
                 )
                 return result
+            drawn, after = streams.drawn(self.streams)  # by now: JAX draws some, too, when it is imported
             is_new = self._add(trace, recording, environment.without_own_effects())
-            self._check_streams(streams)
+            self._check_streams(drawn, after)
             if is_new and self.engine.name == "numpy":
                 self._check(given, result)
         return result
@@ -271,9 +272,8 @@ class Compiled:
             return True
         return False
 
-    def _check_streams(self, streams: Streams) -> None:
+    def _check_streams(self, drawn: str | None, after: dict[str, Any]) -> None:
         """Random numbers may be the same by chance: so those that draw any are refused at the second recording."""
-        drawn, after = streams.drawn(self.streams)
         if drawn is not None and self.streams:
             self.program = None
             raise ImpureFunctionError(

@@ -20,6 +20,7 @@ import funcgrad as fg
 import funcgrad.numpy as fnp
 from funcgrad import jit, tree
 from funcgrad.compiler.compiling import MOST_PATHS, Jit
+from funcgrad.compiler.engines import Engine
 from funcgrad.errors import ArgumentError, CompileWarning, ImpureFunctionError
 from tests.compiler.agreement import assert_same, check, copied, is_compiled, only
 
@@ -288,6 +289,14 @@ def test_the_line_is_named() -> None:
     compiled(A(3))
     with pytest.raises(ImpureFunctionError, match=r"in add at test_jit.py, line \d+"):
         compiled(A(3))
+
+
+def test_an_engine_may_draw_random_numbers_as_it_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Engine.program  # JAX does, when it is imported for the first program
+    monkeypatch.setattr(Engine, "program", lambda self, paths: (np.random.random(), program(self, paths))[1])  # noqa: NPY002
+    compiled, x = jit(branches), A(3)
+    for y in (x, -x, x):
+        np.testing.assert_array_equal(compiled(y.copy()), branches(y))
 
 
 def test_too_many_ways_are_run_eagerly_with_one_warning() -> None:

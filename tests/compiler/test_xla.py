@@ -14,10 +14,11 @@ from funcgrad.errors import UnsupportedFunctionError
 from tests.compiler.agreement import assert_same, copied, only
 from tests.compiler.test_jit import PROGRAMS, A
 from tests.compiler.test_samples import CHAPTERS
+from tests.optional import optional
 from tests.rules.samples import Sample
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
-xla = pytest.importorskip("funcgrad.compiler.xla")
+jax = optional("jax", reason="JAX is not installed")
+xla = optional("funcgrad.compiler.xla")
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 # Of each chapter every third sample, from another one on; together they are all chapters' functions.
 SOME = [

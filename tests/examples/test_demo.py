@@ -1,14 +1,17 @@
 """The demonstration runs, and keeps what it promises."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-pytest.importorskip("sklearn", reason="the demonstration has an extra of its own")
-pytest.importorskip("matplotlib")
-pytest.importorskip("tqdm")
+from tests.optional import optional
 
-from examples import demo
+optional("sklearn", reason="the demonstration has an extra of its own")
+optional("matplotlib")
+optional("tqdm")
+
+demo = optional("examples.demo")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +53,7 @@ def test_the_picture_is_written_and_its_path_printed(shown):
 
 def test_it_says_where_to_go_next(shown):
     text, _, _ = shown
-    root = demo.Path(demo.__file__).parent.parent
+    root = Path(__file__).parents[2]
     named = re.findall(r"docs/\w+\.md", text)
     assert named
     assert all((root / name).is_file() for name in named)

@@ -5,7 +5,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-pytest.importorskip("tqdm", reason="the examples have an extra of their own")
+from tests.optional import optional
+
+optional("tqdm", reason="the examples have an extra of their own")
 
 
 def test_a_convolutional_network_reads_digits():

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import FuncgradError
+from tests.optional import optional
 from tests.rules.samples import Sample, collect
 from tests.rules.test_strict import pulled, pushed
 from tests.rules.test_sweep import directions, floating
 
-dask: Any = pytest.importorskip("dask")
-da: Any = pytest.importorskip("dask.array")
+dask = optional("dask")
+da = optional("dask.array")
 
 RECORD = Path(__file__).parents[2] / "docs" / "support_dask.txt"
 

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from funcgrad import jvp, vjp
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import FuncgradError
 from tests.interop.lazily import chosen, like
+from tests.optional import optional
 from tests.rules.samples import Sample
 from tests.rules.test_sweep import directions, floating
 
-sparse: Any = pytest.importorskip("sparse")
+sparse = optional("sparse")
 
 RECORD = Path(__file__).parents[2] / "docs" / "support_sparse.txt"
 

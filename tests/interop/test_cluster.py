@@ -13,10 +13,11 @@ import pytest
 from benchmarks.problems.lazy import MODELS
 from funcgrad import value_and_grad
 from funcgrad.dask import computed
+from tests.optional import optional
 
-dask: Any = pytest.importorskip("dask")
-da: Any = pytest.importorskip("dask.array")
-distributed: Any = pytest.importorskip("distributed")
+dask = optional("dask")
+da = optional("dask.array")
+distributed = optional("distributed")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

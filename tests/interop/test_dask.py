@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.problems.lazy import MODELS, Model, data, graph
+from benchmarks.problems.lazy import COLUMNS, MODELS, Model, data, graph
 from funcgrad import dask as with_dask
 from funcgrad import grad, hessian, jacfwd, jacrev, jvp, tree, value_and_grad, vmap
 from funcgrad.core.engine.catalogue import CATALOGUE
@@ -231,26 +231,37 @@ def ridge(w, X, y):
     return np.mean((X @ w - y) ** 2) + 0.1 * np.sum(w**2)
 
 
-X, Y = data(40, 2)
+problem = functools.cache(lambda: data(40, 2))
+
+
+def closed_over(loss: Any, use: Any) -> Any:
+    """`use` of the loss as a function of w alone, which has the data in its closure."""
+    X, Y = problem()
+    return use(lambda w: loss(w, X, Y))
+
+
 # How a loss on chunks is given to a solver -> whether SciPy's own `minimize` needs but one pass for each evaluation.
 FORMS: dict[str, tuple[Any, bool]] = {
     "value_and_grad": (
-        lambda minimize, w, **o: minimize(value_and_grad(ridge), w, args=(X, Y), jac=True, **o),
+        lambda minimize, w, **o: minimize(value_and_grad(ridge), w, args=problem(), jac=True, **o),
         True,
     ),
     "returned": (
-        lambda minimize, w, **o: minimize(lambda w: value_and_grad(ridge)(w, X, Y), w, jac=True, **o),
+        lambda minimize, w, **o: closed_over(value_and_grad(ridge), lambda f: minimize(f, w, jac=True, **o)),
         True,
     ),
     "computed": (
         lambda minimize, w, **o: minimize(
-            with_dask.computed(value_and_grad(ridge)), w, args=(X, Y), jac=True, **o
+            with_dask.computed(value_and_grad(ridge)), w, args=problem(), jac=True, **o
         ),
         True,
     ),
-    "the function": (lambda minimize, w, **o: minimize(ridge, w, args=(X, Y), **o), False),
-    "closed over": (lambda minimize, w, **o: minimize(lambda w: ridge(w, X, Y), w, **o), False),
-    "partial": (lambda minimize, w, **o: minimize(functools.partial(ridge, X=X, y=Y), w, **o), False),
+    "the function": (lambda minimize, w, **o: minimize(ridge, w, args=problem(), **o), False),
+    "closed over": (lambda minimize, w, **o: closed_over(ridge, lambda f: minimize(f, w, **o)), False),
+    "partial": (
+        lambda minimize, w, **o: minimize(functools.partial(ridge, **dict(zip("Xy", problem()))), w, **o),
+        False,
+    ),
 }
 
 
@@ -261,7 +272,7 @@ def test_a_solver_makes_one_pass_for_each_evaluation(name: str, method: str) -> 
     from funcgrad.scipy.optimize import minimize
 
     run, works_in_scipy = FORMS[name]
-    w, plain = np.zeros(X.shape[1]), (computed(X), computed(Y))
+    w, plain = np.zeros(COLUMNS), tuple(map(computed, problem()))
     expected = optimize.minimize(value_and_grad(ridge), w, args=plain, jac=True, method=method)
     for solver in (minimize, optimize.minimize)[: 1 + works_in_scipy]:
         counting = Counting()
@@ -276,13 +287,13 @@ def test_second_derivatives_for_a_solver() -> None:
     optimize = pytest.importorskip("scipy.optimize")
     found = optimize.minimize(
         value_and_grad(ridge),
-        np.zeros(X.shape[1]),
-        args=(X, Y),
+        np.zeros(COLUMNS),
+        args=problem(),
         jac=True,
         hess=hessian(ridge),
         method="trust-exact",
     )
-    assert np.linalg.norm(computed(grad(ridge)(found.x, X, Y))) < 1e-4
+    assert np.linalg.norm(computed(grad(ridge)(found.x, *problem()))) < 1e-4
     assert found.nhev > 0
 
 
@@ -291,11 +302,11 @@ def test_only_a_solver_itself_gets_numbers() -> None:
     came = []
 
     def kept(w):
-        value, gradient = value_and_grad(ridge)(w, X, Y)
+        value, gradient = value_and_grad(ridge)(w, *problem())
         came.append(gradient)  # it might be computed with others
         return dask.compute(value, gradient)
 
-    assert optimize.minimize(kept, np.zeros(X.shape[1]), jac=True).success
+    assert optimize.minimize(kept, np.zeros(COLUMNS), jac=True).success
     assert all(isinstance(g, da.Array) for g in came)
 
 

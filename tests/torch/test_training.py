@@ -5,8 +5,9 @@ import pytest
 
 import funcgrad.torch
 from benchmarks.problems.training import PROBLEMS, training
+from tests.optional import optional
 
-torch = pytest.importorskip("torch", reason="the comparison needs PyTorch")
+torch = optional("torch", reason="the comparison needs PyTorch")
 
 OPTIMIZERS = {"Adam": {"lr": 1e-3}, "SGD": {"lr": 0.02, "momentum": 0.9}}
 STEPS = 50

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import funcgrad.torch as ft
 from tests.grouping import in_groups
+from tests.optional import optional
 
-torch = pytest.importorskip("torch")
+torch = optional("torch")
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "rows": {},

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
-
 import funcgrad.torch as ft
 from tests.grouping import in_groups
+from tests.optional import optional
 
-torch = pytest.importorskip("torch")
+torch = optional("torch")
 
 ROWS, COLUMNS = [1, 0], [2, 0]
 MASK = [[True, False, True], [False, True, False]]

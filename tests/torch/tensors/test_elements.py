@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import funcgrad.torch as ours
+from tests.optional import optional
 
-theirs: Any = pytest.importorskip("torch", reason="PyTorch is compared with")
+theirs = optional("torch", reason="PyTorch is compared with")
 
 
 def from_an_element(y: Any) -> None:

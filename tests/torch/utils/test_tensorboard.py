@@ -13,20 +13,21 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-pytest.importorskip("tensorboard", reason="SummaryWriter has an extra of its own")
-
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from tensorboard.compat.proto.graph_pb2 import GraphDef
-
 import funcgrad.torch as torch
 from funcgrad.torch import nn
 from funcgrad.torch.utils.tensorboard import SummaryWriter, protos
 from funcgrad.torch.utils.tensorboard.images import as_pixels, grid
+from tests.optional import optional
+
+accumulator = optional(
+    "tensorboard.backend.event_processing.event_accumulator", "SummaryWriter has an extra of its own"
+)
+graph_pb2 = optional("tensorboard.compat.proto.graph_pb2")
 
 
 def read(directory):
     """All that the event files of a directory say."""
-    found = EventAccumulator(
+    found = accumulator.EventAccumulator(
         str(directory), size_guidance={"images": 0, "scalars": 0, "histograms": 0, "tensors": 0}
     )
     return found.Reload()
@@ -462,4 +463,4 @@ def fetch(address):
 def test_the_graph_is_of_the_type_that_tensorboard_reads(tmp_path):
     with SummaryWriter(tmp_path) as writer:
         writer.add_graph(nn.Linear(2, 3), torch.rand(4, 2))
-    assert isinstance(read(tmp_path).Graph(), GraphDef)
+    assert isinstance(read(tmp_path).Graph(), graph_pb2.GraphDef)

@@ -189,9 +189,23 @@ def _jacobian(
         where = placed(argnums, len(args), who)
         check_real([args[i] for i in where], who, "inputs")
         chosen = where[0] if isinstance(argnums, int) else where
-        return transform(real, chosen, has_aux=has_aux, chunk_size=chunk_size)(*args, **kwargs)
+        writes = Writes()
+        run = writes.noted(real) if transform is matrices.jacfwd else real
+        found = transform(run, chosen, has_aux=has_aux, chunk_size=chunk_size)(*args, **kwargs)
+        if writes.found:
+            given = tensors_in((args, kwargs))
+            writes.repeat(given, lambda k, x: make_tensor(_beneath(x, given[k].value)))
+        return found
 
     return transformed
+
+
+def _beneath(content: Any, outside: Any) -> Any:
+    """A content without the levels of a Jacobian: what it is at the level of `outside`."""
+    level = outside._trace.level if isinstance(outside, Tracer) else 0
+    while isinstance(content, Tracer) and content._trace.level > level:
+        content = content._value
+    return content
 
 
 def jacrev(

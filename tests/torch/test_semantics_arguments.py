@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (programs are kept on few lines)
 """Arguments that are seldom given, out=, defaults: what programs for torch print, on both."""
 
 from __future__ import annotations
@@ -71,6 +72,26 @@ True tensor([-1.,  0.])
 True tensor([-0.5000,  0.0000])
 tensor([ 0.0000, -0.5000]) tensor([True, True])
 
+
+## the names of arguments
+v, A = torch.tensor([3.0, 1.0, 2.0]), torch.arange(9.0).reshape(3, 3)
+print(torch.mm(A, mat2=A)[0], torch.mv(A, vec=v), torch.isnan(input=v), torch.det(input=torch.eye(2)), torch.pow(input=v, exponent=2))
+print(torch.reshape(input=v, shape=(3, 1)).shape, v.expand(size=(2, 3)).shape, v.view(size=(1, 3)).shape, v.repeat(repeats=(2,)))
+print(torch.flip(v, dims=(0,)), A.permute(dims=(1, 0))[0], torch.cat(tensors=[v, v], axis=0).shape, torch.index_copy(v, 0, torch.tensor([1]), source=v[:1]))
+print(torch.diff(v, prepend=torch.zeros(1), append=torch.ones(1)), torch.searchsorted(v, torch.tensor([1.5]), sorter=torch.tensor([1, 2, 0])))
+print(torch.bucketize(v, torch.tensor([1.5]), out_int32=True), torch.isin(v, torch.tensor([1.0]), invert=True), torch.cov(v, fweights=torch.tensor([1, 2, 1])))
+print(v.split(split_size=2)[1], torch.hsplit(v, sections=3)[0], v.new_full(size=(1,), fill_value=4.0))
+print(torch.slogdet(torch.eye(2)))
+=>
+tensor([15., 18., 21.]) tensor([ 5., 23., 41.]) tensor([False, False, False]) tensor(1.) tensor([9., 1., 4.])
+torch.Size([3, 1]) torch.Size([2, 3]) torch.Size([1, 3]) tensor([3., 1., 2., 3., 1., 2.])
+tensor([2., 1., 3.]) tensor([0., 3., 6.]) torch.Size([6]) tensor([3., 3., 2.])
+tensor([ 3., -2.,  1., -1.]) tensor([1])
+tensor([1, 0, 1], dtype=torch.int32) tensor([ True, False,  True]) tensor(0.9167)
+tensor([2.]) tensor([3.]) tensor([4.])
+torch.return_types.slogdet(
+sign=tensor(1.),
+logabsdet=tensor(0.))
 """
 
 

@@ -297,6 +297,43 @@ torch.utils.checkpoint.checkpoint_sequential(f, 2, x, use_reentrant=False).sum()
 print(x.grad)
 =>
 tensor([1., 1.])
+
+## arguments of reverse-mode transforms are leaves
+grad, vjp, jacrev, hessian, vmap = [getattr(torch.func, name) for name in "grad vjp jacrev hessian vmap".split()]
+def f(x):
+    x.mul_(2)
+    return (x**3).sum()
+x = torch.tensor([1.0, 2.0])
+for g in (lambda: grad(f)(x), lambda: vjp(f, x), lambda: jacrev(f)(x), lambda: hessian(f)(x), lambda: vmap(grad(f))(x)):
+    try:
+        g()
+    except RuntimeError as error:
+        print(error)
+try:
+    grad(lambda x: f(x[:1]))(x)
+except RuntimeError as error:
+    print(error)
+print(torch.func.jacfwd(f)(x), x)
+=>
+a leaf Variable that requires grad is being used in an in-place operation.
+a leaf Variable that requires grad is being used in an in-place operation.
+a leaf Variable that requires grad is being used in an in-place operation.
+a leaf Variable that requires grad is being used in an in-place operation.
+a leaf Variable that requires grad is being used in an in-place operation.
+a view of a leaf Variable that requires grad is being used in an in-place operation.
+tensor([24., 96.]) tensor([2., 4.])
+
+## backward(inputs=) of an intermediate result that keeps its gradient
+x = torch.ones(2, requires_grad=True)
+y = x * 3
+y.register_hook(lambda g: g * 10)
+y.retain_grad()
+y.sum().backward(inputs=[y, x])
+z = x * 2
+z.sum().backward(inputs=[z])
+print(y.grad, x.grad, z.grad, z.retains_grad)
+=>
+tensor([10., 10.]) tensor([30., 30.]) tensor([1., 1.]) True
 """
 
 

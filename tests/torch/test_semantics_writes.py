@@ -388,6 +388,32 @@ with torch.inference_mode():
 x._version
 =>
 RuntimeError: Inference tensors do not track version counter.
+
+## partly overlapping memory
+x = torch.arange(5.0)
+for write in (lambda: x[1:].add_(x[:-1]), lambda: x[1:].copy_(x[:-1]), lambda: torch.mul(x[:-1], 2, out=x[1:])):
+    try:
+        write()
+    except RuntimeError as error:
+        print(str(error)[:60])
+x[1:].add_(x[1:])
+print(x)
+=>
+unsupported operation: some elements of the input tensor and
+unsupported operation: some elements of the input tensor and
+unsupported operation: some elements of the input tensor and
+tensor([0., 2., 4., 6., 8.])
+
+## dim and keepdim by the names of NumPy
+x = torch.tensor([[1.0, 4.0], [3.0, 2.0]])
+print(x.cumprod(axis=1), torch.argmax(x, axis=0), x.max(axis=1, keepdims=True).values, torch.softmax(x, axis=0).argmin(axis=0))
+print(torch.median(x, axis=0).values, x.sort(axis=1).indices, x.logsumexp(dim=1, keepdims=True).shape, x.unsqueeze(axis=0).shape)
+=>
+tensor([[1., 4.],
+        [3., 6.]]) tensor([1, 0]) tensor([[4.],
+        [3.]]) tensor([0, 1])
+tensor([1., 2.]) tensor([[0, 1],
+        [1, 0]]) torch.Size([2, 1]) torch.Size([1, 2, 2])
 """
 
 

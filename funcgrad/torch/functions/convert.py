@@ -14,7 +14,7 @@ from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.functions.registry import declare, function
 from funcgrad.torch.tensors import dtypes
-from funcgrad.torch.tensors.inplace import adopt, check_writable
+from funcgrad.torch.tensors.inplace import adopt, check_overlap, check_writable
 from funcgrad.torch.tensors.size import device
 from funcgrad.torch.tensors.storage import link_of
 from funcgrad.torch.tensors.tensor import Tensor, make_tensor
@@ -135,6 +135,8 @@ _COPY = Op("copy_", _copied, "torch::autograd::CopyBackwards")
 def _method(op: Op) -> Any:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         check_writable(self)
+        if self.link is not None:
+            check_overlap(self, args)
         return adopt(self, op(self, *[a for a in args if not isinstance(a, bool) or op is not _COPY]))
 
     method.__name__, method.__doc__ = op.name, f"{op.name.rstrip('_').title()} this tensor, in place."

@@ -316,9 +316,9 @@ def _like(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return like
 
 
-def _filled_like(shape: Any, fill_value: Any, *, dtype: Any, **options: Any) -> Tensor:
+def _filled_like(size: Any, fill_value: Any, *, dtype: Any, **options: Any) -> Tensor:
     wanted = dtypes.to_numpy(dtype)
-    return full(shape, converted(np.array(number(fill_value)), wanted)[()], dtype=dtype, **options)
+    return full(size, converted(np.array(number(fill_value)), wanted)[()], dtype=dtype, **options)
 
 
 _filled_like.__name__ = "full"

@@ -8,7 +8,14 @@ import numpy as np
 
 from funcgrad.torch.functions.registry import declare
 
-declare("diff", lambda input, n=1, dim=-1: np.diff(input, n, dim), "SubBackward0")
+
+def _diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Differences of neighbours along a dim, n times; `prepend` and `append` are joined to the ends first."""
+    parts = [x for x in (prepend, input, append) if x is not None]
+    return np.diff(input if len(parts) == 1 else np.concatenate(parts, dim), n, dim)
+
+
+declare("diff", _diff, "SubBackward0")
 declare(
     "trapezoid",
     lambda y, x=None, *, dx=1, dim=-1: np.trapezoid(y, x, dx, dim),

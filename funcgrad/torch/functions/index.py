@@ -312,10 +312,20 @@ declare("argwhere", lambda input: np.argwhere(input))
 
 
 def _searchsorted(
-    sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False, side: Any = None
+    sorted_sequence: Any,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: Any = None,
+    sorter: Any = None,
 ) -> Any:
-    """Where elements of `input` belong in a sorted vector, or in the rows of a sorted array."""
+    """Where elements of `input` belong in a sorted vector, or in the rows of an array that is sorted, or that
+    `sorter` sorts.
+    """
     side = side or ("right" if right else "left")
+    if sorter is not None:
+        sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
     if np.ndim(sorted_sequence) == 1:
         found = as_array(np.searchsorted(sorted_sequence, input, side))
     else:
@@ -329,9 +339,9 @@ def _searchsorted(
 declare("searchsorted", _searchsorted, where="f")
 declare(
     "bucketize",
-    lambda input, boundaries, *, right=False: as_array(
+    lambda input, boundaries, *, out_int32=False, right=False: as_array(
         np.searchsorted(boundaries, input, "right" if right else "left")
-    ),
+    ).astype(np.int32 if out_int32 else np.int64),
 )
 declare("bincount", lambda input, weights=None, minlength=0: np.bincount(input, weights, minlength))
 

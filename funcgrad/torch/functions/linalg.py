@@ -234,7 +234,8 @@ def _linalg(name: str, body: Any, node: str | None = None, also: str = "") -> No
 
 _linalg("inv", _la.inv, "LinalgInvExBackward0", "inverse")
 _linalg("det", _la.det, None, "det")
-_linalg("slogdet", lambda A: _la.slogdet(A), None, "slogdet")
+SlogdetResult = named_result("slogdet", "sign logabsdet")
+_linalg("slogdet", lambda A: SlogdetResult(*_la.slogdet(A)), None, "slogdet")
 _linalg("solve", lambda A, B: _la.solve(A, B), "LinalgSolveExBackward0")
 _linalg("cholesky", _la.cholesky, "LinalgCholeskyExBackward0")
 _linalg("eigh", lambda A, UPLO="L": _la.eigh(A, UPLO))

@@ -10,6 +10,8 @@ variants and views are made from the same Op.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from funcgrad.torch.graph.modes import MODE, Mode
 from funcgrad.torch.graph.saved import after_recording
 from funcgrad.torch.graph.tape import Tape, fused, named, next_number, saved_values
 from funcgrad.torch.tensors import storage
-from funcgrad.torch.tensors.inplace import write_out
+from funcgrad.torch.tensors.inplace import check_overlap, write_out
 from funcgrad.torch.tensors.storage import Inference, Shared
 from funcgrad.torch.tensors.tensor import EAGER, OVERRIDING, Tensor, from_operand, make_tensor
 
@@ -34,6 +36,35 @@ ndarray = np.ndarray
 
 # what subclasses make of operations (subclasses.py), where there are any
 OVERRIDE: list[Callable[..., Any]] = []
+
+
+Names = dict[str, str | int]
+NUMPY_NAMES: Names = {"axis": "dim", "keepdims": "keepdim"}
+# What PyTorch calls arguments that have other names in the bodies here, or are given by position alone.
+_ROWS: list[tuple[str, Names]] = [
+    ("mm bmm", {"mat2": "other"}),
+    ("mv", {"vec": "other"}),
+    ("index_copy", {"source": "value"}),
+    ("split", {"split_size": "split_size_or_sections"}),
+    ("swapaxes transpose", {"axis0": "dim0", "axis1": "dim1"}),
+    ("cat stack", {"tensors": 0}),
+    ("broadcast_to expand reshape", {"size": 1, "shape": 1}),
+    ("flip permute tile", {"dims": 1}),
+    ("repeat", {"repeats": 1}),
+    ("special_gammainc special_gammaincc", {"other": 1}),
+    ("cholesky_solve", {"input": 0, "input2": 1}),
+    ("tensor_split", {"sections": 1, "indices": 1}),
+]
+OTHER_NAMES = {name: names for functions, names in _ROWS for name in functions.split()}
+
+
+def renamed(args: tuple[Any, ...], kwargs: dict[str, Any], names: Names) -> Any:
+    """The arguments of a call with those that `names` names under the names, or at the positions, of the body."""
+    by_name = {names.get(name, name): x for name, x in kwargs.items()}
+    by_position = list(args)
+    for place in sorted(name for name in by_name if isinstance(name, int)):
+        by_position.insert(place, by_name.pop(place))
+    return tuple(by_position), by_name
 
 
 class Placeholder(int):
@@ -52,9 +83,21 @@ class Op:
         self.__doc__ = f"np.{body.__name__}, elementwise." if isinstance(body, np.ufunc) else body.__doc__
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if kwargs and not self.names.keys().isdisjoint(kwargs):
+            args, kwargs = renamed(args, kwargs, self.names)
         if out is None:
             return run(self, args, kwargs)
-        return write_out(out, run(self, args, kwargs), self.name)
+        result = run(self, args, kwargs)
+        if isinstance(out, Tensor) and out.link is not None:
+            check_overlap(out, args)
+        return write_out(out, result, self.name)
+
+    @cached_property
+    def names(self) -> Names:
+        """What arguments may be called, with what the body calls them, or where it has them."""
+        parameters = [] if isinstance(self.body, np.ufunc) else list(signature(self.body).parameters)
+        where = parameters.index("input") if "input" in parameters else 0
+        return {"input": where, **NUMPY_NAMES, **OTHER_NAMES.get(self.name, {})}
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else _BoundOp(self, instance)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from funcgrad.torch.functions.ops import Op
+from funcgrad.torch.functions.ops import NUMPY_NAMES, Op, renamed
 from funcgrad.torch.tensors.inplace import inplace, write_out
 from funcgrad.torch.tensors.tensor import Tensor
 
@@ -30,6 +31,8 @@ def declare(
 
 def enter(name: str, made: Any, where: str = "fm", aliases: str = "") -> Any:
     """Enter a finished function under its names."""
+    if not isinstance(made, Op):
+        made = with_numpy_names(made)
     for each in (name, *aliases.split()):
         if "f" in where:
             FUNCTIONS[each] = made
@@ -46,6 +49,21 @@ def enter(name: str, made: Any, where: str = "fm", aliases: str = "") -> Any:
 def function(where: str = "f", aliases: str = "", *, out: bool = False) -> Callable[[Any], Any]:
     """Enter a Python function on tensors under its own name; with `out` it takes out=, as an Op does."""
     return lambda made: enter(made.__name__, with_out(made) if out else made, where, aliases)
+
+
+def with_numpy_names(made: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with `dim` (and `keepdim`) that takes them as `axis` and `keepdims`, too; any other as it is."""
+    names = inspect.signature(made).parameters
+    if "dim" not in names:
+        return made
+
+    @wraps(made)
+    def taking(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not NUMPY_NAMES.keys().isdisjoint(kwargs):
+            args, kwargs = renamed(args, kwargs, NUMPY_NAMES)
+        return made(*args, **kwargs)
+
+    return taking
 
 
 def with_out(made: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,11 +33,10 @@ def unique(
 
 
 @function(out=True)
-def isin(elements: Any, test_elements: Any) -> Tensor:
-    """Which elements are among others?"""
-    return make_tensor(
-        np.isin(*[constant(x.value) if isinstance(x, Tensor) else x for x in (elements, test_elements)])
-    )
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Which elements are (`invert`: are not) among others? `assume_unique`: both have each value once, a hint."""
+    both = [constant(x.value) if isinstance(x, Tensor) else x for x in (elements, test_elements)]
+    return make_tensor(np.isin(*both, invert=invert))
 
 
 @function()

@@ -40,8 +40,11 @@ reshape = declare("reshape", _reshape, _view_node, view=True)
 declare("reshape_as", lambda input, other: np.reshape(input, other.shape), _view_node, view=True, where="m")
 
 
-def _view(self: Tensor, *shape: Any) -> Tensor:
-    """The same memory in another shape."""
+def _view(self: Tensor, *shape: Any, **named: Any) -> Tensor:
+    """The same memory in another shape (by name: size=), or as elements of another dtype (dtype=)."""
+    shape += tuple(named.pop(name) for name in ("size", "dtype") if name in named)
+    if named:
+        raise TypeError(f"view() got an unexpected keyword argument '{next(iter(named))}'")
     if len(shape) == 1 and isinstance(shape[0], (dtypes.dtype, type)):
         return _reinterpreted(self, dtypes.to_numpy(shape[0]))
     out = reshape(self, *shape)

@@ -21,7 +21,9 @@ from funcgrad.torch.tensors.values import constant, looked_at
 
 declare(
     "cov",
-    lambda input, *, correction=1: dtypes.cast(np.cov(input, ddof=correction), input.dtype),
+    lambda input, *, correction=1, fweights=None, aweights=None: dtypes.cast(
+        np.cov(input, ddof=correction, fweights=fweights, aweights=aweights), input.dtype
+    ),
     "SqueezeBackward0",
 )
 declare("corrcoef", lambda input: dtypes.cast(np.corrcoef(input), input.dtype), "ClampBackward1")

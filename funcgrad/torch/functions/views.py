@@ -142,7 +142,11 @@ enter("fill_diagonal", Op("fill_diagonal", _fill_diagonal), "i")
 def _split_along(name: str, least: int, dim: Any) -> None:
     split = FUNCTIONS["tensor_split"]
 
-    def method(input: Tensor, indices_or_sections: Any) -> Any:
+    def method(
+        input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
+    ) -> Any:
+        for given in (indices, sections):
+            indices_or_sections = given if indices_or_sections is None else indices_or_sections
         if input.ndim < least:
             raise RuntimeError(
                 f"torch.{name} requires a tensor with at least {least} dimension, but got {input.ndim} dimensions!"

@@ -117,11 +117,14 @@ def backward(
             finish=lambda leaf, ct: _accumulate(leaf, ct, create_graph),
         )
         return
+    for x in inputs:
+        if isinstance(x, Tensor) and x.node is not None:
+            x.retain_grad()  # of an intermediate result: as PyTorch, for good
     found = _captured(seeds, [_needs_grad(x) for x in inputs], keep, create_graph)
     for x in dict.fromkeys(inputs):
         node: Any = node_of(x)
         tensor = _tensor_of(x, node)
-        if found[node] is not None and tensor is not None:
+        if found[node] is not None and tensor is not None and node.plan is None:
             engine.accumulate(tensor, found[node], create_graph)
             _after_accumulation(node, tensor)
 

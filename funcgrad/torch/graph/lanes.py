@@ -175,8 +175,12 @@ def whole_lane(numpy_function: Any, run: str, op: Op) -> Callable[..., Any]:
     return _lane(_UNARY, op.name, op, fields, space)
 
 
-def binary_lane(ufunc: Any, op: Op, number_title: str | None = None) -> Callable[..., Any]:
-    """The lane of a ufunc of two operands; `number_title` names the node of a tensor beside a number."""
+def binary_lane(
+    ufunc: Any, op: Op, number_title: str | None = None, second: str = "other"
+) -> Callable[..., Any]:
+    """The lane of a ufunc of two operands; `number_title` names the node of a tensor beside a number, `second` the
+    second operand.
+    """
     space = _space(ufunc, op)
     recorded = {slots: _record(ufunc, slots, "xy", op.title((), {}), space) for slots in ("x", "y", "xy")}
     beside_number = recorded["x"]
@@ -192,7 +196,7 @@ def binary_lane(ufunc: Any, op: Op, number_title: str | None = None) -> Callable
         "record_xy": indented(recorded["xy"], 28),
         "record_number": indented(beside_number, 24),
     }
-    return _lane(_BINARY, op.name, op, fields, space)
+    return _lane(_BINARY.replace("other", second), op.name, op, fields, space)
 
 
 def reflected_lane(ufunc: Any, op: Op, reflected: Callable[..., Any]) -> Callable[..., Any]:

@@ -181,10 +181,12 @@ def _overwrite(t: Tensor, value: np.ndarray, node: str) -> Tensor:
     return adopt(t, op(t, make_tensor(value.astype(t.value.dtype))))
 
 
-def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill with uniform numbers in [a, b)."""
-    if a > b:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
+def uniform_(
+    self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with uniform numbers in [from_, to)."""
+    if from_ > to:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
     wanted = floating("check_uniform_bounds", self.dtype)
     u = filled(
         generator or default_generator,
@@ -192,8 +194,8 @@ def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generat
         np.float32 if wanted == np.float16 else wanted,
         draws.uniform,
     )
-    made = (u * u.dtype.type(b - a) + u.dtype.type(a)).astype(wanted)
-    return _overwrite(self, np.where(made == wanted.type(b), wanted.type(a), made), "Uniform")
+    made = (u * u.dtype.type(to - from_) + u.dtype.type(from_)).astype(wanted)
+    return _overwrite(self, np.where(made == wanted.type(to), wanted.type(from_), made), "Uniform")
 
 
 def normal_(

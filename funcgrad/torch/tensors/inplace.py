@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.reverse import ReverseTracer
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.families import are_same_elements, clash, stepped
@@ -21,7 +22,7 @@ from funcgrad.errors import FuncgradError
 from funcgrad.torch.graph import captured, duals
 from funcgrad.torch.graph.hooks import EXTRAS, move_retain
 from funcgrad.torch.graph.modes import mode
-from funcgrad.torch.graph.tape import NamedPlan, next_number
+from funcgrad.torch.graph.tape import EagerTracer, NamedPlan, next_number
 from funcgrad.torch.tensors import dtypes, storage
 from funcgrad.torch.tensors.storage import del_slot
 from funcgrad.torch.tensors.tensor import Tensor, held_node, make_tensor, recording
@@ -44,6 +45,10 @@ class _CopySlices(NamedPlan):
 
 COPY_SLICES = _CopySlices()
 VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+OVERLAP = (
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+    "location. Please clone() the tensor before performing the operation."
+)
 _KINDS = {
     "f2": "Half",
     "f4": "Float",
@@ -80,13 +85,26 @@ def check_writable(t: Tensor) -> None:
         )
     if not recording():
         return
-    if t.node is not None and t.node.plan is None:
+    if (t.node is not None and t.node.plan is None) or (isinstance(value, Tracer) and _is_argument(value)):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if t.link is not None and t.link.base is not None:
         _check_view(t)
     primal = t.__dict__[duals.PARTS][0] if duals.PARTS in t.__dict__ else None
     if primal is not None and primal.node is not None and primal.is_leaf:
         raise RuntimeError(VIEW_OF_LEAF)
+
+
+def check_overlap(t: Tensor, operands: tuple[Any, ...]) -> None:
+    """Refuse to write to `t` from tensors that have some of its memory, but not the same elements in the same order."""
+    storage = t.link.storage
+    for x in operands:
+        if (
+            isinstance(x, Tensor)
+            and x.link is not None
+            and x.link.storage is storage
+            and clash(t.value, x.value)
+        ):
+            raise RuntimeError(OVERLAP)
 
 
 def _overlaps_itself(x: np.ndarray) -> bool:
@@ -99,9 +117,19 @@ def _overlaps_itself(x: np.ndarray) -> bool:
     return False
 
 
+def _is_argument(x: Any) -> bool:
+    """Is it, at some level, the argument in which a reverse-mode transform differentiates? There it is a leaf."""
+    while isinstance(x, Tracer):
+        node = x._node if isinstance(x, ReverseTracer) and not isinstance(x, EagerTracer) else None
+        if node is not None and node.plan is None:
+            return True
+        x = x._value
+    return False
+
+
 def _check_view(t: Tensor) -> None:
     base, origin = t.link.base, t.link.origin
-    if base.node is not None and base.node.plan is None:
+    if base.node is not None and base.node.plan is None or _is_argument(base.value):
         raise RuntimeError(VIEW_OF_LEAF)
     if origin == "multiple" and (base.node is not None or t.requires_grad):
         name = "" if t.grad_fn is None else t.grad_fn.name()
@@ -206,6 +234,8 @@ def inplace(functional: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         check_writable(self)
+        if self.link is not None:
+            check_overlap(self, args)
         if not recording():
             return adopt(self, functional(self, *args, **kwargs))
         return adopt(self, functional(own_copy(self), *args, **kwargs))
@@ -352,10 +382,7 @@ def _same_place(t: Tensor, index: Any, v: Tensor) -> bool:
     if are_same_elements(region, source):
         return True
     if clash(region, source):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-            "memory location. Please clone() the tensor before performing the operation."
-        )
+        raise RuntimeError(OVERLAP)
     return False
 
 

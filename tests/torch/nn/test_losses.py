@@ -206,7 +206,20 @@ def test_ctc(torch: Any, reduction: str, row: bool) -> None:
 
 def test_ctc_is_differentiated() -> None:
     args = ft.tensor([[1, 1], [2, 0]]), ft.tensor([5, 4]), ft.tensor([2, 1])
-    check_directions(lambda x: ft.nn.functional.ctc_loss(x, *args, reduction="none"), arrays((5, 2, 3))[0])
+    f = ft.nn.functional
+    check_directions(lambda x: f.ctc_loss(x.log_softmax(2), *args, reduction="none"), arrays((5, 2, 3))[0])
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_ctc_gives_the_gradient_in_logits_at_log_probabilities_too(torch: Any, reduction: str) -> None:
+    log_probs = np.log(np.random.default_rng(0).dirichlet(np.ones(4), (6, 2)))
+    gradients = []
+    for lib in (ft, torch):
+        x = lib.tensor(log_probs, requires_grad=True)
+        args = lib.tensor([[1, 1], [2, 3]]), lib.tensor([6, 4]), lib.tensor([2, 1])
+        lib.nn.functional.ctc_loss(x, *args, reduction=reduction).sum().backward()
+        gradients.append(x.grad.numpy())
+    np.testing.assert_allclose(*gradients, rtol=1e-10, atol=1e-12)
 
 
 def test_ctc_of_impossible_targets(torch: Any) -> None:

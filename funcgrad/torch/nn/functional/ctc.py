@@ -11,6 +11,7 @@ from funcgrad.nn.kernels.ctc import ctc
 from funcgrad.torch.functions.ops import Op
 from funcgrad.torch.nn.functional.reduction import reducing
 from funcgrad.torch.tensors.tensor import Tensor, plain
+from funcgrad.torch.tensors.values import constant
 
 
 def _lengths(x: Any) -> np.ndarray:
@@ -30,12 +31,24 @@ def _body(
     log_probs: Any, labels: Any, inputs: Any, targets: Any, blank: int, reduction: str, zero: bool
 ) -> Any:
     single = log_probs.ndim == 2
-    loss = ctc(log_probs[:, None] if single else log_probs, labels, inputs, targets, blank)
+    rows = log_probs[:, None] if single else log_probs
+    loss = ctc(rows, labels, inputs, targets, blank) + _surplus(rows, inputs)
     if zero:
         loss = np.where(np.isinf(concrete(loss)), loss.dtype.type(0), loss)
     if reduction == "mean":
         return np.mean(loss / np.maximum(targets, 1).astype(loss.dtype))
     return np.sum(loss) if reduction == "sum" else loss[0] if single else loss
+
+
+def _surplus(log_probs: Any, inputs: Any) -> Any:
+    """Zeros (N,) whose gradient is that of the sum of all probabilities.
+
+    PyTorch gives, for the gradient in log_probs, that in the logits they came from. Through log_softmax both are the
+    same, as the probabilities of one frame always add up to 1.
+    """
+    inside = np.arange(log_probs.shape[0])[:, None] < inputs
+    total = np.sum(np.where(inside[..., None], np.exp(log_probs), log_probs.dtype.type(0)), (0, 2))
+    return total - constant(total)
 
 
 _NODES = {"mean": "MeanBackward0", "sum": "SumBackward0", "none": "CtcLossBackward0"}
@@ -56,7 +69,8 @@ def ctc_loss(
     C).
 
     `targets` is (N, S), or all targets in one row; the lengths are (N,). "mean" first divides by the lengths
-    of the targets. zero_infinity=True makes losses of impossible targets 0.
+    of the targets. zero_infinity=True makes losses of impossible targets 0. As in PyTorch, log_probs are taken for
+    the log_softmax of logits, whose gradient theirs is.
     """
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
     value = np.asarray(plain(targets))

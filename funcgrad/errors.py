@@ -172,13 +172,13 @@ def foreign_call() -> str | None:
 def library_call() -> tuple[str, str] | None:
     """What the user called of a well-known library (not NumPy, SciPy), as ("pandas", "DataFrame.dot")."""
     frame: FrameType | None = sys._getframe(1)
-    found = None
+    outermost = None
     while frame is not None and is_library(frame.f_code.co_filename):
         library = frame.f_globals.get("__name__", "").partition(".")[0]
         if library in _OTHERS and library != "scipy":
-            found = library, frame.f_code.co_qualname
+            outermost = library, frame.f_code.co_qualname
         frame = frame.f_back
-    return found
+    return outermost
 
 
 def _public(module: str) -> str:

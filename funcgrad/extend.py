@@ -385,8 +385,8 @@ def _parameters(function: Function) -> list[str]:
             ["x", "y", "z"][: function.nin] if function.nin <= 3 else [f"x{i}" for i in range(function.nin)]
         )
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    found = inspect.signature(function).parameters.values()
-    return [p.name for p in found if p.kind in by_position and p.default is p.empty]
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind in by_position and p.default is p.empty]
 
 
 def _with_operands(options: dict[str, Any], formulas: Any) -> dict[str, Any]:
@@ -410,9 +410,9 @@ def _declared(verb: Any, function: Function, args: tuple[Any, ...], options: dic
     RUNNERS.forget(function)
     try:
         verb(function, *args, **options)
-        made = CATALOGUE[function]
-        if isinstance(made, Primitive):
-            _check(made)
+        primitive = CATALOGUE[function]
+        if isinstance(primitive, Primitive):
+            _check(primitive)
     except (ValueError, TypeError) as error:
         CATALOGUE.pop(function, None)
         if known is not None and function not in _YOURS:
@@ -422,18 +422,18 @@ def _declared(verb: Any, function: Function, args: tuple[Any, ...], options: dic
         _YOURS.add(function)  # NumPy's protocols lead from here to the catalogue
         return function
     del CATALOGUE[function]
-    if made.status in ("composite", "unsupported"):
-        return _Chosen(function, made)
-    if isinstance(made, Primitive):
-        made.given = tuple(tree.leaves((args, options)))
-    return functools.update_wrapper(made, function)
+    if primitive.status in ("composite", "unsupported"):
+        return _Chosen(function, primitive)
+    if isinstance(primitive, Primitive):
+        primitive.given = tuple(tree.leaves((args, options)))
+    return functools.update_wrapper(primitive, function)
 
 
-def _check(made: Primitive) -> None:
+def _check(primitive: Primitive) -> None:
     """Look at the names in a declaration at once, not at its first use."""
-    made.check()
-    unknown = [name for name in made.operand_names if name not in made.signature.parameters]
+    primitive.check()
+    unknown = [name for name in primitive.operand_names if name not in primitive.signature.parameters]
     if unknown:
         raise ValueError(
-            f"the operands {unknown} are none of its parameters {tuple(made.signature.parameters)}"
+            f"the operands {unknown} are none of its parameters {tuple(primitive.signature.parameters)}"
         )

@@ -65,9 +65,9 @@ class Classes:
         if isinstance(copy, abc.ABCMeta):
             abc.update_abstractmethods(copy)
         for name, value in data.items():
-            made = translated(value)
-            if made is not value:
-                type.__setattr__(copy, name, made)
+            ours = translated(value)
+            if ours is not value:
+                type.__setattr__(copy, name, ours)
         self.data[copy] = {k: v for k, v in copy.__dict__.items() if _is_data(k, v)}
 
     def _lend_methods(self, cls: type) -> None:
@@ -91,9 +91,9 @@ class Classes:
             ask = translated(value)
             return lambda self: bool(ask(self))
         if isinstance(value, functools.cached_property):
-            made = type(value)(translated(value.func))
-            made.__set_name__(type, name)
-            return made
+            ours = type(value)(translated(value.func))
+            ours.__set_name__(type, name)
+            return ours
         return translated(value)
 
     # ---- objects -----------------------------------------------------------------------------------------------------
@@ -107,9 +107,9 @@ class Classes:
         attributes = getattr(x, "__dict__", None)
         if type(attributes) is dict:
             for name, value in list(attributes.items()):
-                made = self.translator.translated(value)
-                if made is not value:
-                    SESSION.replace(attributes, name, made)
+                ours = self.translator.translated(value)
+                if ours is not value:
+                    SESSION.replace(attributes, name, ours)
         for name in _slots(type(x)):
             self.translator.translated(getattr(x, name, None))
         if isinstance(x, (list, dict)) and len(x) <= 1000:

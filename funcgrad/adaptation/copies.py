@@ -75,9 +75,9 @@ class ProgramCopies:
         if content is _EMPTY or is_written:
             return cell
         if isinstance(content, FunctionType) and content in self.pending:
-            made = CellType()
-            self.pending[content].append(made)
-            return made
+            new_cell = CellType()
+            self.pending[content].append(new_cell)
+            return new_cell
         translated = self.translator.translated(content)
         return cell if translated is content else CellType(translated)
 
@@ -98,7 +98,10 @@ class ProgramCopies:
             ):
                 return False
         defaults, mine = value.__defaults__ or (), copy.plain.__defaults__ or ()
-        return all(self.translator.translated(default) is made for default, made in zip(defaults, mine))
+        return all(
+            self.translator.translated(default) is default_of_copy
+            for default, default_of_copy in zip(defaults, mine)
+        )
 
     def closes_over_translated(self, value: FunctionType) -> bool:
         """Does a function close over anything that is translated?"""

@@ -33,20 +33,20 @@ def module_for(name: str) -> Any:
     if top == "numpy" and not rest:
         return NUMPY
     try:
-        found: Any = import_module(LIBRARIES[top])
+        module: Any = import_module(LIBRARIES[top])
         for part in filter(None, rest.split(".")):
-            found = getattr(found, part)
+            module = getattr(module, part)
     except (ImportError, AttributeError):
         return None
-    if found is sys.modules.get(name):
+    if module is sys.modules.get(name):
         return None
-    return found.MODULES[name] if LIBRARIES[top] == "funcgrad.adaptation.tools" else found
+    return module.MODULES[name] if LIBRARIES[top] == "funcgrad.adaptation.tools" else module
 
 
 @cache
 def _asked(loaded: tuple[str, ...]) -> dict[int, tuple[Any, str, str]]:
     """By the identity of an object of a library: the object, the module that has it, and its name there."""
-    found: dict[int, tuple[Any, str, str]] = {}
+    by_id: dict[int, tuple[Any, str, str]] = {}
     for module in loaded:
         if module_for(module) is None:
             continue
@@ -54,8 +54,8 @@ def _asked(loaded: tuple[str, ...]) -> dict[int, tuple[Any, str, str]]:
         for name in getattr(space, "__all__", dir(space)):  # not what it takes from other modules
             value = getattr(space, name)
             if not name.startswith("_") and not isinstance(value, (bool, int, float, str, ModuleType)):
-                found.setdefault(id(value), (value, module, name))
-    return found
+                by_id.setdefault(id(value), (value, module, name))
+    return by_id
 
 
 # What a library's function can be: of anything else, nothing is asked.
@@ -75,9 +75,9 @@ KINDS: tuple[type, ...] = tuple({*_KINDS, functools._lru_cache_wrapper, type(np.
 
 def counterpart(value: Any) -> Any:
     """funcgrad's object in the place of a library's, or `value` itself."""
-    found = _asked(tuple(filter(sys.modules.__contains__, _ASKED))).get(id(value))
-    if found is not None and found[0] is value:
-        return getattr(module_for(found[1]), found[2], value)
+    entry = _asked(tuple(filter(sys.modules.__contains__, _ASKED))).get(id(value))
+    if entry is not None and entry[0] is value:
+        return getattr(module_for(entry[1]), entry[2], value)
     module, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module.partition(".")[0] not in LIBRARIES:
         return value
@@ -90,7 +90,7 @@ def _in_public_module(value: Any, module: str, name: str) -> Any:
     for n in range(len(parts), 0, -1):
         public = ".".join(parts[:n])
         if getattr(sys.modules.get(public), name, None) is value:
-            found = getattr(module_for(public), name, value)
-            if found is not value:
-                return found
+            public_value = getattr(module_for(public), name, value)
+            if public_value is not value:
+                return public_value
     return value

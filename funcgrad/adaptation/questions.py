@@ -119,8 +119,8 @@ def builtins_for(translator: Translator) -> dict[str, Any]:
         name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
         space = getattr(globals, "original", globals)
-        found = builtins.__import__(name, space, locals, fromlist or (), level)
-        return translator.translated(found) if isinstance(found, ModuleType) else found
+        module = builtins.__import__(name, space, locals, fromlist or (), level)
+        return translator.translated(module) if isinstance(module, ModuleType) else module
 
     def eval_(source: Any, globals: Any = None, locals: Any = None, /) -> Any:
         if globals is None:

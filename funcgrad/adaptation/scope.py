@@ -38,11 +38,11 @@ class Scope:
             names = [value.__module__]
         else:
             names = [str((space or {}).get("__name__", "")), str(getattr(value, "__module__", ""))]
-        found = frozenset(n.partition(".")[0] for n in (*names, *packages) if n) - _NEVER
+        tops = frozenset(n.partition(".")[0] for n in (*names, *packages) if n) - _NEVER
         module = sys.modules.get(str((space or {}).get("__name__")))
-        if module is not None and module.__dict__ is space and module.__name__.partition(".")[0] in found:
+        if module is not None and module.__dict__ is space and module.__name__.partition(".")[0] in tops:
             space = None  # known by its name, as the other modules of the package are
-        return cls(found, frozenset(filter(None, map(_folder, found))), space)
+        return cls(tops, frozenset(filter(None, map(_folder, tops))), space)
 
     @property
     def key(self) -> Any:
@@ -63,16 +63,16 @@ class Scope:
 
     def has_class(self, cls: type) -> bool:
         """Does a class belong to the program? One made outside any module is known by its methods."""
-        found = self.known_classes.get(cls)
-        if found is None:
+        answer = self.known_classes.get(cls)
+        if answer is None:
             functions = [getattr(value, "__func__", value) for value in cls.__dict__.values()]
             is_of_space = any(
                 getattr(f, "__globals__", None) is self.space
                 for f in functions
                 if isinstance(f, FunctionType)
             )
-            found = self.known_classes[cls] = self.has(cls.__module__) or is_of_space
-        return found
+            answer = self.known_classes[cls] = self.has(cls.__module__) or is_of_space
+        return answer
 
 
 def _globals_of(value: Any) -> dict[str, Any] | None:

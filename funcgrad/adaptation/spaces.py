@@ -38,16 +38,16 @@ class CopiedGlobals(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
         if name in self.original:
             value = self.original[name]
-            made = self.translator.translated(value)
+            ours = self.translator.translated(value)
         else:
             value = _ABSENT
-            made = self.translator.builtins[name]  # a KeyError, of which the interpreter makes a NameError
+            ours = self.translator.builtins[name]  # a KeyError, of which the interpreter makes a NameError
         if value is _ABSENT or isinstance(value, _KEPT):
-            self._keep(name, value, made)
-        return made
+            self._keep(name, value, ours)
+        return ours
 
-    def _keep(self, name: str, value: Any, made: Any) -> None:
-        dict.__setitem__(self, name, made)
+    def _keep(self, name: str, value: Any, ours: Any) -> None:
+        dict.__setitem__(self, name, ours)
         self.sources[name] = value
 
     def provide(self, code: CodeType) -> None:

@@ -50,9 +50,9 @@ class Translator:
             return self._translated(value, kind)
 
     def _translated(self, value: Any, kind: type) -> Any:
-        made = _BY_KIND.get(kind)
-        if made is not None:
-            return made(self, value)
+        translate = _BY_KIND.get(kind)
+        if translate is not None:
+            return translate(self, value)
         if kind in counterparts.KINDS and kind is not type:
             return counterparts.counterpart(value)
         if isinstance(value, type):
@@ -73,10 +73,10 @@ class Translator:
             return self.copies.of(value, self.space(space))
         if hasattr(value, "registry") and hasattr(value, "dispatch"):
             return self.dispatching(value)
-        made = counterparts.counterpart(value)
+        ours = counterparts.counterpart(value)
         name = str(space.get("__name__"))
-        if made is not value or not value.__closure__ or name.startswith(("funcgrad.", "numpy.", "scipy.")):
-            return made
+        if ours is not value or not value.__closure__ or name.startswith(("funcgrad.", "numpy.", "scipy.")):
+            return ours
         # Such as what a decorator of another library made: it may have closed over a function of the program.
         return self.copies.of(value, space) if self.copies.closes_over_translated(value) else value
 
@@ -85,8 +85,8 @@ class Translator:
         if not self.is_ours(value.__func__):
             return counterparts.counterpart(value)
         owner = self.translated(value.__self__)
-        found = getattr(owner, value.__func__.__name__, None)
-        return found if isinstance(found, MethodType) else MethodType(self.translated(value.__func__), owner)
+        bound = getattr(owner, value.__func__.__name__, None)
+        return bound if isinstance(bound, MethodType) else MethodType(self.translated(value.__func__), owner)
 
     def partial(self, value: functools.partial[Any]) -> Any:
         """functools.partial of anything."""
@@ -116,9 +116,9 @@ class Translator:
         fun = self.translated(value.fun)
         if fun is value.fun or value.transform == "adapt":
             return value if fun is value.fun else fun
-        made = object.__new__(type(value))
-        made.__dict__.update(value.__dict__, fun=fun)
-        return made
+        ours = object.__new__(type(value))
+        ours.__dict__.update(value.__dict__, fun=fun)
+        return ours
 
     # ---- modules and objects -----------------------------------------------------------------------------------------
     def space(self, original: dict[str, Any]) -> CopiedGlobals:
@@ -130,8 +130,8 @@ class Translator:
     def module(self, value: ModuleType) -> Any:
         """A module: funcgrad's for a library's, one that translates for the program's."""
         if not self.scope.has(value.__name__, value.__dict__):
-            made = counterparts.module_for(value.__name__)
-            return value if made is None else made
+            ours = counterparts.module_for(value.__name__)
+            return value if ours is None else ours
         if id(value) not in self.modules:
             self.modules[id(value)] = AdaptedModule(self, value)
         return self.modules[id(value)]
@@ -139,9 +139,9 @@ class Translator:
     def object(self, value: Any) -> Any:
         """Any other object: one of a class of the program's becomes one of its copy, while the call runs."""
         kind = type(value)
-        made = _OF_LIBRARIES.get(f"{kind.__module__}.{kind.__name__}")
-        if made is not None:
-            return made(self, value)
+        translate = _OF_LIBRARIES.get(f"{kind.__module__}.{kind.__name__}")
+        if translate is not None:
+            return translate(self, value)
         if self.scope.has_class(kind):
             self.classes.adopt(value)
         elif kind.__module__.startswith("scipy."):  # such as scipy.stats.norm
@@ -154,12 +154,12 @@ class Translator:
         """An array that was there before: while a transform runs, what is computed from it is blank."""
         if RUNNING.get() is None or not value.ndim or value.dtype.kind not in "fciub":
             return value
-        given, known = self.looks.get(id(value), (None, None))
-        made = known() if given is not None and known is not None and given() is value else None
-        if made is None:
-            made = look(value)
-            self.looks[id(value)] = ref(value), ref(made)
-        return made
+        original, known = self.looks.get(id(value), (None, None))
+        ours = known() if original is not None and known is not None and original() is value else None
+        if ours is None:
+            ours = look(value)
+            self.looks[id(value)] = ref(value), ref(ours)
+        return ours
 
     def container(self, value: Any) -> Any:
         """A list, tuple or dict: itself, or a copy if it holds something translated."""
@@ -180,9 +180,9 @@ class Translator:
             and all(map(_is, known[1], new))
         ):
             return known[2]
-        made = dict(zip(value, new)) if type(value) is dict else type(value)(new)
-        self.containers[id(value)] = value, new, made
-        return made
+        ours = dict(zip(value, new)) if type(value) is dict else type(value)(new)
+        self.containers[id(value)] = value, new, ours
+        return ours
 
     @functools.cached_property
     def knows_funcgrad(self) -> bool:

@@ -24,8 +24,8 @@ class Held(NamedTuple):
     @classmethod
     def by(cls, parts: Any) -> Held:
         """What some values, tangents or cotangents hold."""
-        found = list(arrays(parts))
-        return cls(any(np.isnan(a).any() for a in found), any(np.isinf(a).any() for a in found))
+        parts_of_it = list(arrays(parts))
+        return cls(any(np.isnan(a).any() for a in parts_of_it), any(np.isinf(a).any() for a in parts_of_it))
 
 
 def arrays(parts: Any) -> Iterator[np.ndarray]:
@@ -37,13 +37,13 @@ def arrays(parts: Any) -> Iterator[np.ndarray]:
     if isinstance(parts, Part):
         yield from arrays(parts.ct)
         return
-    found = dense(parts.part if isinstance(parts, Read) else parts)
-    while isinstance(found, Tracer):
-        if isinstance(found._trace, ForwardTrace):
-            yield from arrays(found._node)
-        found = found._value
-    if is_floating(found):
-        yield np.asarray(found)
+    value = dense(parts.part if isinstance(parts, Read) else parts)
+    while isinstance(value, Tracer):
+        if isinstance(value._trace, ForwardTrace):
+            yield from arrays(value._node)
+        value = value._value
+    if is_floating(value):
+        yield np.asarray(value)
 
 
 def is_floating(x: Any) -> bool:

@@ -53,8 +53,8 @@ class Watch:
 
     def alive(self) -> list[tuple[Tracer, str]]:
         """The noted tracers that are still alive, and where they were made."""
-        found = [(reference(), line) for reference, line in self.seen or ()]
-        return [(tracer, line) for tracer, line in found if tracer is not None]
+        tracers = [(reference(), line) for reference, line in self.seen or ()]
+        return [(tracer, line) for tracer, line in tracers if tracer is not None]
 
 
 def current() -> Watch | None:
@@ -184,8 +184,8 @@ def watched_plans(recorded: Any) -> list[WatchedPlan]:
     """The plan of the new node of `recorded` (one tracer, or several that share it), as one that looks."""
     plans = []
     for node in [x._node for x in as_list(recorded) if isinstance(x, ReverseTracer) and x._node is not None]:
-        made: Any = node.parents[0] if node.plan is PICK else node
-        if not isinstance(made.plan, WatchedPlan):
-            made.plan = WatchedPlan(made.plan)
-        plans.append(made.plan)
+        origin: Any = node.parents[0] if node.plan is PICK else node
+        if not isinstance(origin.plan, WatchedPlan):
+            origin.plan = WatchedPlan(origin.plan)
+        plans.append(origin.plan)
     return plans

@@ -44,13 +44,13 @@ class Frame:
         self.rows.append(row)
         if path:
             line, *rest = path
-            made = Frame(
+            frame = Frame(
                 f"{line.name}:{line.number}  {line.text}", f"{line}: {line.text}", LINES[depth % len(LINES)]
             )
-            self.inside.setdefault(line, made).add(row, rest, depth + 1)
+            self.inside.setdefault(line, frame).add(row, rest, depth + 1)
         elif depth >= 0:
-            made = Frame(row.operation, f"{row.operation} ({row.kind})", colours(row.kind)[0])
-            self.inside.setdefault(row.operation, made).add(row, (), -1)
+            frame = Frame(row.operation, f"{row.operation} ({row.kind})", colours(row.kind)[0])
+            self.inside.setdefault(row.operation, frame).add(row, (), -1)
 
 
 def flame(title: str, rows: Sequence[Row]) -> str:

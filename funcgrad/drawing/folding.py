@@ -85,42 +85,42 @@ class Folder:
         rounds: list[Item] = []
         for k in shown:
             block = items[run.start + k * run.period : run.start + (k + 1) * run.period]
-            made = Group(f"round {first + k}", key=key)
-            self.whole[made] = self._originals(block)
-            made.items = self.fold(block, key)
-            rounds.append(made)
+            group = Group(f"round {first + k}", key=key)
+            self.whole[group] = self._originals(block)
+            group.items = self.fold(block, key)
+            rounds.append(group)
         if run.count > ROUNDS:
             middle = Run(run.start + 2 * run.period, run.period, run.count - 3)
             rounds[2:2] = self._run(items, middle, f"{key}m", first + 2)
         return rounds
 
     def _originals(self, items: Iterable[Item]) -> list[Vertex]:
-        found: list[Vertex] = []
+        originals: list[Vertex] = []
         for item in items:
             if isinstance(item, Vertex):
-                found.append(item)
+                originals.append(item)
             else:
-                found += self.whole[item] if item in self.whole else self._originals(item.items)
-        return found
+                originals += self.whole[item] if item in self.whole else self._originals(item.items)
+        return originals
 
     def _repeated(self, items: Sequence[Item], run: Run, key: str) -> Item:
         blocks = [
             items[run.start + k * run.period : run.start + (k + 1) * run.period] for k in range(run.count)
         ]
-        made = Group("", count=run.count, key=key)
-        self.whole[made] = self._originals(items[run.start : run.end])
+        group = Group("", count=run.count, key=key)
+        self.whole[group] = self._originals(items[run.start : run.end])
         for k, block in enumerate(blocks):
             for vertex in self._originals(block):
-                self.rounds[vertex][made] = k
+                self.rounds[vertex][group] = k
         shown = [v for item in blocks[0] for v in vertices_in(item)]
         for block in blocks[1:]:
             for first, other in zip(shown, (v for item in block for v in vertices_in(item)), strict=True):
                 self._merge(first, other)
-        made.items = self.fold(blocks[0], key)
-        only = made.items[0]
-        if len(made.items) == 1 and isinstance(only, Group) and only.count == 1:
-            made.title, made.items = only.title, only.items  # a transform in a loop: one box
-        return made
+        group.items = self.fold(blocks[0], key)
+        only = group.items[0]
+        if len(group.items) == 1 and isinstance(only, Group) and only.count == 1:
+            group.title, group.items = only.title, only.items  # a transform in a loop: one box
+        return group
 
     def _merge(self, first: Vertex, other: Vertex) -> None:
         if first.detail != other.detail:
@@ -144,13 +144,13 @@ def runs(items: Sequence[Item]) -> list[Run]:
     """Repetitions that don't overlap, those that save most first chosen; in order."""
     numbers: dict[object, int] = {}
     tokens = np.array([numbers.setdefault(item.token, len(numbers)) for item in items])
-    found = [run for period in range(1, len(items) // LEAST + 1) for run in runs_of(tokens, period)]
-    found.sort(key=lambda run: (-run.saved, run.period))
-    taken = np.zeros(len(items), bool)
+    candidates = [run for period in range(1, len(items) // LEAST + 1) for run in runs_of(tokens, period)]
+    candidates.sort(key=lambda run: (-run.saved, run.period))
+    covered = np.zeros(len(items), bool)
     chosen = []
-    for run in found:
-        if not taken[run.start : run.end].any():
-            taken[run.start : run.end] = True
+    for run in candidates:
+        if not covered[run.start : run.end].any():
+            covered[run.start : run.end] = True
             chosen.append(aligned(items, tokens, run))
     return sorted(chosen)
 
@@ -232,12 +232,12 @@ def gather(folder: Folder, vertices: Iterable[Vertex], edges: Iterable[Edge]) ->
     for vertex in vertices:
         if vertex.kind in (INPUT, OUTPUT, CONSTANT) and vertex not in folder.stands_for:
             alike[vertex.kind, vertex.outs, frozenset(neighbours[vertex])].append(vertex)
-    for found in alike.values():
-        if len(found) >= LEAST:
-            first, last = found[0], found[-1]
-            first.detail = f"{len(found)} of them"
+    for members in alike.values():
+        if len(members) >= LEAST:
+            first, last = members[0], members[-1]
+            first.detail = f"{len(members)} of them"
             first.label = first.label if first.label == last.label else f"{first.label} … {last.label}"
-            folder.stands_for.update(dict.fromkeys(found[1:], first))
+            folder.stands_for.update(dict.fromkeys(members[1:], first))
 
 
 def prune(group: Group, gone: set[Vertex]) -> None:
@@ -286,12 +286,12 @@ def summary(folder: Folder, label: str, items: Sequence[Item]) -> Vertex:
     kinds = {v.kind for v in inside}
     common = Counter(v.label for v in inside if v.kind not in (INPUT, OUTPUT, CONSTANT)).most_common(3)
     detail = ", ".join(f"{n} {name}" for name, n in common)
-    made = Vertex(
+    vertex = Vertex(
         label,
         kinds.pop() if len(kinds) == 1 and kinds <= {INPUT, OUTPUT} else FOLDED,
         (),
         detail,
         inside[0].line,
     )
-    folder.stands_for.update(dict.fromkeys(inside, made))
-    return made
+    folder.stands_for.update(dict.fromkeys(inside, vertex))
+    return vertex

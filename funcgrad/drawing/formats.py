@@ -130,7 +130,7 @@ def _text_items(group: Group, words: dict[Vertex, str], operands: Operands, inde
             yield f"{indent}{header_of(item)}:"
             yield from _text_items(item, words, operands, indent + "  ")
             continue
-        taken = [
+        sources = [
             ", then ".join(f"last {words[e.source]}" if e.carried else words[e.source] for e in several)
             for _, several in sorted(operands[item].items())
         ]
@@ -138,8 +138,8 @@ def _text_items(group: Group, words: dict[Vertex, str], operands: Operands, inde
         if item.kind in (INPUT, CONSTANT):
             text = f"{words[item]}{f' ({item.detail})' if item.detail else ''}: {item.kind}"
         elif item.kind == OUTPUT:
-            text = f"{words[item]} = {', '.join(taken)}"
+            text = f"{words[item]} = {', '.join(sources)}"
         else:
-            text = f"{words[item]} = {item.label}({', '.join([*taken, *filter(None, [item.detail])])})"
+            text = f"{words[item]} = {item.label}({', '.join([*sources, *filter(None, [item.detail])])})"
         line = f"{item.line}" if str(item.line) else ""
         yield f"{indent}{text:<44} {spec:<20} {line}".rstrip()

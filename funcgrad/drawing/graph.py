@@ -96,13 +96,13 @@ class Graph:
 
     def copy(self) -> Graph:
         """The same again, to be folded."""
-        made: dict[Item, Any] = {v: replace(v, members=[*v.members]) for v in vertices_in(self.root)}
+        copies: dict[Item, Any] = {v: replace(v, members=[*v.members]) for v in vertices_in(self.root)}
         for group in groups_in(self.root):
-            made[group] = replace(group)
+            copies[group] = replace(group)
         for group in groups_in(self.root):
-            made[group].items = [made[item] for item in group.items]
-        edges = [replace(e, source=made[e.source], target=made[e.target]) for e in self.edges]
-        return replace(self, root=made[self.root], edges=edges)
+            copies[group].items = [copies[item] for item in group.items]
+        edges = [replace(e, source=copies[e.source], target=copies[e.target]) for e in self.edges]
+        return replace(self, root=copies[self.root], edges=edges)
 
 
 def vertices_in(item: Item) -> Iterator[Vertex]:
@@ -136,13 +136,13 @@ class Builder:
     def build(self) -> Graph:
         """The graph, with nothing folded yet."""
         names = {node: name for name, node in self.recording.inputs}
-        given = {node: told(x) for (_, node), x in zip(self.recording.inputs, self.recording.values)}
+        values = {node: told(x) for (_, node), x in zip(self.recording.inputs, self.recording.values)}
         for node in self.recording.nodes:
             if node.plan is PICK:
                 continue
             note = self.recording.notes[node]
             if node.plan is None:
-                vertex = Vertex(names.get(node, "input"), INPUT, (node.spec,), value=given.get(node, ""))
+                vertex = Vertex(names.get(node, "input"), INPUT, (node.spec,), value=values.get(node, ""))
                 self.root.items.append(vertex)
             else:
                 vertex = self._operation(node, note)
@@ -184,8 +184,8 @@ class Builder:
         if not isinstance(node.shape, int):
             return (node.spec,)
         picks = [n for n in self.recording.nodes if n.plan is PICK and n.parents[0] is node]
-        found = {pick.saved: pick.spec for pick in picks}
-        return tuple(found.get(k, Spec((), np.dtype(float))) for k in range(node.shape))
+        specs = {pick.saved: pick.spec for pick in picks}
+        return tuple(specs.get(k, Spec((), np.dtype(float))) for k in range(node.shape))
 
     def _group(self, boxes: tuple[TransformRun, ...]) -> Group:
         """The innermost group for these boxes: one that is open, or a new one."""
@@ -194,9 +194,9 @@ class Builder:
             same += 1
         del self.open[same:]
         for box in boxes[same:]:
-            made = Group(box.title)
-            self._innermost().items.append(made)
-            self.open.append((box, made))
+            group = Group(box.title)
+            self._innermost().items.append(group)
+            self.open.append((box, group))
         return self._innermost()
 
     def _innermost(self) -> Group:
@@ -206,9 +206,9 @@ class Builder:
         """Show a constant array, once; it stands where it is first used, if that is its only place."""
         if id(x) not in self.constants:
             x_spec = Spec(x.shape, x.dtype) if hasattr(x, "dtype") else Spec(np.shape(x), np.asarray(x).dtype)
-            made = Vertex("array", CONSTANT, (x_spec,), value=told(x))
-            self.constants[id(x)] = made, x
-            group.items.append(made)
+            constant = Vertex("array", CONSTANT, (x_spec,), value=told(x))
+            self.constants[id(x)] = constant, x
+            group.items.append(constant)
         self.edges[Edge(self.constants[id(x)][0], vertex, slot=slot)] = None
 
     def _connect(self, node: Node, target: Vertex, slot: int = 0) -> None:

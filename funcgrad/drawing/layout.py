@@ -211,8 +211,8 @@ def settle(row: Sequence[Piece], wishes: Sequence[float], weights: Sequence[floa
         while len(pools) > 1 and pools[-2][0] / pools[-2][1] >= pools[-1][0] / pools[-1][1]:
             last = pools.pop()
             pools[-1] = [a + b for a, b in zip(pools[-1], last, strict=True)]
-    found = [pool[0] / pool[1] for pool in pools for _ in range(int(pool[2]))]
-    for cell, x, offset in zip(row, found, offsets, strict=True):
+    places = [pool[0] / pool[1] for pool in pools for _ in range(int(pool[2]))]
+    for cell, x, offset in zip(row, places, offsets, strict=True):
         cell.x = x + offset
 
 
@@ -241,13 +241,13 @@ def spread(links: Sequence[Wire]) -> dict[Wire, float]:
     for link in links:
         if link.enters is None:
             arriving[link.target].append(link)
-    found: dict[Wire, float] = {}
+    offsets: dict[Wire, float] = {}
     for target, several in arriving.items():
         several.sort(key=lambda link: link.source.x)
         room = min(14.0, target.width * 0.7 / len(several))
         for i, link in enumerate(several):
-            found[link] = (i - (len(several) - 1) / 2) * room
-    return found
+            offsets[link] = (i - (len(several) - 1) / 2) * room
+    return offsets
 
 
 def route(

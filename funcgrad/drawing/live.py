@@ -22,23 +22,23 @@ FACTS = 2000  # operations whose values are told
 
 def states(whole: Graph, limit: int) -> dict[frozenset[str], Graph]:
     """The pictures for the sets of keys that one can open: each click from the first, then each from these, ..."""
-    found: dict[frozenset[str], Graph] = {}
+    graphs: dict[frozenset[str], Graph] = {}
     todo, vertices = [frozenset[str]()], 0
     seen = set(todo)
-    while todo and len(found) < STATES:
+    while todo and len(graphs) < STATES:
         opened = todo.pop(0)
         graph = folded(whole, limit, opened)
         keys = {group.key: group.count for group in groups_in(graph.root) if group.key}
         vertices += len(graph.vertices())
-        if not opened <= keys.keys() or found and vertices > SHOWN:  # summed up again, or too much
+        if not opened <= keys.keys() or graphs and vertices > SHOWN:  # summed up again, or too much
             continue
-        found[opened] = graph
+        graphs[opened] = graph
         for key in keys.keys() - opened:
             if (more := opened | {key}) not in seen:
                 seen.add(more)
                 todo.append(more)
         todo.sort(key=lambda s: (len(s), sorted(s)))
-    return found
+    return graphs
 
 
 def to_html(graph: Graph, whole: Graph, limit: int, *, back: bool = False) -> str:

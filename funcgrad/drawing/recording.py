@@ -177,14 +177,14 @@ class GraphRecording:
 
 def reachable(ends: Iterable[Node]) -> list[Node]:
     """All nodes behind `ends`, oldest first."""
-    found: dict[Node, None] = dict.fromkeys(ends)
-    todo = list(found)
+    reached: dict[Node, None] = dict.fromkeys(ends)
+    todo = list(reached)
     while todo:
         for parent in todo.pop().parents:
-            if parent not in found:
-                found[parent] = None
+            if parent not in reached:
+                reached[parent] = None
                 todo.append(parent)
-    return sorted(found, key=lambda node: -node.number)
+    return sorted(reached, key=lambda node: -node.number)
 
 
 class LeafFunction:
@@ -299,20 +299,22 @@ def record_backward(fun: Callable[..., Any], args: Sequence[Any], kwargs: dict[s
         stack.prefix = ()
         cts = [trace.leaf(np.ones(x.shape, x.dtype)[()]) for _, x in values]
         inputs += [(f"ct of {name}", made(ct)) for (name, _), ct in zip(values, cts, strict=True)]
-        found = sweep(
+        totals = sweep(
             [(x._node, ct) for (_, x), ct in zip(ends, cts, strict=True)],
             visitor=PulledLines(stack, inner.notes),
         )
         gradients = [
-            (f"ct of {name}", found.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)
+            (f"ct of {name}", totals.get(made(leaf))) for name, leaf in zip(flat.names, leaves, strict=True)
         ]
     shown = [(name, x._node) for name, x in [*values, *gradients] if trace.flows(x)]
-    found = GraphRecording(name_of(fun), inputs, shown, trace.notes, [*flat.values, *map(concrete, cts)])
+    totals = GraphRecording(name_of(fun), inputs, shown, trace.notes, [*flat.values, *map(concrete, cts)])
     sweeps = [
-        node for node in found.nodes if any(b.title == "backward sweep" for b in found.notes[node].boxes[:1])
+        node
+        for node in totals.nodes
+        if any(b.title == "backward sweep" for b in totals.notes[node].boxes[:1])
     ]
-    found.steps = [(node, found.notes[node].value) for node in sweeps if node.plan is not PICK]
-    return found
+    totals.steps = [(node, totals.notes[node].value) for node in sweeps if node.plan is not PICK]
+    return totals
 
 
 def recording_of(x: Any) -> GraphRecording:

@@ -205,7 +205,7 @@ def header_of(group: Group) -> str:
 
 def first_values(edges: Sequence[Edge]) -> dict[Any, Key]:
     """(group, what is carried) -> what enters the first round at the very same operands: drawn as one."""
-    found: dict[Any, Key] = {}
+    firsts: dict[Any, Key] = {}
     for group in dict.fromkeys(edge.carried for edge in edges if edge.carried is not None):
         inside = set(vertices_in(group))
         carried, coming = defaultdict(set), defaultdict(set)
@@ -217,8 +217,8 @@ def first_values(edges: Sequence[Edge]) -> dict[Any, Key]:
         for key, targets in carried.items():
             for first in coming:
                 if coming[first] == targets:
-                    found[group, key] = first
-    return found
+                    firsts[group, key] = first
+    return firsts
 
 
 def scene_of(root: Group, edges: Sequence[Edge]) -> Scene:

@@ -108,8 +108,8 @@ def _wrappers() -> dict[CodeType, str]:
     """The code of each transform's call -> the name of what it transforms, among its variables."""
     # one step each
     classes = [cls for cls in _descendants(Transformed) if not issubclass(cls, (Checkpoint, CustomFunction))]
-    found = {cls.__call__.__code__: "self" for cls in classes}
-    return {**found, **{f.__code__: "fun" for f in (jvp, vjp, linearize)}}
+    by_code = {cls.__call__.__code__: "self" for cls in classes}
+    return {**by_code, **{f.__code__: "fun" for f in (jvp, vjp, linearize)}}
 
 
 def _descendants(cls: type) -> Iterator[Any]:

@@ -188,8 +188,12 @@ def _html_row(row: Row, total: Row) -> str:
 
 def one(values: Iterator[str]) -> str:
     """The one value, or how many different ones there are."""
-    found = list(dict.fromkeys(values))
-    return ", ".join(found) if len(found) <= 3 else f"{', '.join(found[:2])} and {len(found) - 2} others"
+    distinct = list(dict.fromkeys(values))
+    return (
+        ", ".join(distinct)
+        if len(distinct) <= 3
+        else f"{', '.join(distinct[:2])} and {len(distinct) - 2} others"
+    )
 
 
 def added(operation: str, rows: Sequence[Row]) -> Row:
@@ -229,21 +233,21 @@ class Stopwatch:
 
 def buffers(saved: Any) -> Iterator[Any]:
     """The arrays and numbers that something saved keeps alive: a view keeps the whole of what it looks into."""
-    found = concrete(saved) if isinstance(saved, Tracer) else saved
-    if isinstance(found, np.ndarray):
-        while isinstance(found.base, np.ndarray):
-            found = found.base
-        yield found
-    elif isinstance(found, np.generic):
-        yield found
-    elif isinstance(found, dict):
-        for part in found.values():
+    array = concrete(saved) if isinstance(saved, Tracer) else saved
+    if isinstance(array, np.ndarray):
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        yield array
+    elif isinstance(array, np.generic):
+        yield array
+    elif isinstance(array, dict):
+        for part in array.values():
             yield from buffers(part)
-    elif isinstance(found, (tuple, list)):
-        for part in found:
+    elif isinstance(array, (tuple, list)):
+        for part in array:
             yield from buffers(part)
-    elif isinstance(found, Place):
-        yield from buffers(found.index)
+    elif isinstance(array, Place):
+        yield from buffers(array.index)
 
 
 def rows_of(recording: GraphRecording, known: Sequence[Any]) -> list[Row]:

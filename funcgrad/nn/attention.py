@@ -76,7 +76,7 @@ def attention(
         raise ArgumentError(
             f"{who}: a mask and causal=True: put np.tri(L, S, dtype=bool) into the mask yourself"
         )
-    found = (
+    allowed = (
         causal_mask(q.shape[-2], k.shape[-2], q.dtype)
         if causal
         else None
@@ -84,7 +84,7 @@ def attention(
         else added_mask(mask, q.dtype)
     )
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    out = ATTEND(q, k, v, found, None, scale=scale, safe=True)
+    out = ATTEND(q, k, v, allowed, None, scale=scale, safe=True)
     return tuple(out) if weights else out[0]
 
 

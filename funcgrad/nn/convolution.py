@@ -161,10 +161,10 @@ def fold(
 
 # ---- geometry ----------------------------------------------------------------------------------------------
 def _product(sizes: Sequence[int]) -> int:
-    made = 1
+    product = 1
     for n in sizes:
-        made *= n
-    return made
+        product *= n
+    return product
 
 
 def _hashable(x: Any) -> Any:
@@ -182,14 +182,16 @@ def _rank(who: str, x: Any, kernel: Any) -> int:
     return rank
 
 
-def _check_channels(who: str, given: int, wanted: int, split: int, groups: int, bias: Any, out: int) -> None:
+def _check_channels(
+    who: str, channels: int, wanted: int, split: int, groups: int, bias: Any, out: int
+) -> None:
     if groups < 1 or split % groups:
         raise ArgumentError(
             f"{who}: groups={groups} does not divide the kernel's {split} channels: give a divisor of them"
         )
-    if given != wanted:
+    if channels != wanted:
         raise ArgumentError(
-            f"{who}: x has {given} channels, and the kernel takes {wanted} (with groups={groups})"
+            f"{who}: x has {channels} channels, and the kernel takes {wanted} (with groups={groups})"
         )
     if bias is not None and tuple(bias.shape) != (out,):
         raise ArgumentError(f"{who}: bias {bias.shape} for {out} channels: give ({out},)")

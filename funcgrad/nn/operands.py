@@ -22,8 +22,8 @@ def floats(who: str, *operands: Any, kinds: str = "f") -> list[Any]:
     Raises ArgumentError for complex numbers where only real ones are allowed.
     """
     arrays = [None if x is None else array(x) for x in operands]
-    given = [x if isinstance(x, (bool, int, float)) else array(x).dtype for x in operands if x is not None]
-    dtype = np.result_type(*given, 0.0)
+    dtypes = [x if isinstance(x, (bool, int, float)) else array(x).dtype for x in operands if x is not None]
+    dtype = np.result_type(*dtypes, 0.0)
     if dtype.kind not in kinds:
         raise ArgumentError(
             f"{who} takes real numbers, and got {dtype}: call it on the real and the imaginary part"
@@ -55,13 +55,13 @@ def per_axis(who: str, name: str, x: Any, rank: int, least: int) -> tuple[int, .
 def axes_of(who: str, axis: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """Axes counted from the last (-1), in order. Raises ArgumentError for one that is not there, or is there
     twice."""
-    given = (axis,) if isinstance(axis, int) else tuple(axis)
-    found = sorted({a - ndim if a >= 0 else a for a in given})
-    if len(found) != len(given) or not all(-ndim <= a < 0 for a in found):
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    normalized = sorted({a - ndim if a >= 0 else a for a in axes})
+    if len(normalized) != len(axes) or not all(-ndim <= a < 0 for a in normalized):
         raise ArgumentError(
             f"{who}: axis={axis} of an array of {ndim} axes: name each axis once, from {-ndim} to {ndim - 1}"
         )
-    return tuple(found)
+    return tuple(normalized)
 
 
 def reduced(who: str, loss: Any, reduction: str) -> Any:

@@ -157,12 +157,12 @@ def _adaptive_axes(who: str, x: Any, size: Sequence[int]) -> tuple[Axis, ...]:
     )
 
 
-def _spatial(who: str, x: Any, name: str, given: Sequence[int]) -> tuple[int, ...]:
-    if not isinstance(given, Sequence) or not 0 < len(given) <= x.ndim:
+def _spatial(who: str, x: Any, name: str, numbers: Sequence[int]) -> tuple[int, ...]:
+    if not isinstance(numbers, Sequence) or not 0 < len(numbers) <= x.ndim:
         raise ArgumentError(
-            f"{who}: {name}={given} for x {x.shape}: give a number for each axis to pool, as (2, 2)"
+            f"{who}: {name}={numbers} for x {x.shape}: give a number for each axis to pool, as (2, 2)"
         )
-    size = tuple(x.shape[x.ndim - len(given) :])
+    size = tuple(x.shape[x.ndim - len(numbers) :])
     if 0 in size:
         raise ArgumentError(
             f"{who}: x {x.shape} has no elements along the axes to pool: leave the call out for empty arrays"

@@ -54,11 +54,11 @@ def of_tracers(
     function: Callable[..., Any], tracer: Tracer, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """function(*args, **kwargs), where `tracer` is among the arguments."""
-    made = entry(function)
-    if not isinstance(made, Constructor):
+    constructor = entry(function)
+    if not isinstance(constructor, Constructor):
         return call_function(function, args, kwargs)
     like = kwargs.pop("like", None)
-    return made(tracer if like is None else like, *args, **kwargs)
+    return constructor(tracer if like is None else like, *args, **kwargs)
 
 
 array = converted_by(np.array)

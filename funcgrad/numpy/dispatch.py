@@ -27,18 +27,18 @@ def tracer_in(items: Any) -> Tracer | None:
         if isinstance(x, Tracer):
             return x
         if isinstance(x, (list, tuple)):
-            found = tracer_in(x)
-            if found is not None:
-                return found
+            tracer = tracer_in(x)
+            if tracer is not None:
+                return tracer
     return None
 
 
-def named_like(made: Any, function: Callable[..., Any], home: str) -> Any:
-    """`made` with the name, docstring and signature of a NumPy function; `home` is its module."""
-    update_wrapper(made, function, assigned=("__name__",))
-    made.__module__, made.__qualname__ = home, made.__name__
-    made.__doc__ = _without_examples(function.__doc__ or "")
-    return made
+def named_like(wrapper: Any, function: Callable[..., Any], home: str) -> Any:
+    """`wrapper` with the name, docstring and signature of a NumPy function; `home` is its module."""
+    update_wrapper(wrapper, function, assigned=("__name__",))
+    wrapper.__module__, wrapper.__qualname__ = home, wrapper.__name__
+    wrapper.__doc__ = _without_examples(function.__doc__ or "")
+    return wrapper
 
 
 def _without_examples(doc: str) -> str:
@@ -51,8 +51,8 @@ def _without_examples(doc: str) -> str:
 @cache
 def looking(function: Callable[..., Any], home: str) -> Any:
     """`function`, which during a transform finds tracers in lists and keywords, and makes blank arrays."""
-    made = known(function)
-    has_rule = made is not None and not isinstance(made, Unsupported)
+    primitive = known(function)
+    has_rule = primitive is not None and not isinstance(primitive, Unsupported)
 
     def call(args: Any, kwargs: Any) -> Any:
         tracer = tracer_in((*args, *kwargs.values()))

@@ -151,10 +151,10 @@ class vectorize(np.vectorize):
         places = [i for i in range(len(args)) if i not in excluded]
 
         def function(*parts: Any) -> Any:
-            given = list(args)
+            arguments = list(args)
             for i, part in zip(places, parts):
-                given[i] = part
-            return self.pyfunc(*given, **{**kwargs, **dict(zip(names, parts[len(places) :]))})
+                arguments[i] = part
+            return self.pyfunc(*arguments, **{**kwargs, **dict(zip(names, parts[len(places) :]))})
 
         operands = [as_array(x) for x in ([args[i] for i in places] + [kwargs[name] for name in names])]
         return self._looped(function, operands)

@@ -174,15 +174,15 @@ def nditer(
     >>> grad(doubled)(3.0)
     np.float64(24.0)
     """
-    given = [*op] if isinstance(op, (list, tuple)) else [op]
-    if RUNNING.get() is None or tracer_in(given) is None:
+    operands = [*op] if isinstance(op, (list, tuple)) else [op]
+    if RUNNING.get() is None or tracer_in(operands) is None:
         return np.nditer(op, flags or (), op_flags, *args, order=order, **kwargs)  # type: ignore[call-overload]
-    if args or kwargs or any(x is None for x in given) or not _FLAGS.issuperset(flags or ()):
+    if args or kwargs or any(x is None for x in operands) or not _FLAGS.issuperset(flags or ()):
         raise UnsupportedFunctionError(
             f"np.nditer at {user_line()} goes over a tracer, which it does one by one, without {', '.join(flags or ())} and the "
             "other options. Write `for i in np.ndindex(x.shape)` and x[i]."
         )
-    return _NDIter([as_array(x) for x in given], order)
+    return _NDIter([as_array(x) for x in operands], order)
 
 
 def _is_number(element: Any) -> bool:

@@ -66,13 +66,13 @@ def stand_in_for(original: type, convert: Callable[..., Any], dtype: Any) -> Any
         space["dtype"] = np.dtype(dtype)
     # Each has a class of its own, of which its calls are an attribute that C code finds and calls.
     resting = Resting(original, lambda in_vain: _converting(original, convert, in_vain))
-    made = type("NumberKind", (NumberKind,), {"__call__": staticmethod(resting.call)})(
+    stand_in = type("NumberKind", (NumberKind,), {"__call__": staticmethod(resting.call)})(
         original.__name__, bases, space
     )
-    made.__module__, made.__qualname__ = original.__module__, original.__qualname__
+    stand_in.__module__, stand_in.__qualname__ = original.__module__, original.__qualname__
     # Pickled as the original, which stands under this name in its module.
-    copyreg.pickle(type(made), lambda kind: (_itself, (kind.original,)))
-    return made
+    copyreg.pickle(type(stand_in), lambda kind: (_itself, (kind.original,)))
+    return stand_in
 
 
 def _converting(original: type, convert: Callable[..., Any], in_vain: Callable[[], None]) -> Any:

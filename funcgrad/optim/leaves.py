@@ -21,12 +21,12 @@ _scratch = threading.local()
 def scratch_for(dtype: np.dtype[Any]) -> list[np.ndarray]:
     """This thread's scratch for blocks of a real dtype, allocated once."""
     held = _scratch.__dict__
-    found = held.get(dtype.char)
-    if found is None:
-        found = held[dtype.char] = [
+    buffers = held.get(dtype.char)
+    if buffers is None:
+        buffers = held[dtype.char] = [
             np.empty(BLOCK_BYTES // dtype.itemsize, dtype) for _ in range(1 + TEMPORARIES)
         ]
-    return found
+    return buffers
 
 
 def update_in_place(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> None:
@@ -63,13 +63,13 @@ def _run(kernel: Kernel, scratch: list[np.ndarray], parts: list[np.ndarray], k: 
 
 def updated(kernel: Kernel, x: Any, y: Any, slots: tuple[Any, ...], k: Any) -> tuple[Any, ...]:
     """The next values of `x` and `slots`, which may be tracers and stay as they are; dtypes are kept."""
-    given = (x, *slots)
+    before = (x, *slots)
     if x.dtype.kind == "c":
         parts = [kernel(Anew(), part(x), part(y), tuple(map(part, slots)), k) for part in (np.real, np.imag)]
-        made: tuple[Any, ...] = tuple(re + 1j * im for re, im in zip(*parts))
+        after: tuple[Any, ...] = tuple(re + 1j * im for re, im in zip(*parts))
     else:
-        made = kernel(Anew(), x, y, slots, k)
-    return tuple(new if new.dtype == old.dtype else new.astype(old.dtype) for new, old in zip(made, given))
+        after = kernel(Anew(), x, y, slots, k)
+    return tuple(new if new.dtype == old.dtype else new.astype(old.dtype) for new, old in zip(after, before))
 
 
 def is_plain(x: Any) -> bool:

@@ -90,12 +90,12 @@ class Optimizer:
         plain = all(map(is_plain, tree.leaves(h))) and all(map(is_plain, tree.leaves(state.numbers)))
         with np.errstate(all="ignore"):
             rows = [_next(self, k, x, row, plain) for x, *row in zip(leaves, *columns)]
-        made = (
+        results = (
             [tree.unflatten(structure, list(column)) for column in zip(*rows)]
             if rows
             else [params] * len(columns)
         )
-        return made[0], State(state.step + 1, dict(zip(rule.slots(h), made[1:])), numbers)
+        return results[0], State(state.step + 1, dict(zip(rule.slots(h), results[1:])), numbers)
 
     def update_in_place(self, gradients: Any, state: State, params: Any) -> State:
         """`update` in place, written into `params` and `state`, without allocating; returns the next state.

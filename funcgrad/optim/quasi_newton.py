@@ -68,19 +68,21 @@ def advance(evaluate: Evaluate, x: np.ndarray, memory: Memory, h: Any) -> Reache
         if slope > -h.tolerance_change:
             break
         if h.line_search is not None:
-            now, made = _searched(evaluate, x, Trial(0.0, value, gradient, slope), memory, h.max_eval - calls)
+            now, trials = _searched(
+                evaluate, x, Trial(0.0, value, gradient, slope), memory, h.max_eval - calls
+            )
             value, gradient, memory.t = now.value, now.gradient, now.length
         else:
-            made = int(n != h.max_iter)  # the next call begins with the value after the last step
-            known = bool(made)
+            trials = int(n != h.max_iter)  # the next call begins with the value after the last step
+            known = bool(trials)
         x = x + (memory.t * direction).astype(x.dtype)
-        if h.line_search is None and made:
+        if h.line_search is None and trials:
             value, gradient = evaluate(x)
         flat = _largest(gradient) <= h.tolerance_grad
-        calls, memory.func_evals = calls + made, memory.func_evals + made
+        calls, memory.func_evals = calls + trials, memory.func_evals + trials
         if calls >= h.max_eval or memory.t * _largest(direction) <= h.tolerance_change:
             break
-        if abs(value - memory.prev_loss) < h.tolerance_change and made:
+        if abs(value - memory.prev_loss) < h.tolerance_change and trials:
             break
     return Reached(x, value, gradient if known else None, first)
 
@@ -115,15 +117,15 @@ def _direction(memory: Memory, gradient: np.ndarray, history_size: int) -> np.nd
         memory.old_stps.append(step)
         memory.ro.append(1.0 / product)
         memory.H_diag = product / float(change @ change)
-    found, weights = -gradient, []
+    direction, weights = -gradient, []
     triples = list(zip(memory.old_dirs, memory.old_stps, memory.ro))
     for change, step, ro in reversed(triples):
-        weights.append(float(step @ found) * ro)
-        found = found - np.asarray(weights[-1], found.dtype) * change
-    found = found * np.asarray(memory.H_diag, found.dtype)
+        weights.append(float(step @ direction) * ro)
+        direction = direction - np.asarray(weights[-1], direction.dtype) * change
+    direction = direction * np.asarray(memory.H_diag, direction.dtype)
     for (change, step, ro), weight in zip(triples, reversed(weights)):
-        found = found + np.asarray(weight - float(change @ found) * ro, found.dtype) * step
-    return found
+        direction = direction + np.asarray(weight - float(change @ direction) * ro, direction.dtype) * step
+    return direction
 
 
 # ---- on pytrees ------------------------------------------------------------------------------------------------------
@@ -194,8 +196,8 @@ class LBFGS:
             return float(value), vector(tree.map(np.conj, gradients))[0].astype(x.dtype)
 
         end = advance(evaluate, x, memory, self)
-        found = evaluate(end.x) if end.gradient is None else (end.value, end.gradient)
-        return restored(end.x), LBFGSState(memory, *found)
+        at_end = evaluate(end.x) if end.gradient is None else (end.value, end.gradient)
+        return restored(end.x), LBFGSState(memory, *at_end)
 
 
 def vector(params: Any) -> tuple[np.ndarray, Callable[[np.ndarray], Any]]:

@@ -40,11 +40,11 @@ def search(
     `direction_size` is the largest element of the direction: the search ends when the bracket moves no
     element by more than `tolerance`.
     """
-    bracket, made = _bracketed(at, start, length, most)
+    bracket, count = _bracketed(at, start, length, most)
     return (
-        (bracket[0], made)
+        (bracket[0], count)
         if len(bracket) == 1
-        else _zoomed(at, start, bracket, made, most, direction_size / tolerance)
+        else _zoomed(at, start, bracket, count, most, direction_size / tolerance)
     )
 
 
@@ -61,37 +61,37 @@ def _bracketed(
 ) -> tuple[list[Trial], int]:
     """One trial that is good already, or two that have a good one between them."""
     before, now = start, at(length)
-    for made in range(1, most + 1):
-        if _too_high(now, start) or (made > 2 and now.value >= before.value):
-            return [before, now], made
+    for count in range(1, most + 1):
+        if _too_high(now, start) or (count > 2 and now.value >= before.value):
+            return [before, now], count
         if _flat(now, start):
-            return [now], made
+            return [now], count
         if now.slope >= 0:
-            return [before, now], made
+            return [before, now], count
         nearest, farthest = now.length + 0.01 * (now.length - before.length), now.length * 10
         before, now = now, at(cubic_minimum(before, now, nearest, farthest))
     return [start, now], most + 1
 
 
 def _zoomed(
-    at: Callable[[float], Trial], start: Trial, bracket: list[Trial], made: int, most: int, scale: float
+    at: Callable[[float], Trial], start: Trial, bracket: list[Trial], count: int, most: int, scale: float
 ) -> tuple[Trial, int]:
     """The best trial, after shrinking the bracket around it, while its length times `scale` is at least 1."""
     low, high = sorted(bracket, key=_value)
     stalled = False
-    while made <= most and abs(high.length - low.length) * scale >= 1:
+    while count <= most and abs(high.length - low.length) * scale >= 1:
         first, last = sorted((low.length, high.length))
         length, stalled = _safeguarded(cubic_minimum(low, high, first, last), first, last, stalled)
         now = at(length)
-        made += 1
+        count += 1
         if _too_high(now, start) or now.value >= low.value:
             low, high = sorted((low, now), key=_value)
         elif _flat(now, start):
-            return now, made
+            return now, count
         else:
             high = low if now.slope * (high.length - low.length) >= 0 else high
             low = now
-    return low, made
+    return low, count
 
 
 def _value(trial: Trial) -> float:
@@ -118,5 +118,5 @@ def cubic_minimum(one: Trial, other: Trial, lowest: float, highest: float) -> fl
     scale = y.slope - x.slope + 2 * np.sqrt(square) if square >= 0 else 0
     if not scale:
         return (lowest + highest) / 2
-    found = y.length - (y.length - x.length) * (y.slope + np.sqrt(square) - mean) / scale
-    return float(min(max(found, lowest), highest))
+    minimum = y.length - (y.length - x.length) * (y.slope + np.sqrt(square) - mean) / scale
+    return float(min(max(minimum, lowest), highest))

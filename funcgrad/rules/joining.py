@@ -146,10 +146,10 @@ def _insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     new = np.size(arr) + np.arange(np.size(values)).reshape(np.shape(values))
     # NumPy casts what it inserts to the array's dtype.
     pool = np.concatenate([np.reshape(arr, -1), as_dtype(np.reshape(values, -1), arr.dtype)])
-    taken = np.insert(places, obj, new, axis)
+    origins = np.insert(places, obj, new, axis)
     if is_foreign(memory_of(pool)):  # which may take one array of positions along one axis, and no more
-        return np.reshape(pool[taken.reshape(-1)], taken.shape)
-    return contiguous_as(pool[taken], arr)
+        return np.reshape(pool[origins.reshape(-1)], origins.shape)
+    return contiguous_as(pool[origins], arr)
 
 
 def _delete(arr: Any, obj: Any, axis: Any = None) -> Any:

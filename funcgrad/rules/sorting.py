@@ -184,9 +184,9 @@ def _of_lazy(
         )
     find = partial(_found_in_rows, q=None if q is None else np.asarray(q), function=function, method=method)
     shape = np.shape(q if q is not None else 0.0) + shape
-    found = CATALOGUE[places](values, find, math.prod(np.shape(q if q is not None else 0.0)))
-    low, high = found[..., 0].astype(np.intp), found[..., 1].astype(np.intp)
-    share = found[..., 2].astype(_dtype(function, a, q, method))
+    neighbours = CATALOGUE[places](values, find, math.prod(np.shape(q if q is not None else 0.0)))
+    low, high = neighbours[..., 0].astype(np.intp), neighbours[..., 1].astype(np.intp)
+    share = neighbours[..., 2].astype(_dtype(function, a, q, method))
     out = mix(take_rows(values, low), take_rows(values, high), share)
     return np.moveaxis(out, -1, 0).reshape(shape)
 

@@ -124,19 +124,19 @@ def check_vmap(
     one_for_each("check_vmap: args", args)
     came = vmap(f, in_axes)(*args)
     axes = broadcast_axes("in_axes", tuple(in_axes) if isinstance(in_axes, list) else in_axes, tuple(args))
-    found, structure = tree.flatten(tuple(args))
-    size = next(np.shape(x)[axis] for x, axis in zip(found, axes, strict=True) if axis is not None)
+    values, structure = tree.flatten(tuple(args))
+    size = next(np.shape(x)[axis] for x, axis in zip(values, axes, strict=True) if axis is not None)
     outs = []
     for k in range(size):
-        example = [x if axis is None else np.take(x, k, axis) for x, axis in zip(found, axes, strict=True)]
+        example = [x if axis is None else np.take(x, k, axis) for x, axis in zip(values, axes, strict=True)]
         outs.append(f(*tree.unflatten(structure, example)))
     expected = tree.map(lambda *parts: np.stack(parts), *outs)
     title = f"vmap({name_of(f)}), in_axes={in_axes!r}"
     try:
-        found = tree.flatten_like(tree.structure(expected), came, what="output")
+        values = tree.flatten_like(tree.structure(expected), came, what="output")
     except ValueError as error:
         raise GradientCheckError(f"{title}: {error}") from None
-    for (path, e), c in zip(tree.flatten_with_path(expected)[0], found, strict=True):
+    for (path, e), c in zip(tree.flatten_with_path(expected)[0], values, strict=True):
         where = f"{title}: output{tree.keystr(path)} is wrong"
         require_like(where, e, c, "the loop's result")
         if not agree(e, c, Tolerances(atol, rtol, None).allowed([e], abs(e))):

@@ -108,9 +108,9 @@ def agree(expected: Any, came: Any, limit: Any) -> bool:
 
 def require_like(where: str, like: Any, came: Any, what: str) -> None:
     """Demand the shape and dtype of `like`."""
-    expected, found = [(np.shape(x), np.asarray(x).dtype) for x in (like, came)]
-    if expected != found:
-        lines = f"expected: shape {expected[0]}, {expected[1]}, as {what} has\n  came: shape {found[0]}, {found[1]}"
+    expected, actual = [(np.shape(x), np.asarray(x).dtype) for x in (like, came)]
+    if expected != actual:
+        lines = f"expected: shape {expected[0]}, {expected[1]}, as {what} has\n  came: shape {actual[0]}, {actual[1]}"
         raise GradientCheckError(f"{where}\n  {lines}")
 
 

@@ -146,18 +146,18 @@ class Reference:
 def reference(program: LeafProgram, i: int, t: Any, outs: list[Any], limits: Tolerances) -> Reference:
     """By central differences, with the step that agrees best with the one before it."""
     values = [program.leaves[i], *outs]
-    found: Reference | None = None
+    best: Reference | None = None
     last: list[Any] = []
     for step in limits.steps(values):
         now = difference(program, i, t, step)
         gap = max((_gap(a, b) for a, b in zip(last, now, strict=False)), default=np.inf)
-        if found is None or gap < found.uncertainty:
-            found = Reference(i, t, now, gap)
+        if best is None or gap < best.uncertainty:
+            best = Reference(i, t, now, gap)
         if gap <= 1e-3 * limits.allowed(values, 1):
             break
         last = now
-    assert found is not None
-    return found
+    assert best is not None
+    return best
 
 
 def _gap(a: Any, b: Any) -> float:

@@ -207,18 +207,18 @@ class GradientCall(CustomCall, PullCall):
             returned.append(structure)
             return leaves
 
-        given = [ones(to) if is_inexact(to) else zeros(to) for to in self.outs]
-        recording = write_down(flat, given)
-        hoisted = [x for x in recording.operands if not any(x is ct for ct in given)]
-        return [_Replay(recording, given, returned[0]), *hoisted]
+        cotangents = [ones(to) if is_inexact(to) else zeros(to) for to in self.outs]
+        recording = write_down(flat, cotangents)
+        hoisted = [x for x in recording.operands if not any(x is ct for ct in cotangents)]
+        return [_Replay(recording, cotangents, returned[0]), *hoisted]
 
 
 class _Replay:
     """A function of a cotangent and of hoisted values, from its recording."""
 
-    def __init__(self, recording: Any, given: Sequence[Any], structure: tree.Structure) -> None:
+    def __init__(self, recording: Any, cotangents: Sequence[Any], structure: tree.Structure) -> None:
         # For each operand of the program: which cotangent it is, or None for a hoisted value.
-        self.cts = [next((k for k, ct in enumerate(given) if x is ct), None) for x in recording.operands]
+        self.cts = [next((k for k, ct in enumerate(cotangents) if x is ct), None) for x in recording.operands]
         self.program: Program = recording.program
         self.structure = structure
 

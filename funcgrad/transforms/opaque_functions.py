@@ -185,10 +185,10 @@ class FunctionCall(CustomCall, PullCall):
         args, kwargs = self.sorted_arguments(operands)
         is_plain = not any(isinstance(x, Tracer) for x in operands)
         out = (self.function.function if is_plain else self.function)(*args, **kwargs)
-        given = [*args, *kwargs.values()]
+        arguments = [*args, *kwargs.values()]
         if self.arguments.is_flat:  # what is no tracer has none in it
-            return self.flat(out), (stripped(trace, out), [stripped_leaf(trace, x) for x in given])
-        return self.flat(out), stripped(trace, (out, given))
+            return self.flat(out), (stripped(trace, out), [stripped_leaf(trace, x) for x in arguments])
+        return self.flat(out), stripped(trace, (out, arguments))
 
     @override
     def bwd(self, residuals: Any, cts: Sequence[Any], slots: Sequence[int]) -> Sequence[Any]:

@@ -52,11 +52,11 @@ class Keys(tuple[Any, ...]):
 def sorted_keys(node: dict[Any, Any]) -> tuple[Any, ...]:
     """The keys in the order of the leaves: sorted, so that equal dicts have equal structures."""
     try:
-        given = tuple(node)
-        keys = tuple(sorted(given))
-        if keys != given:
+        unsorted = tuple(node)
+        keys = tuple(sorted(unsorted))
+        if keys != unsorted:
             keys = Keys(keys)
-            keys.given = given
+            keys.given = unsorted
         return keys
     except TypeError as error:
         one_of_each = {type(key): key for key in node}.values()
@@ -81,8 +81,8 @@ def flatten_defaultdict(node: defaultdict[Any, Any]) -> tuple[list[Any], Any]:
 
 def in_given_order(keys: tuple[Any, ...], children: Sequence[Any]) -> dict[Any, Any]:
     """A dict of these children, in the order that the flattened one had."""
-    made = dict(zip(keys, children))
-    return {key: made[key] for key in keys.given} if type(keys) is Keys else made
+    mapping = dict(zip(keys, children))
+    return {key: mapping[key] for key in keys.given} if type(keys) is Keys else mapping
 
 
 LIST = Container(
@@ -166,10 +166,10 @@ def unflatten_result(aux: Further, children: list[Any]) -> Any:
     """A result of the same class; its own `__new__` may want more than there is."""
     cls, *names = aux
     count = len(children) - len(names)
-    made = tuple.__new__(cls, children[:count])
-    vars(made).update(aux.kept)
-    vars(made).update(zip(names, children[count:]))
-    return made
+    result = tuple.__new__(cls, children[:count])
+    vars(result).update(aux.kept)
+    vars(result).update(zip(names, children[count:]))
+    return result
 
 
 def _names_of_result(aux: Further, count: int) -> list[str]:

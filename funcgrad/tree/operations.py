@@ -32,33 +32,33 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], Struct
     container = container_for(cls)
     if container is None or (is_leaf is not None and is_leaf(tree)):
         return [tree], LEAF
-    found: list[Any] = []
+    leaves_of_it: list[Any] = []
     try:
-        return found, collect(container, tree, found, is_leaf)
+        return leaves_of_it, collect(container, tree, leaves_of_it, is_leaf)
     except RecursionError as error:
         raise ValueError(
             "tree.flatten: the tree contains itself, or is deeper than Python can recurse"
         ) from error
 
 
-def collect(container: Container, tree: Any, found: list[Any], is_leaf: IsLeaf | None) -> Structure:
-    """Append the leaves of a container to `found`; its structure."""
-    start = len(found)
+def collect(container: Container, tree: Any, leaves: list[Any], is_leaf: IsLeaf | None) -> Structure:
+    """Append the leaves of a container to `leaves`; its structure."""
+    start = len(leaves)
     children, aux = container.flatten(tree)
     parts = []
     for child in children:
         cls = type(child)
         if cls in LEAVES:  # as in flatten
-            found.append(child)
+            leaves.append(child)
             parts.append(LEAF)
             continue
         inner = container_for(cls)
         if inner is None or (is_leaf is not None and is_leaf(child)):
-            found.append(child)
+            leaves.append(child)
             parts.append(LEAF)
         else:
-            parts.append(collect(inner, child, found, is_leaf))
-    return Structure(container, aux, tuple(parts), len(found) - start)
+            parts.append(collect(inner, child, leaves, is_leaf))
+    return Structure(container, aux, tuple(parts), len(leaves) - start)
 
 
 def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
@@ -72,21 +72,21 @@ def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
     if structure is LEAF and type(leaves) is list and len(leaves) == 1:  # as in flatten
         return leaves[0]
     check_structure("tree.unflatten(structure, leaves)", structure)
-    given = list(leaves)
-    if len(given) != structure.num_leaves:
+    values = list(leaves)
+    if len(values) != structure.num_leaves:
         text = shorten(repr(structure))
         raise ValueError(
-            f"tree.unflatten: the structure {text} has {structure.num_leaves} leaves, found {len(given)}"
+            f"tree.unflatten: the structure {text} has {structure.num_leaves} leaves, found {len(values)}"
         )
-    return structure.build(iter(given))
+    return structure.build(iter(values))
 
 
 def check_structure(call: str, *structures: Any) -> None:
     """Raise TypeError unless each is a Structure."""
-    for found in structures:
-        if not isinstance(found, Structure):
+    for candidate in structures:
+        if not isinstance(candidate, Structure):
             raise TypeError(
-                f"{call} takes a Structure, as tree.structure(x) gives it; found {type(found).__name__}"
+                f"{call} takes a Structure, as tree.structure(x) gives it; found {type(candidate).__name__}"
             )
 
 
@@ -121,11 +121,11 @@ def flatten_like(structure: Structure, tree: Any, *, prefix: bool = False, what:
     ValueError: tangents['b']: expected [*], found (*,)
     """
     check_structure("tree.flatten_like(structure, tree)", structure)
-    found: list[Any] = []
-    mismatch = structure.match(tree, found, strict=not prefix)
+    values: list[Any] = []
+    mismatch = structure.match(tree, values, strict=not prefix)
     if mismatch is not None:
         raise ValueError(f"{what}{keystr(mismatch.path)}: {mismatch.explain()}")
-    return found
+    return values
 
 
 def map(fun: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None = None) -> Any:
@@ -139,10 +139,10 @@ def map(fun: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None =
     >>> map(lambda x, y: (x, y), [1, 2], [3, {"deeper": 4}])
     [(1, 3), (2, {'deeper': 4})]
     """
-    found, structure = flatten(tree, is_leaf)
+    values, structure = flatten(tree, is_leaf)
     if structure is LEAF:
         return fun(tree, *rest)
-    return unflatten(structure, [fun(*row) for row in zip(found, *columns(structure, rest))])
+    return unflatten(structure, [fun(*row) for row in zip(values, *columns(structure, rest))])
 
 
 def columns(structure: Structure, rest: Sequence[Any]) -> list[list[Any]]:
@@ -157,8 +157,8 @@ def flatten_with_path(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[tu
     >>> [(keystr(path), leaf) for path, leaf in pairs]
     [("['b']", 3.0), ("['w'][0]", 1.0), ("['w'][1]", 2.0)]
     """
-    found, structure = flatten(tree, is_leaf)
-    return list(zip(structure.paths(), found)), structure
+    values, structure = flatten(tree, is_leaf)
+    return list(zip(structure.paths(), values)), structure
 
 
 def map_with_path(fun: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None = None) -> Any:
@@ -182,12 +182,12 @@ def reduce(
     >>> reduce(lambda x, y: x + y, {"a": 1.0, "b": [2.0, 3.0]})
     6.0
     """
-    found = leaves(tree, is_leaf)
+    values = leaves(tree, is_leaf)
     if initial is not MISSING:
-        return functools.reduce(fun, found, initial)
-    if not found:
+        return functools.reduce(fun, values, initial)
+    if not values:
         raise ValueError("tree.reduce: the tree has no leaves; give initial=, the value of an empty tree")
-    return functools.reduce(fun, found)
+    return functools.reduce(fun, values)
 
 
 def all(tree: Any, is_leaf: IsLeaf | None = None) -> bool:

@@ -160,19 +160,19 @@ class Mismatch(NamedTuple):
 
     def hint(self, found: Structure) -> str:
         """What outlines don't show: keys that differ, a class not registered, two classes of one name."""
-        wanted, given = self.expected.node_type, type(self.found)
+        wanted, actual = self.expected.node_type, type(self.found)
         if wanted is None:
             return ""
         if found is LEAF:
-            if not issubclass(given, wanted):
+            if not issubclass(actual, wanted):
                 return ""
             return (
                 f" (a subclass of {wanted.__name__} is a leaf until tree.register_node makes it a container)"
             )
-        if wanted is not given:
-            same_name = wanted.__qualname__ == given.__qualname__
+        if wanted is not actual:
+            same_name = wanted.__qualname__ == actual.__qualname__
             return (
-                f" (two classes have the name {given.__name__}: was its definition run twice?)"
+                f" (two classes have the name {actual.__name__}: was its definition run twice?)"
                 if same_name
                 else ""
             )

@@ -61,6 +61,7 @@ own_pull.defvjp(lambda x: (np.sin(x), x), lambda x, ct: (ct * np.cos(x),))
 own_push.defjvp(lambda primals, tangents: (np.sin(primals[0]), np.cos(primals[0]) * tangents[0]))
 of_closure = fg.custom_gradient(lambda x: (np.sin(x), lambda ct: ct * np.cos(x)))
 
+
 class Doubled(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:

@@ -142,8 +142,8 @@ def make_jvp(fun: Callable[[Any], Any], x: Any) -> Callable[[Any], tuple[Any, An
         def noticed(x: Any) -> Any:
             traces = {leaf._trace for leaf in tree.leaves(x) if isinstance(leaf, Tracer)}
             out = fun(x)
-            found = [o for o in tree.leaves(out) if isinstance(o, Tracer) and o._trace in traces]
-            depends.append(any(o._node is not None for o in found))
+            tracers = [o for o in tree.leaves(out) if isinstance(o, Tracer) and o._trace in traces]
+            depends.append(any(o._node is not None for o in tracers))
             return out
 
         value, t = _jvp(noticed, (x,), (tree.map(_like, g, x),), keep_tracers=True)
@@ -236,12 +236,12 @@ def _in_parents(fun: Any, args: Any, kwargs: Any, argnums: Any) -> tuple[Callabl
 def backward_pass(g: Any, end_node: Any) -> Any:
     """The cotangent of the root of a graph of VJPNodes, for the cotangent `g` of its end."""
     totals: dict[Any, Any] = {end_node: (g, False)}
-    found: Any = None
+    cotangent: Any = None
     for node in toposort(end_node):
-        found = totals.pop(node)
-        for parent, part in zip(node.parents, node.vjp(found[0]), strict=True):
+        cotangent = totals.pop(node)
+        for parent, part in zip(node.parents, node.vjp(cotangent[0]), strict=True):
             totals[parent] = add_outgrads(totals.get(parent), part)
-    return found[0]
+    return cotangent[0]
 
 
 def __getattr__(name: str) -> Any:

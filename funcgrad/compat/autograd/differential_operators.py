@@ -89,11 +89,11 @@ def value_and_grad(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
 def grad_and_aux(fun: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     """`grad_and_aux(fun, argnum=0)`: the gradient of the value, and aux; `fun` returns (value, aux)."""
 
-    def seed(found: Any) -> Any:
-        return _scalar(found[0], "grad_and_aux"), vspace(found[1]).zeros()
+    def seed(gradient: Any) -> Any:
+        return _scalar(gradient[0], "grad_and_aux"), vspace(gradient[1]).zeros()
 
-    (_, aux), found = _gradient(lambda x: tuple(fun(x)), x, seed)
-    return found, aux
+    (_, aux), gradient = _gradient(lambda x: tuple(fun(x)), x, seed)
+    return gradient, aux
 
 
 @unary_to_nary
@@ -248,7 +248,7 @@ def multigrad_dict(fun: Callable[..., Any]) -> Callable[..., Any]:
     def gradients(*args: Any, **kwargs: Any) -> OrderedDict[str, Any]:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        found = grad(by_name)(dict(bound.arguments))
-        return OrderedDict((name, found[name]) for name in bound.arguments)
+        by_argument = grad(by_name)(dict(bound.arguments))
+        return OrderedDict((name, by_argument[name]) for name in bound.arguments)
 
     return gradients

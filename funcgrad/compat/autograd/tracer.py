@@ -188,9 +188,9 @@ class SequenceBox(tuple):
     _node: Any = None
 
     def __new__(cls, items: Any, value: Any = None, trace: Any = None, node: Any = None) -> SequenceBox:
-        made = super().__new__(cls, items)
-        made._value, made._trace, made._node = value, trace, node
-        return made
+        sequence = super().__new__(cls, items)
+        sequence._value, sequence._trace, sequence._node = value, trace, node
+        return sequence
 
 
 class TraceStack:

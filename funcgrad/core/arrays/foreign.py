@@ -135,10 +135,10 @@ def _has(library: str, function: Any) -> bool:
     path = (getattr(function, "__module__", None) or "").split(".")
     if isinstance(function, np.ufunc) or path[0] != "numpy":
         return True  # a ufunc is run on chunks, and what is our own calls others
-    found: Any = import_module(_COMPUTING[library])
+    counterpart: Any = import_module(_COMPUTING[library])
     for name in [*(path[1:] if path[1:2] != ["lib"] else []), function.__name__]:
-        found = getattr(found, name, None)
-    return found is not None and found is not function
+        counterpart = getattr(counterpart, name, None)
+    return counterpart is not None and counterpart is not function
 
 
 def check_number(x: Any, function: Any) -> None:

@@ -79,13 +79,13 @@ def computed(result: Any, **options: Any) -> Any:
     lazy = next(filter(is_lazy, leaves), None)
     run = None if lazy is None else _function(library_of(lazy), _COMPUTING)
     try:
-        found = leaves if run is None else run(*leaves, **options)
+        results = leaves if run is None else run(*leaves, **options)
     except Exception as error:
         error.add_note(
             f"A chunk raised this, when a result was computed that was asked for at {user_line()}."
         )
         raise
-    return tree.unflatten(structure, [_number(x) for x in found])
+    return tree.unflatten(structure, [_number(x) for x in results])
 
 
 def _number(x: Any) -> Any:

@@ -147,8 +147,8 @@ class Scatter(Gathered):
             live[tuple(map(list, zip(*self.places)))] = True  # pyright: ignore[reportOptionalSubscript]
         for index, part in self.reads:
             weights = part.astype(float) if hasattr(part, "astype") else np.ones_like(self.buffer)[index]
-            found = added_from_zero(weights, index, self.shape) != 0
-            live = found if live is None else np.logical_or(live, found)
+            touched = added_from_zero(weights, index, self.shape) != 0
+            live = touched if live is None else np.logical_or(live, touched)
         return live
 
 

@@ -133,8 +133,8 @@ def _gathered(part: Any, axis: int, n: int, places: Any) -> Any:
     for k in range(rounds):
         live = count > k
         source = permutation[np.where(live, first + k, 0)]
-        taken = np.where(_laid(live, axis, part.ndim), np.take(part, source, axis=axis), 0)
-        total = taken if total is None else total + taken
+        share = np.where(_laid(live, axis, part.ndim), np.take(part, source, axis=axis), 0)
+        total = share if total is None else total + share
     return total
 
 

@@ -135,15 +135,15 @@ def _packed_pulls(
     ct_out = np.zeros_like(out[0]) if ct_out is None else np.ascontiguousarray(ct_out)
     pulled = heads_of(ct_out, heads, batch_axis)
     q, k, v = thirds(packed, heads, batch_axis)
-    made = np.empty_like(packed)
-    to_q, to_k, to_v = thirds(made, heads, batch_axis)
+    packed_ct = np.empty_like(packed)
+    to_q, to_k, to_v = thirds(packed_ct, heads, batch_axis)
     np.matmul((weights if keep is None else weights * keep).swapaxes(-1, -2), pulled, out=to_v)
     slopes = _slopes(ct_weights, weights, keep, pulled @ v.swapaxes(-1, -2))
     to_mask = slopes.copy() if "mask" in wanted else None
     slopes *= weights.dtype.type(scale)
     np.matmul(slopes, k, out=to_q)
     np.matmul(slopes.swapaxes(-1, -2), q, out=to_k)
-    return made, to_mask, None
+    return packed_ct, to_mask, None
 
 
 def _packed_pulls_traced(
@@ -159,10 +159,10 @@ def _packed_pulls_traced(
 ) -> Sequence[Any]:
     """The same in calls that the engine knows."""
     q, k, v = thirds(packed, heads, batch_axis)
-    given = None if ct[0] is None else heads_of(ct[0], heads, batch_axis)
+    out_ct = None if ct[0] is None else heads_of(ct[0], heads, batch_axis)
     outs = heads_of(out[0], heads, batch_axis), out[1]
     *parts, to_mask, _ = _attend_pulls(
-        [given, ct[1]], q, k, v, scale, outs, ("q", "k", "v", *wanted), mask, keep
+        [out_ct, ct[1]], q, k, v, scale, outs, ("q", "k", "v", *wanted), mask, keep
     )
     return np.concatenate([merged(part, batch_axis) for part in parts], axis=-1), to_mask, None
 

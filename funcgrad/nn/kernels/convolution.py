@@ -61,13 +61,13 @@ class Geometry:
     @cached_property
     def positions(self) -> list[tuple[Sizes, tuple[slice, ...]]]:
         """Each position in a window, and the slices of a padded input (channels last) for all windows."""
-        found = []
+        places = []
         for k in itertools.product(*map(range, self.kernel)):
             steps = zip(k, self.dilation, self.stride, self.out, strict=True)
-            found.append(
+            places.append(
                 (k, (slice(None), *(slice(i * d, i * d + s * (m - 1) + 1, s) for i, d, s, m in steps)))
             )
-        return found
+        return places
 
     @cached_property
     def turned(self) -> Geometry | None:
@@ -111,9 +111,9 @@ def padded_last(x: Any, geometry: Geometry) -> Any:
     """`x` with its channels last and its padding."""
     if not any(geometry.before) and not any(geometry.after):
         return channels_last(x)
-    made = np.zeros((x.shape[0], *geometry.padded, x.shape[1]), x.dtype)
-    made[geometry.inside] = _last(x)
-    return made
+    padded = np.zeros((x.shape[0], *geometry.padded, x.shape[1]), x.dtype)
+    padded[geometry.inside] = _last(x)
+    return padded
 
 
 def windows(x: Any, geometry: Geometry) -> Any:
@@ -126,10 +126,10 @@ def windows(x: Any, geometry: Geometry) -> Any:
 
 def _rows(x: Any, geometry: Geometry) -> Any:
     """The windows as rows of a matrix for each group: (groups, N*out, kernel*channels)."""
-    found, groups = windows(x, geometry), geometry.groups
+    views, groups = windows(x, geometry), geometry.groups
     if groups == 1:
-        return found.reshape(1, x.shape[0] * math.prod(geometry.out), -1)
-    split = found.reshape(*found.shape[:-1], groups, -1)
+        return views.reshape(1, x.shape[0] * math.prod(geometry.out), -1)
+    split = views.reshape(*views.shape[:-1], groups, -1)
     return np.moveaxis(split, -2, 0).reshape(groups, x.shape[0] * math.prod(geometry.out), -1)
 
 
@@ -161,18 +161,18 @@ def correlate(x: Any, weight: Any, geometry: Geometry) -> Any:
     """y (N, O, *out), from x (N, C, *size) and weight (O, C/groups, *kernel)."""
     if geometry.is_pointwise:
         return (weight.reshape(weight.shape[:2]) @ _flat(x)).reshape(len(x), len(weight), *geometry.size)
-    found = padded_last(x, geometry)
+    padded = padded_last(x, geometry)
     dtype = np.result_type(x, weight)
     if _is_depthwise(weight.shape, geometry.groups):
         y, part = (np.zeros((len(x), *geometry.out, len(weight)), dtype) for _ in range(2))
         for k, where in geometry.positions:
             line = np.tile(weight[(slice(None), 0, *k)], (geometry.out[-1], 1))  # long inner loops
-            y += np.multiply(found[where], line, out=part)
+            y += np.multiply(padded[where], line, out=part)
         return channels_first(y)
     matrices = _matrices(weight, geometry.groups)
     y = np.empty((len(x), math.prod(geometry.out), len(weight)), dtype)
     for chunk in _chunks(len(x), geometry, x.shape[1]):
-        np.matmul(_rows(found[chunk], geometry), matrices, out=_grouped(y[chunk], geometry.groups))
+        np.matmul(_rows(padded[chunk], geometry), matrices, out=_grouped(y[chunk], geometry.groups))
     return channels_first(y).reshape(len(x), len(weight), *geometry.out)
 
 
@@ -191,8 +191,8 @@ def spread(y: Any, weight: Any, geometry: Geometry) -> Any:
     for chunk in _chunks(len(y), geometry, x.shape[-1]):
         rows, part = _grouped(last[chunk], groups), x[chunk]
         for k, where in geometry.positions:
-            found = np.matmul(rows, np.ascontiguousarray(split[(..., *k)]))
-            part[where] += np.moveaxis(found, 0, 1).reshape(len(part), *geometry.out, -1)
+            products = np.matmul(rows, np.ascontiguousarray(split[(..., *k)]))
+            part[where] += np.moveaxis(products, 0, 1).reshape(len(part), *geometry.out, -1)
     return channels_first(x[geometry.inside])
 
 
@@ -209,19 +209,19 @@ def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
         return (
             (_flat(y) @ _flat(x).swapaxes(1, 2)).sum(axis=0).reshape(y.shape[1], x.shape[1], *geometry.kernel)
         )
-    found, last, groups = padded_last(x, geometry), channels_last(y), geometry.groups
+    padded, last, groups = padded_last(x, geometry), channels_last(y), geometry.groups
     dtype, shape = np.result_type(x, y), (y.shape[1], x.shape[1] // groups, *geometry.kernel)
     if _is_depthwise(shape, groups):
         weight, part = np.empty(shape, dtype), np.empty(last.shape, dtype)
         ones = np.ones(last.size // groups, dtype)
         for k, where in geometry.positions:
-            weight[(slice(None), 0, *k)] = ones @ np.multiply(found[where], last, out=part).reshape(
+            weight[(slice(None), 0, *k)] = ones @ np.multiply(padded[where], last, out=part).reshape(
                 -1, groups
             )
         return weight
     total = np.zeros((groups, math.prod(geometry.kernel) * shape[1], shape[0] // groups), dtype)
     for chunk in _chunks(len(x), geometry, x.shape[1]):
-        total += _rows(found[chunk], geometry).swapaxes(1, 2) @ _grouped(last[chunk], groups)
+        total += _rows(padded[chunk], geometry).swapaxes(1, 2) @ _grouped(last[chunk], groups)
     split = total.reshape(groups, *geometry.kernel, shape[1], -1)
     rank = len(geometry.kernel)
     return np.ascontiguousarray(split.transpose(0, rank + 2, rank + 1, *range(1, rank + 1))).reshape(shape)

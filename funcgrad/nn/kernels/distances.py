@@ -71,18 +71,18 @@ def _cdist_pulls(ct: Any, x: Any, y: Any, out: Any, wanted: tuple[str, ...]) -> 
     steps, lead, i, j = _pairs(near, x, y)
     steps *= weight[near][:, None]
     weight[near] = 0
-    found = []
+    cotangents = []
     for name, a, b, w, at, sign in (
         ("x", x, y, weight, i, 1),
         ("y", y, x, np.swapaxes(weight, -1, -2), j, -1),
     ):
         if name not in wanted:
-            found.append(None)
+            cotangents.append(None)
             continue
         part = a * w.sum(-1)[..., None] - w @ b
         np.add.at(part, (*lead, at), sign * steps)
-        found.append(part)
-    return tuple(found)
+        cotangents.append(part)
+    return tuple(cotangents)
 
 
 CDIST = custom(cdist, joint=_cdist_pulls, operands="x y", batch="leading", name="cdist")

@@ -19,13 +19,13 @@ def rows_at(weight: Any, indices: Any, skipped: int | None = None, by_frequency:
 
 def row_sums(y: Any, indices: Any, rows: int) -> Any:
     """Zeros (rows, D) with each row of y (..., D) added at its index."""
-    made = np.zeros((rows, y.shape[-1]), y.dtype)
-    total, parts = _paired(made), _paired(np.ascontiguousarray(y))
+    sums = np.zeros((rows, y.shape[-1]), y.dtype)
+    total, parts = _paired(sums), _paired(np.ascontiguousarray(y))
     places = indices.reshape(-1, 1) * total.shape[-1] + np.arange(total.shape[-1])
     np.add.at(
         total.reshape(-1), places.reshape(-1), parts.reshape(-1)
     )  # along one axis: 4 times faster than along rows
-    return made
+    return sums
 
 
 def _paired(x: Any) -> Any:

@@ -121,8 +121,8 @@ def _erfc(x: Any) -> np.ndarray:
     out = np.empty_like(flat)
     out[near] = 1 - inner
     outer = flat[~near]
-    found = _complement(np.abs(outer))
-    out[~near] = np.where(outer < 0, 2 - found, found)
+    tail = _complement(np.abs(outer))
+    out[~near] = np.where(outer < 0, 2 - tail, tail)
     return out
 
 

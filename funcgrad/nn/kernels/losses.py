@@ -174,8 +174,8 @@ def _elementwise(
 
     def function(x: Any, y: Any, rank: int, count: float, setting: Any) -> Any:
         by_blocks = rank and rank == x.ndim and _are_large(x, y)
-        found = _summed_by_blocks(value, x, y, setting) if by_blocks else _summed(value(x, y, setting), rank)
-        return found if count == 1 else found / count
+        total = _summed_by_blocks(value, x, y, setting) if by_blocks else _summed(value(x, y, setting), rank)
+        return total if count == 1 else total / count
 
     def pulls(
         ct: Any, x: Any, y: Any, rank: int, count: float, setting: Any, wanted: tuple[str, ...]

@@ -105,12 +105,12 @@ def _weighted_mean(x: Any, weight: Any, axes: tuple[int, ...]) -> Any:
 
 def _are_rows(ct: Any, x: Any, mean: Any, var: Any, weight: Any, bias: Any) -> bool:
     """Are these arrays of many rows, with a weight and a bias, if any, for a row?"""
-    given = [a for a in (weight, bias) if a is not None]
+    affine = [a for a in (weight, bias) if a is not None]
     return (
-        all(type(a) is np.ndarray and a.dtype == x.dtype for a in (ct, x, mean, var, *given))
+        all(type(a) is np.ndarray and a.dtype == x.dtype for a in (ct, x, mean, var, *affine))
         and x.size > _LARGE
         and ct.shape == x.shape
-        and all(a.shape == x.shape[-1:] for a in given)
+        and all(a.shape == x.shape[-1:] for a in affine)
     )
 
 
@@ -154,10 +154,10 @@ def _pulls(
     (ct, ct_mean, ct_var), (_, mean, var) = ct, out
     plain = "x" in wanted and centered and axes == (-1,) and ct_mean is ct_var is None
     if plain and _are_rows(ct, x, mean, var, weight, bias):
-        found = _pulls_of_rows(ct, x, mean, var, eps, weight, bias)
+        cotangents = _pulls_of_rows(ct, x, mean, var, eps, weight, bias)
         return tuple(
             part if name in wanted else None
-            for name, part in zip(("x", "weight", "bias"), found, strict=True)
+            for name, part in zip(("x", "weight", "bias"), cotangents, strict=True)
         )
     gap = x - mean if centered else x
     of_x = of_weight = of_bias = None

@@ -100,19 +100,19 @@ def _positions(axes: tuple[Axis, ...], shape: Sizes, is_padded: bool) -> tuple[A
     In a padded input (see `_padded`) the position is at the same element everywhere, and all windows have it.
     """
     steps = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
-    found = [_places(axis) for axis in axes]
+    places = [_places(axis) for axis in axes]
     positions = []
     for k in itertools.product(*(range(axis.kernel) for axis in axes)):
-        index = [at[i] for (at, _), i in zip(found, k, strict=True)]
-        inside = [ok[i] for (_, ok), i in zip(found, k, strict=True)]
+        index = [at[i] for (at, _), i in zip(places, k, strict=True)]
+        inside = [ok[i] for (_, ok), i in zip(places, k, strict=True)]
         live = None if is_padded or all(map(np.all, inside)) else _grid_all(inside)
-        taken = index
+        where = index
         if is_padded:
-            taken = [
+            where = [
                 np.asarray(axis.starts) + i * axis.dilation + axis.margins[0]
                 for axis, i in zip(axes, k, strict=True)
             ]
-        positions.append(Position(tuple(map(_step, taken)), _grid(index, steps), live))
+        positions.append(Position(tuple(map(_step, where)), _grid(index, steps), live))
     return _grid([axis.first() for axis in axes], steps), positions
 
 
@@ -120,11 +120,11 @@ def _padded(x: Any, axes: tuple[Axis, ...]) -> Any:
     """`x` with what is smaller than all else around it, as far as windows reach."""
     lead, size = x.shape[: x.ndim - len(axes)], x.shape[x.ndim - len(axes) :]
     margins = [axis.margins for axis in axes]
-    made = np.full(
+    padded = np.full(
         (*lead, *(b + n + a for (b, a), n in zip(margins, size, strict=True))), lowest(x.dtype), x.dtype
     )
-    made[(..., *(slice(b, b + n) for (b, _), n in zip(margins, size, strict=True)))] = x
-    return made
+    padded[(..., *(slice(b, b + n) for (b, _), n in zip(margins, size, strict=True)))] = x
+    return padded
 
 
 def largest_places(x: Any, axes: tuple[Axis, ...]) -> Any:
@@ -168,10 +168,10 @@ def _grid(index: Sequence[np.ndarray], steps: Sequence[int]) -> Any:
 
 def _grid_all(inside: Sequence[np.ndarray]) -> Any:
     rank = len(inside)
-    made: Any = np.True_
+    all_inside: Any = np.True_
     for k, ok in enumerate(inside):
-        made = made & ok.reshape(-1, *(1,) * (rank - 1 - k))
-    return made
+        all_inside = all_inside & ok.reshape(-1, *(1,) * (rank - 1 - k))
+    return all_inside
 
 
 def _window_elements(x: Any, index: tuple[Any, ...]) -> Any:
@@ -202,16 +202,16 @@ def put_places(y: Any, places: Any, size: Sizes, unique: bool) -> Any:
     lead = y.shape[: y.ndim - len(size)]
     total, flat = math.prod(lead) * math.prod(size), _flat(places, len(size), math.prod(size))
     if not unique and y.dtype.kind == "f":  # ten times faster than np.add.at
-        made = np.bincount(flat.reshape(-1), weights=y.reshape(-1), minlength=total).astype(
+        out = np.bincount(flat.reshape(-1), weights=y.reshape(-1), minlength=total).astype(
             y.dtype, copy=False
         )
     else:
-        made = np.zeros(total, y.dtype)
+        out = np.zeros(total, y.dtype)
         if unique:
-            made[flat] = y
+            out[flat] = y
         else:
-            np.add.at(made, flat, y)
-    return made.reshape(*lead, *size)
+            np.add.at(out, flat, y)
+    return out.reshape(*lead, *size)
 
 
 def _both_batched(primitive: Primitive, call: Call, batched: Sequence[bool], size: int) -> Any:
@@ -314,12 +314,12 @@ SPREAD_MEANS = linear(
 
 def window_lengths(axes: tuple[Axis, ...], padding: Sequence[int] | None, size: Sizes) -> np.ndarray:
     """How many elements each window has; with `padding`, those of the padding count too."""
-    found: Any = np.ones(())
+    lengths: Any = np.ones(())
     for axis, n, margin in zip(axes, size, padding or (None,) * len(axes), strict=True):
         if margin is None:
             counts = _places(axis)[1].sum(axis=0)
         else:
             starts = np.asarray(axis.starts)
             counts = np.minimum(starts + axis.kernel, n + margin) - starts
-        found = np.multiply.outer(found, counts)
-    return found
+        lengths = np.multiply.outer(lengths, counts)
+    return lengths

@@ -30,8 +30,8 @@ Cell = Callable[..., States]
 def spans(sizes: Sizes, reverse: bool) -> list[tuple[slice, int]]:
     """The rows of each step, in the order in which steps are taken, and how many they are."""
     stops = np.cumsum(sizes).tolist()
-    found = [(slice(stop - n, stop), n) for stop, n in zip(stops, sizes, strict=True)]
-    return found[::-1] if reverse else found
+    steps = [(slice(stop - n, stop), n) for stop, n in zip(stops, sizes, strict=True)]
+    return steps[::-1] if reverse else steps
 
 
 # ---- one step --------------------------------------------------------------------------------------------------------

@@ -95,8 +95,8 @@ def lgamma(x: Any) -> Any:
 def polygamma(n: Any, x: Any) -> Any:
     """The n-th derivative of digamma."""
     n = int(n)
-    found = _digamma_or_more(n, np.asarray(x, np.float64)) if n else erf_values.of_many(_digamma, "psi", x)
-    return _as(x, found)
+    values = _digamma_or_more(n, np.asarray(x, np.float64)) if n else erf_values.of_many(_digamma, "psi", x)
+    return _as(x, values)
 
 
 def _digamma(y: Any) -> Any:

@@ -32,8 +32,8 @@ def fixed_point(
 def _pull(ans: Any, f: Any, a: Any, x0: Any, distance: Any, tol: float) -> Callable[[Any], Any]:
     """The cotangent w of the step solves w = g + (df/dx)^T w, which is a fixed point, too."""
 
-    def adjoint(given: tuple[Any, Any, Any]) -> Callable[[Any], Any]:
-        a, x, g = given
+    def adjoint(operands: tuple[Any, Any, Any]) -> Callable[[Any], Any]:
+        a, x, g = operands
         pull_x, _ = make_vjp(f(a), x)
         return lambda w: vspace(x).add(pull_x(w), g)
 

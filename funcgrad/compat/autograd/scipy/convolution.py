@@ -52,9 +52,9 @@ def convolve(A: Any, B: Any, axes: Axes | None = None, dot_axes: Axes = ((), ())
 
 def _lay_out(x: Any, conv: Sequence[int], dot: Sequence[int]) -> tuple[Any, int, int]:
     """`x` with its axes in the order: left, summed over, convolved; and how many there are of the first two."""
-    taken = [i % np.ndim(x) for i in (*dot, *conv)]
-    left = [i for i in range(np.ndim(x)) if i not in taken]
-    return np.transpose(x, [*left, *taken]), len(left), len(dot)
+    moved = [i % np.ndim(x) for i in (*dot, *conv)]
+    left = [i for i in range(np.ndim(x)) if i not in moved]
+    return np.transpose(x, [*left, *moved]), len(left), len(dot)
 
 
 def _contracted(windows: Any, kernel: Any, left_a: int, left_b: int, n_dot: int, n: int) -> Any:

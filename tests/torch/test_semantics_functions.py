@@ -574,6 +574,17 @@ class F(torch.autograd.Function):
 torch.func.vmap(F.apply)(torch.ones(2))
 =>
 RuntimeError: You tried to vmap over F, but it does not have vmap support. Please override and ...
+
+## eigenvalues are complex, also where all are real
+A = torch.tensor([[2.0, 1.0], [0.0, 3.0]], requires_grad=True)
+values, vectors = torch.linalg.eig(A)
+print(torch.linalg.eigvals(A.detach()).dtype, values.dtype, vectors.dtype, type(torch.linalg.eig(A)).__name__)
+values.real.pow(2).sum().backward()
+print(A.grad.round())
+=>
+torch.complex64 torch.complex64 torch.complex64 linalg_eig
+tensor([[4., 0.],
+        [2., 6.]])
 """
 
 

@@ -234,14 +234,22 @@ def _linalg(name: str, body: Any, node: str | None = None, also: str = "") -> No
 
 _linalg("inv", _la.inv, "LinalgInvExBackward0", "inverse")
 _linalg("det", _la.det, None, "det")
+
+
+def _as_complex(x: Any) -> Any:
+    """Complex numbers, also where all are real: NumPy gives these as real ones."""
+    return x if x.dtype.kind == "c" else x.astype(np.result_type(x.dtype, np.complex64))
+
+
+EigResult = named_result("linalg_eig", "eigenvalues eigenvectors")
 SlogdetResult = named_result("slogdet", "sign logabsdet")
 _linalg("slogdet", lambda A: SlogdetResult(*_la.slogdet(A)), None, "slogdet")
 _linalg("solve", lambda A, B: _la.solve(A, B), "LinalgSolveExBackward0")
 _linalg("cholesky", _la.cholesky, "LinalgCholeskyExBackward0")
 _linalg("eigh", lambda A, UPLO="L": _la.eigh(A, UPLO))
 _linalg("eigvalsh", lambda A, UPLO="L": _la.eigvalsh(A, UPLO), "LinalgEighBackward0")
-_linalg("eig", lambda A: _la.eig(A))
-_linalg("eigvals", lambda A: _la.eigvals(A))
+_linalg("eig", lambda A: EigResult(*map(_as_complex, _la.eig(A))))
+_linalg("eigvals", lambda A: _as_complex(_la.eigvals(A)))
 _linalg("svd", lambda A, full_matrices=True: _la.svd(A, full_matrices))
 _linalg("svdvals", lambda A: _la.svdvals(A), "LinalgSvdBackward0")
 _linalg("qr", lambda A, mode="reduced": _la.qr(A, mode), None, "qr")

@@ -55,6 +55,7 @@ class LBFGS(Optimizer):
             _scatter(x, params)
             with enable_grad():
                 losses.append(closure())
+            x[...] = _gather(params)  # the closure may have moved them, into their bounds
             return float(plain(losses[-1])), _gather(params, gradients=True)
 
         h = SimpleNamespace(**{**group, "lr": number(group["lr"]), "line_search": group["line_search_fn"]})

@@ -152,11 +152,7 @@ class Generator:
             self.words((n % 16) * (2 if wanted == np.float64 else 1))
         if n % 16:
             u[-16:] = _polar(self.uniform(16, wanted), 16)
-        if std != 1:
-            u *= u.dtype.type(std)
-        if mean:
-            u += u.dtype.type(mean)
-        return u
+        return u if std == 1 and not mean else scaled_once(u, u.dtype.type(std), u.dtype.type(mean))
 
     def _few_normal(self, n: int) -> np.ndarray:
         spare = [] if self._spare is None else [self._spare]
@@ -171,6 +167,16 @@ class Generator:
     def exponential(self, n: int) -> np.ndarray:
         """`n` numbers of the exponential distribution with mean 1."""
         return -np.log1p(-self.doubles(n))
+
+
+def scaled_once(u: np.ndarray, factor: Any, term: Any) -> np.ndarray:
+    """u * factor + term; in float32 rounded once, as a processor's fused multiply-add does and PyTorch's kernels do."""
+    if u.dtype != np.float32:
+        return u * factor + term
+    wide = u.astype(np.float64)
+    wide *= float(factor)
+    wide += float(term)
+    return wide.astype(np.float32)
 
 
 def _polar(u: np.ndarray, size: int) -> np.ndarray:

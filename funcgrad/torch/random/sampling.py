@@ -194,7 +194,8 @@ def uniform_(
         np.float32 if wanted == np.float16 else wanted,
         draws.uniform,
     )
-    made = (u * u.dtype.type(to - from_) + u.dtype.type(from_)).astype(wanted)
+    low, high = u.dtype.type(from_), u.dtype.type(to)
+    made = draws.scaled_once(u, high - low, low).astype(wanted)
     return _overwrite(self, np.where(made == wanted.type(to), wanted.type(from_), made), "Uniform")
 
 

@@ -338,6 +338,30 @@ def lbfgs_trace(torch, options):
     return seen, returned, array(x), optimizer.state_dict()["state"][0]
 
 
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_goes_on_from_where_the_closure_puts_parameters(original, search):
+    def losses(torch):
+        x = torch.tensor([0.9, 0.2, 0.5], requires_grad=True)
+        optimizer, seen = torch.optim.LBFGS([x], line_search_fn=search), []
+
+        def closure():
+            with torch.no_grad():
+                x.clamp_(0, 1)
+            optimizer.zero_grad()
+            loss = ((x - torch.tensor([2.0, -1.0, 0.3])) ** 4).sum() + x.prod()
+            loss.backward()
+            seen.append(loss.item())
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+        return seen, x.tolist()
+
+    (found, end), (expected, expected_end) = losses(ft), losses(original)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(end, expected_end, rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     "options",
     [{"lr": 0.001}, {"lr": 0.002, "max_eval": 5}, {"line_search_fn": "strong_wolfe"}]

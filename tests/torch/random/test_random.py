@@ -214,3 +214,15 @@ def test_numbers_are_not_differentiable_in_mean_or_std(original: Any, given: str
         assert all(x.grad is None or x.grad.tolist() == [0, 0, 0] for x in (mean, std))
         assert (mean.grad is None, std.grad is None) == (given == "std", given == "mean")
     assert names[0] == names[1]
+
+
+def test_weights_are_drawn_to_the_last_bit() -> None:
+    torch = pytest.importorskip("torch", reason="the original is not installed")
+    drawn = []
+    for lib in (ft, torch):
+        lib.manual_seed(0)
+        drawn.append(
+            [lib.empty(1000).uniform_(-0.19245, 0.19245).numpy(), lib.nn.Linear(7, 5).weight.detach().numpy()]
+        )
+    for x, y in zip(*drawn, strict=True):
+        np.testing.assert_array_equal(x, y)

@@ -50,8 +50,8 @@ class Reached(NamedTuple):
 def advance(evaluate: Evaluate, x: np.ndarray, memory: Memory, h: Any) -> Reached:
     """Up to `max_iter` steps from the real vector `x`. `memory` is changed.
 
-    `evaluate(x)` gives value and gradient, and may move `x`, in place. `h` has lr, max_iter, max_eval, tolerance_grad, tolerance_change,
-    history_size, line_search (None: steps of length lr; "strong_wolfe").
+    `evaluate(x)` gives value and gradient, and may move `x`, in place. `h` has lr, max_iter, max_eval,
+    tolerance_grad, tolerance_change, history_size, line_search (None: steps of length lr; "strong_wolfe").
     """
     value, gradient = evaluate(x)
     first, calls, known = value, 1, True

@@ -1,7 +1,7 @@
 """The parts of the core, put together: the one place where something is handed to what it is built on.
 
 A tracer is an array that can be read, written and changed in place. How that is done is built on traces and
-tracers, which therefore can't import it.
+tracers, which therefore can't import it; and it is imported when it is first done, which many programs never do.
 """
 
 from __future__ import annotations
@@ -10,31 +10,67 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from funcgrad.core.arrays.flat import FlatIter, set_flat
 from funcgrad.core.arrays.methods import LANES, ArrayMethods
 from funcgrad.core.engine.batch import BatchTrace
 from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTrace
 from funcgrad.core.engine.reverse import ReverseTrace
-from funcgrad.core.memory.indexing import read_item
-from funcgrad.core.memory.inplace import OPERATORS, astype, copy, take_shape
-from funcgrad.core.memory.loops import assign
-from funcgrad.core.memory.mutation import write_batch, write_forward, write_reverse
+from funcgrad.core.memory.blank import BlankTrace
 
-# What tracers can do that needs more than a function of the catalogue.
-ArrayMethods.__getitem__ = read_item  # type: ignore[method-assign]
-ArrayMethods.__setitem__ = assign  # type: ignore[method-assign]
-ArrayMethods.flat = property(FlatIter, set_flat)
-ArrayMethods.astype = astype
-ArrayMethods.copy = copy
-ArrayMethods._take_shape = take_shape  # type: ignore[method-assign]
-for name, operator in OPERATORS.items():
-    setattr(ArrayMethods, name, operator)
+INPLACE = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
 
-# What a write means on each trace.
-ReverseTrace.write = write_reverse
-ForwardTrace.write = write_forward
-BatchTrace.write = write_batch
+# What tracers can do that needs more than a function of the catalogue, and what a write means on each trace.
+# Whose method -> its name -> the module of the core that has it, and its name there.
+LATER: dict[type, dict[str, tuple[str, str]]] = {
+    ArrayMethods: {
+        "__getitem__": ("memory.indexing", "read_item"),
+        "__setitem__": ("memory.loops", "assign"),
+        "flat": ("arrays.flat", "flat"),
+        "_take_shape": ("memory.inplace", "take_shape"),
+        "astype": ("memory.inplace", "astype"),
+        "copy": ("memory.inplace", "copy"),
+        **{f"__i{name}__": ("memory.inplace", f"i{name}") for name in INPLACE},
+    },
+    ReverseTrace: {"write": ("memory.mutation", "write_reverse")},
+    ForwardTrace: {"write": ("memory.mutation", "write_forward")},
+    BatchTrace: {"write": ("memory.mutation", "write_batch")},
+    BlankTrace: {"write": ("memory.mutation", "write_blank")},
+}
+
+
+def put(owner: type, name: str) -> None:
+    """The method itself, in its place."""
+    module, attribute = LATER[owner][name]
+    setattr(owner, name, getattr(import_module(f"funcgrad.core.{module}"), attribute))
+
+
+def until_called(owner: type, name: str) -> Callable[..., Any]:
+    """What stands in the place of a method until it is first called."""
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        put(owner, name)
+        return getattr(owner, name)(*args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+for _owner, _names in LATER.items():
+    for _name in _names:
+        setattr(_owner, _name, until_called(_owner, _name))
+
+
+def _get_flat(x: Any) -> Any:
+    put(ArrayMethods, "flat")
+    return x.flat
+
+
+def _set_flat(x: Any, v: Any) -> None:
+    put(ArrayMethods, "flat")
+    x.flat = v
+
+
+ArrayMethods.flat = property(_get_flat, _set_flat)
 
 
 def make_lane(function: Function) -> Callable[..., Any]:

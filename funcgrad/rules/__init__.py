@@ -7,16 +7,13 @@ of all: so `import funcgrad` takes a fifth less.
 
 from funcgrad.core.libraries import late
 from funcgrad.rules import (  # noqa: F401
-    assignment,
     contractions,
     elementwise,
-    indexing,
     powers,
-    products,
     reductions,
     shapes,
 )
 
-_FOLLOWING = ("choices", "joining", "constructors", "plain", "sorting", "at", "late")
+_FOLLOWING = ("indexing", "choices", "joining", "constructors", "plain", "products", "sorting", "assignment", "at", "late")
 late("numpy", *(f"funcgrad.rules.{chapter}" for chapter in _FOLLOWING))
 late("numpy.fft", "funcgrad.rules.fft")  # which NumPy, too, imports when it is asked for

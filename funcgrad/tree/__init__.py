@@ -37,10 +37,10 @@ from funcgrad.tree.operations import (
     transpose,
     unflatten,
 )
-from funcgrad.tree.registration import register_dataclass, register_node, register_static
 from funcgrad.tree.structures import LEAF, Structure
 
 if TYPE_CHECKING:
+    from funcgrad.tree.registration import register_dataclass, register_node, register_static
     from funcgrad.tree.vector import Unravel, ravel
 
 __all__ = [
@@ -72,8 +72,17 @@ __all__ = [
     "unflatten",
 ]
 
+# Loaded when they are used.
+_LATE = {
+    "Unravel": "vector",
+    "ravel": "vector",
+    "register_dataclass": "registration",
+    "register_node": "registration",
+    "register_static": "registration",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name in ("ravel", "Unravel"):  # loaded when they are used
-        return getattr(import_module("funcgrad.tree.vector"), name)
+    if name in _LATE:
+        return getattr(import_module(f"funcgrad.tree.{_LATE[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

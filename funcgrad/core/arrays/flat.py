@@ -66,6 +66,9 @@ def set_flat(x: Any, v: Any) -> None:
     FlatIter(x)[:] = v
 
 
+flat = property(FlatIter, set_flat)
+
+
 for _name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
     setattr(FlatIter, _name, lambda self, y, name=_name: getattr(self.x.ravel(), name)(_as_arrays(y)))
 

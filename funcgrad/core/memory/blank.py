@@ -19,8 +19,6 @@ from funcgrad.core.engine.catalogue import Unsupported, known
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import RUNNING, Trace, Tracer, bind, lower, rebuilt, snapshot
 from funcgrad.core.memory.looks import Look, look, looked_through
-from funcgrad.core.memory.mutation import overwrite
-from funcgrad.core.memory.places import Place
 from funcgrad.typed import override
 
 # Functions that write into their first argument.
@@ -155,10 +153,6 @@ class BlankTrace(Trace):
     def wrap(self, value: Any, node: Any) -> Any:
         """Other traces keep a blank array's plain value; with two holders it is copied before a write."""
         return value
-
-    @override
-    def write(self, x: Any, place: Place, v: Any) -> None:
-        overwrite(x, "_value", place, lower(self, v))
 
     @override
     def constant(self, value: Any) -> Any:

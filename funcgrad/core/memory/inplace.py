@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.arrays.foreign import OwnOperation
-from funcgrad.core.arrays.methods import BINARY, RUNNERS
+from funcgrad.core.arrays.methods import RUNNERS
 from funcgrad.core.arrays.methods import astype as cast_to
 from funcgrad.core.arrays.spec import spec
 from funcgrad.core.engine.catalogue import CATALOGUE
@@ -66,10 +66,8 @@ def _inplace(ufunc: Any) -> Callable[[Tracer, Any], Any]:
     return operate
 
 
-OPERATORS = {
-    f"__i{name}__": _inplace(BINARY[name])
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
-}
+iadd, isub, imul, itruediv = map(_inplace, (np.add, np.subtract, np.multiply, np.divide))
+ifloordiv, imod, ipow, imatmul = map(_inplace, (np.floor_divide, np.remainder, np.power, np.matmul))
 
 
 def copy(self: Tracer, order: Any = "C") -> Any:

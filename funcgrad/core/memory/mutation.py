@@ -165,6 +165,11 @@ def write_reverse(trace: ReverseTrace, x: Any, place: Place, v: Any) -> None:
     x._node = write_node(next(trace.numbers), WRITE, before, written, place, x.shape, x._value.dtype)
 
 
+def write_blank(trace: Trace, x: Any, place: Place, v: Any) -> None:
+    """Put what is not traced into a blank array."""
+    overwrite(x, "_value", place, lower(trace, v))
+
+
 def write_forward(trace: ForwardTrace, x: Any, place: Place, v: Any) -> None:
     """On a forward trace, the tangent is written into the tangent."""
     t_v = v._node if isinstance(v, ForwardTracer) and v._trace is trace else None

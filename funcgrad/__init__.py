@@ -6,21 +6,14 @@
 array([0.        , 0.84147098])
 """
 
-import gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
-_collects = gc.isenabled()
-gc.disable()  # what an import makes stays: to look for garbage in it takes a tenth of the time
-try:
-    import funcgrad.core.messages.warned  # warnings name the user's line
-    import funcgrad.rules  # noqa: F401  (declares them)
-    from funcgrad import tree
-    from funcgrad.core.libraries import late
-    from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
-finally:
-    if _collects:
-        gc.enable()
+import funcgrad.core.messages.warned  # warnings name the user's line
+import funcgrad.rules  # noqa: F401  (declares them)
+from funcgrad import tree
+from funcgrad.core.libraries import late
+from funcgrad.transforms.derivatives import grad, jvp, value_and_grad, vjp
 
 if TYPE_CHECKING:
     from funcgrad import cmath as cmath

@@ -17,7 +17,6 @@ docs/coming_from_autograd.md lists what is better. Read it in this order:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from funcgrad.compat.autograd.builtins import dict, isinstance, list, tuple, type
 from funcgrad.compat.autograd.differential_operators import (
     checkpoint,
     deriv,
@@ -42,6 +41,7 @@ from funcgrad.compat.autograd.differential_operators import (
 )
 
 if TYPE_CHECKING:
+    from funcgrad.compat.autograd.builtins import dict, isinstance, list, tuple, type
     from funcgrad.compat.autograd.primitives import primitive as primitive
 
 egrad = elementwise_grad
@@ -78,12 +78,16 @@ __all__ = [
 ]
 
 
-_MODULES = ("extend", "misc", "numpy", "scipy", "test_util", "tracer", "util", "wrap_util")
+# Loaded when they are asked for: most programs only differentiate.
+_LATE = {"primitive": "primitives"} | dict.fromkeys(
+    ("dict", "isinstance", "list", "tuple", "type"), "builtins"
+)
+_MODULES = ("builtins", "extend", "misc", "numpy", "scipy", "test_util", "tracer", "util", "wrap_util")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "primitive":  # it takes longer to load than what most programs need
-        return getattr(import_module(f"{__name__}.primitives"), name)
+    if name in _LATE:
+        return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from inspect import Parameter
+from itertools import takewhile
 from typing import Any
 
 from funcgrad.core.engine import declare
@@ -75,6 +77,35 @@ class Body(Composite):
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments for the body; one that it does not know may only have its default."""
+        leading, known, required = self.plainly
+        if len(args) <= len(leading) and known.issuperset(kwargs):
+            plainly = dict(zip(leading, args), **kwargs)
+            if len(plainly) == len(args) + len(kwargs) and required <= plainly.keys():
+                return (), plainly
+        return self._bound_by_signature(args, kwargs)
+
+    @cached_property
+    def plainly(self) -> tuple[tuple[str, ...], frozenset[str], frozenset[str]]:
+        """What needs no binding, which takes longer than many a body: the names of the first parameters, of those
+        that the body knows and that may be named, and of those that must be given.
+        """
+        names, takes_any = self.taken
+        parameters = list(self.signature.parameters.values())
+        by_position = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+        by_name = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        known = [p for p in parameters if takes_any or p.name in names]
+        leading = takewhile(lambda p: p.kind in by_position and p in known, parameters)
+        is_variable = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        required = [p for p in parameters if p.default is Parameter.empty and p.kind not in is_variable]
+        return (
+            tuple(p.name for p in leading),
+            frozenset(p.name for p in known if p.kind in by_name),
+            frozenset(p.name for p in required),
+        )
+
+    def _bound_by_signature(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         positional: tuple[Any, ...] = ()
         named: dict[str, Any] = {}
         names, takes_any = self.taken

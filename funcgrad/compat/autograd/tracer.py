@@ -15,6 +15,7 @@ import numpy as np
 from funcgrad import tree
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.trace import Trace, Tracer, bind, concrete, lower, rebuilt
+from funcgrad.tree.containers import CONTAINERS
 
 _OF_PRIMITIVES = ("notrace_primitive", "primitive", "register_notrace")  # which take longer to load
 
@@ -25,12 +26,14 @@ def getval(x: Any) -> Any:
     """The plain value of `x`, beneath all transforms; of a tree, with plain leaves."""
     if isinstance(x, Tracer):
         return concrete(x)
+    if isinstance(x, Box):
+        return import_module("funcgrad.compat.autograd.objects").plain(x)
     return tree.map(concrete, x) if isinstance(x, (list, tuple, dict)) else x
 
 
 def isbox(x: Any) -> bool:
-    """Is `x` an array that a transform watches?"""
-    return isinstance(x, Tracer)
+    """Is `x` a value that a transform watches?"""
+    return isinstance(x, (Tracer, Box))
 
 
 class Node:
@@ -65,12 +68,17 @@ _NUMBERS = (
 class _BoxType(type):
     """Watched arrays are of the engine's classes: these count as boxes, and a box is made as one of them."""
 
+    _is_of_objects = False  # which are no arrays
+
     def __instancecheck__(cls, x: Any) -> bool:
         if not isinstance(x, Tracer):
-            return False
+            return type.__instancecheck__(cls, x)
         return cls in (Box, ArrayBox) or Box.type_mappings.get(type(concrete(x))) is cls
 
     def __call__(cls, value: Any, trace: Any, node: Any) -> Any:
+        if cls._is_of_objects:
+            objects = import_module("funcgrad.compat.autograd.objects")
+            return objects.boxed(cls, trace.wrap(objects.Held(value), node))
         return trace.wrap(value if hasattr(value, "dtype") else np.asarray(value)[()], node)
 
 
@@ -103,9 +111,31 @@ def _after_tracers(answer: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Box(metaclass=_BoxType):
-    """The class of watched values. `Box.register(cls)` lets values of a class of one's own (one with a shape
-    and a dtype, as subclasses of ndarray have) be watched; classes of another kind are registered with
-    `funcgrad.tree.register_node`.
+    """The class of watched values. `Box.register(cls)` lets values of a class of one's own be watched: arrays
+    (which have a shape and a dtype, as subclasses of ndarray do) as tracers, others as instances of the class of
+    boxes, whose methods call primitives. How the latter are added their space tells (`VSpace.register`).
+
+    >>> from funcgrad.compat.autograd import grad
+    >>> from funcgrad.compat.autograd.extend import Box, VSpace, defvjp, primitive
+    >>> class Interval:
+    ...     def __init__(self, low, high):
+    ...         self.low, self.high = low, high
+    >>> class IntervalSpace(VSpace):
+    ...     def zeros(self):
+    ...         return Interval(0.0, 0.0)
+    ...     def _add(self, x, y):
+    ...         return Interval(x.low + y.low, x.high + y.high)
+    >>> @primitive
+    ... def width(x):
+    ...     return x.high - x.low
+    >>> defvjp(width, lambda ans, x: lambda g: Interval(-g, g))
+    >>> class IntervalBox(Box):
+    ...     width = property(width)
+    >>> IntervalBox.register(Interval)
+    >>> IntervalSpace.register(Interval)
+    >>> ct = grad(lambda x: x.width**2 + x.width)(Interval(1.0, 4.0))
+    >>> float(ct.low), float(ct.high)
+    (-7.0, 7.0)
     """
 
     types: ClassVar[set[Any]] = set()
@@ -116,6 +146,23 @@ class Box(metaclass=_BoxType):
         """Values of this class may be watched."""
         Box.types.add(cls)
         Box.type_mappings[value_type] = Box.type_mappings[cls] = cls
+        is_array = value_type in _NUMBERS or hasattr(value_type, "dtype")
+        if not is_array and value_type not in CONTAINERS:
+            cls._is_of_objects = True
+            import_module("funcgrad.compat.autograd.objects").register(value_type, cls)
+
+    @property
+    def _value(self) -> Any:
+        value = self._tracer._value  # type: ignore[attr-defined]
+        return value if isinstance(value, Tracer) else value.value
+
+    @property
+    def _trace(self) -> Any:
+        return self._tracer._trace  # type: ignore[attr-defined]
+
+    @property
+    def _node(self) -> Any:
+        return self._tracer._node  # type: ignore[attr-defined]
 
 
 class ArrayBox(Box):

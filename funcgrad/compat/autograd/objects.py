@@ -93,9 +93,9 @@ def _no_space(x: Any) -> VSpace:
 
 def boxed(box: type, tracer: Any) -> Any:
     """A box around a tracer."""
-    made: Any = object.__new__(box)
-    made._tracer = tracer
-    return made
+    watched: Any = object.__new__(box)
+    watched._tracer = tracer
+    return watched
 
 
 def plain(box: Any) -> Any:

@@ -21,6 +21,7 @@ from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.batch import ndim_of, one_by_one
 from funcgrad.core.engine.declare import composite, multilinear
 from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.roots import declare_product
 from funcgrad.core.engine.trace import bind
 from funcgrad.core.lanes.batch import at_once
 from funcgrad.rules.matrices import conj, mT
@@ -95,7 +96,10 @@ def _batched_matmul(primitive: Primitive, call: Call, batched: Sequence[bool], s
     return out[..., 0, :] if x_rank == 1 and y_rank > 1 else out[..., 0] if x_rank == 1 else out
 
 
-multilinear(np.matmul, _matmul_x, _matmul_y, batch=_batched_matmul)
+declare_product(
+    multilinear(np.matmul, _matmul_x, _matmul_y, batch=_batched_matmul),
+    lambda square: square.sum() if square.ndim == 1 else None,
+)
 
 
 def _outer(x: Any, y: Any) -> Any:
@@ -134,11 +138,14 @@ def outer(x: Any, y: Any) -> Any:
 
 _outer_at_once = at_once(OUTER)
 
-multilinear(
-    np.vecdot,
-    lambda ct, x, y: conj(ct[..., None] * y),
-    lambda ct, x, y: ct[..., None] * conj(x),
-    batch=OverStacks(1, 1),
+declare_product(
+    multilinear(
+        np.vecdot,
+        lambda ct, x, y: conj(ct[..., None] * y),
+        lambda ct, x, y: ct[..., None] * conj(x),
+        batch=OverStacks(1, 1),
+    ),
+    lambda square: square.sum(-1),
 )
 if hasattr(np, "matvec"):  # NumPy 2.2
     multilinear(
@@ -230,13 +237,21 @@ def _batched_tensordot(primitive: Primitive, call: Call, batched: Sequence[bool]
     return product.reshape((size, *kept_a, *kept_b))
 
 
-multilinear(
-    np.tensordot,
-    lambda ct, a, b, axes=2: _pair_a(ct, a, b, _tensordot_pairs(a, b, axes)),
-    lambda ct, a, b, axes=2: _pair_b(ct, a, b, _tensordot_pairs(a, b, axes)),
-    operands="a b",
-    batch=_batched_tensordot,
-    gives_array=True,
+def _sum_over_all(square: Any, axes: Any = 2) -> Any:
+    of_a, of_b = _tensordot_pairs(square, square, axes)
+    return square.sum() if of_a == of_b and len(of_a) == square.ndim else None
+
+
+declare_product(
+    multilinear(
+        np.tensordot,
+        lambda ct, a, b, axes=2: _pair_a(ct, a, b, _tensordot_pairs(a, b, axes)),
+        lambda ct, a, b, axes=2: _pair_b(ct, a, b, _tensordot_pairs(a, b, axes)),
+        operands="a b",
+        batch=_batched_tensordot,
+        gives_array=True,
+    ),
+    _sum_over_all,
 )
 
 

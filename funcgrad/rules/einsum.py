@@ -26,6 +26,7 @@ from funcgrad.core.engine.declare import composite, query
 from funcgrad.core.engine.kinds import Formula
 from funcgrad.core.engine.named import Multilinear
 from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.roots import declare_product
 from funcgrad.core.engine.trace import bind
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -129,9 +130,17 @@ def contraction(n: int) -> Primitive:
     rule = Multilinear({name: _transpose(i, names) for i, name in enumerate(names)})
     signature = f"{', '.join(names)}, *, subscripts, optimize=False"
     # "ij->ji" and "ii->i" sum nothing: NumPy returns a view.
-    return Primitive(
+    primitive = Primitive(
         einsum, rule, operands=" ".join(names), signature=signature, batch=_batched, may_view=n == 1
     )
+    if n == 2:
+        declare_product(primitive, _of_square)
+    return primitive
+
+
+def _of_square(square: Any, subscripts: str, optimize: Any = False) -> Any:
+    (x, y), out = _split(subscripts)
+    return np.einsum(f"{x}->{out}", square) if x == y else None
 
 
 def _transpose(i: int, names: Sequence[str]) -> Formula:

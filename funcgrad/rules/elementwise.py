@@ -14,7 +14,7 @@ import numpy as np
 from funcgrad.core.arrays.methods import astype
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.core.engine.declare import composite, custom, elementwise, linear, piecewise_constant
-from funcgrad.core.engine.roots import declare_square
+from funcgrad.core.engine.roots import declare_product, declare_square
 from funcgrad.core.engine.trace import is_foreign
 from funcgrad.rules.slopes import (
     angle_slope,
@@ -53,7 +53,7 @@ def _square_of_hypot(x, y):
 
 elementwise(np.add, 1, 1)
 elementwise(np.subtract, 1, -1)
-elementwise(np.multiply, lambda y: y, lambda x: x)
+declare_product(elementwise(np.multiply, lambda y: y, lambda x: x), lambda square: square)
 elementwise(np.divide, _inverse, lambda ct, y, out: ct * out / -y)
 elementwise(np.negative, -1)
 elementwise(np.positive, 1)

@@ -13,6 +13,7 @@ from funcgrad.core.engine.catalogue import Out
 from funcgrad.core.engine.cotangent import dense, fit_shape
 from funcgrad.core.engine.declare import composite, multilinear
 from funcgrad.core.engine.primitive import Call, Primitive
+from funcgrad.core.engine.roots import declare_product
 from funcgrad.rules.contractions import OverStacks
 from funcgrad.rules.matrices import conj
 
@@ -36,13 +37,16 @@ def _batched_flat(function: Callable[[Any, Any], Any]) -> Strategy:
     return strategy
 
 
-multilinear(
-    np.vdot,
-    lambda ct, a, b: conj(ct * _flat(b)).reshape(a.shape),
-    lambda ct, a, b: (ct * conj(_flat(a))).reshape(b.shape),
-    operands="a b",
-    signature="a, b, /",
-    batch=_batched_flat(np.vecdot),
+declare_product(
+    multilinear(
+        np.vdot,
+        lambda ct, a, b: conj(ct * _flat(b)).reshape(a.shape),
+        lambda ct, a, b: (ct * conj(_flat(a))).reshape(b.shape),
+        operands="a b",
+        signature="a, b, /",
+        batch=_batched_flat(np.vecdot),
+    ),
+    lambda square: square.sum(),
 )
 multilinear(
     np.outer,

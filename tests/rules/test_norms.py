@@ -39,7 +39,7 @@ def test_the_first_derivative_at_the_zero_matrix_is_zero(ord: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [norm, lambda v: 1.0 * norm(v) * norm(v), lambda v: norm(v, 3), lambda v: v[0] * norm(v)]
+    "function", [norm, lambda v: norm(v) * norm(v) * norm(v), lambda v: norm(v, 3), lambda v: v[0] * norm(v)]
 )
 def test_there_is_no_second_derivative_at_zero(function: Any) -> None:
     for second in (hessian(function), jacfwd(jacfwd(function)), jacfwd(grad(function))):

@@ -11,14 +11,16 @@ from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
 from funcgrad.core.engine.reverse import ReverseTrace, ReverseTracer, plan_of
 from funcgrad.core.engine.roots import (
+    JOINS,
     MOVES,
     SIGNS,
     Root,
     are_same_roots,
     can_be_squared,
+    halves_in,
+    is_multiple,
     is_step,
     squared,
-    squares_in,
 )
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
@@ -63,12 +65,9 @@ class ForwardTrace(Trace):
         roots = (
             {i: root for i in tangents if (root := self._root_of(call.operands[i]))} if self.has_roots else {}
         )
-        root = roots.get(0)
-        if root is not None and (
-            n := squares_in(primitive.function, call.operands, call.operands, self._are_same)
-        ):
-            return self.paired(out, self._pushed_power(root, primitive, n, out))
-        if roots and is_step(primitive, roots) and can_be_squared(primitive, lowered.operands, out):
+        if roots and (t := self._pushed_of_roots(primitive, call, lowered, out, roots)) is not None:
+            return self.paired(out, t)
+        if roots and is_step(primitive, roots, tangents) and can_be_squared(primitive, lowered.operands, out):
             return self.root_of(primitive, lowered, out, tangents, roots)
         return self.paired(out, pushed(primitive, lowered, out, tangents))
 
@@ -77,12 +76,20 @@ class ForwardTrace(Trace):
         root = getattr(x, "_root", None) if isinstance(x, ForwardTracer) and x._trace is self else None
         return root if root is not None and root.out is x._value else None
 
-    def _are_same(self, x: Any, y: Any) -> bool:
-        """Are these outputs of the same root?"""
-        if x is y:
-            return True
-        roots = self._root_of(x), self._root_of(y)
-        return None not in roots and are_same_roots(*roots)  # type: ignore[arg-type]
+    def _pushed_of_roots(
+        self, primitive: Primitive, call: Call, lowered: Call, out: Any, roots: dict[int, Root]
+    ) -> Any:
+        """The tangent of `out`, an even power of a root or a product of two that are alike; None of any other."""
+        if 0 not in roots:
+            return None
+        if n := halves_in(primitive.function, call.operands):
+            return self._pushed_power(roots[0], primitive, n, out)
+        of_square = primitive.rule.of_square
+        if of_square is None or len(roots) != 2 or roots[0].out.dtype.kind != "f":
+            return None
+        t = _pushed_product(roots[0], roots[1])
+        square = None if t is None else of_square(self.wrap(roots[0].out * roots[1].out, t), **lowered.params)
+        return None if square is None else square._node
 
     def _pushed_power(self, root: Root, primitive: Primitive, n: int, out: Any) -> Any:
         """The tangent of `out`, the square of a root to the power n: a function of the root's operands."""
@@ -156,7 +163,8 @@ def _pushed_square(root: Root, square: Any) -> Any:
     if primitive.function in MOVES:
         return pushed(primitive, call, square, {0: _pushed_square(root.roots[0], squared(call.operands[0]))})
     if root.roots:
-        operands = [squared(x) for x in call.operands]
+        joins = primitive.function in JOINS
+        operands = [squared(x) if i in root.roots or not joins else x for i, x in enumerate(call.operands)]
         tangents = {
             i: _pushed_square(root.roots[i], operands[i])
             if i in root.roots
@@ -165,6 +173,27 @@ def _pushed_square(root: Root, square: Any) -> Any:
         }
         return pushed(primitive, call.with_operands(operands), square, tangents)
     return pushed(cast("Primitive", primitive.rule.squared), call, square, tangents)
+
+
+def _pushed_product(a: Root, b: Root) -> Any:
+    """The tangent of the product of the same roots, or multiples of the same; None of any others."""
+    if a.out.shape != b.out.shape:
+        return None
+    if a is b or are_same_roots(a, b):
+        return _pushed_square(a, a.out * b.out)
+    for root, other in ((a, b), (b, a)):
+        if not root.roots or not is_multiple(root.primitive):
+            continue
+        if len(root.roots) != 1:
+            return None
+        ((i, inner),) = root.roots.items()
+        t = _pushed_product(inner, other)
+        if t is None:
+            return None
+        operands = [inner.out * other.out if k == i else x for k, x in enumerate(root.call.operands)]
+        call = root.call.with_operands(operands)
+        return pushed(root.primitive, call, root.out * other.out, {**root.tangents, i: t})
+    return None
 
 
 class PullTrace(ReverseTrace):

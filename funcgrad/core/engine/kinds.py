@@ -128,6 +128,8 @@ class Rule:
     # positions of operands in which nobody knows the derivative, and what these are
     unknown: Mapping[int, str] = {}
     squared: Primitive | None = None  # of a root: its square, as a function of the same operands (roots.py)
+    # of a product or contraction: what it is, given the elementwise product of its operands (roots.py)
+    of_square: Callable[..., Any] | None = None
 
     def check(self, primitive: Primitive) -> None:
         """Refuse, when it is declared, a rule whose names don't fit its primitive."""

@@ -18,11 +18,12 @@ from funcgrad.core.engine.roots import (
     SIGNS,
     STEPS,
     are_same,
+    halves_in,
+    is_multiple,
     is_root,
     note_plan,
     resaved,
     squared,
-    squares_in,
 )
 from funcgrad.core.engine.sweep import Node, make_node
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
@@ -107,10 +108,10 @@ class ReverseTrace(Trace):
             return self._record_many(primitive, call, out, slots, parents)
         if (
             parents[0].plan in LEADING
-            and (n := squares_in(primitive.function, call.operands, parents, are_same))
             and is_root(parents[0])
+            and (tracer := self.of_root(primitive, call, out, parents)) is not None
         ):
-            return power_of_root(self, parents[0], call.operands[0], n, out)
+            return tracer
         if getattr(out, "dtype", OBJECT).kind not in "fc":
             return self.constant(of_numbers(out, primitive.title))
         plan = plan_of(primitive, slots, call)
@@ -118,6 +119,28 @@ class ReverseTrace(Trace):
             next(self.numbers), plan, plan.save(self._kept(plan, call), out), parents, out.shape, out.dtype
         )
         return self.wrap(out, node)
+
+    def of_root(self, primitive: Primitive, call: Call, out: Any, parents: tuple[Node, ...]) -> Any:
+        """The tracer of `out`, if it is an even power of a root or a product of two that are alike; else None."""
+        a, b = parents[0], parents[-1]
+        if len(parents) == 1:
+            n = halves_in(primitive.function, call.operands)
+            return power_of_root(self, a, call.operands[0], n, out) if n else None
+        of_square = primitive.rule.of_square
+        if (
+            of_square is None
+            or len(parents) > 2
+            or a.dtype.kind != "f"
+            or a.shape != b.shape
+            or not is_root(b)
+        ):
+            return None
+        if not are_same(_base(a), _base(b)):
+            return None
+        x, y = call.operands
+        node = _product_node(self, a, x, b, y)
+        square = None if node is None else of_square(_wrapped(self, x * y, node), **call.params)
+        return None if square is None else _wrapped(self, out, square._node)
 
     def _kept(self, plan: Plan, call: Call) -> Call:
         """`call` with the plain arrays that the plan will save guarded against later changes."""
@@ -175,10 +198,14 @@ def plan_of(primitive: Primitive, slots: tuple[int, ...], call: Call) -> Plan:
 
 def square_of_root(trace: ReverseTrace, node: Node, out: Any) -> Any:
     """The tracer of `out`, the square of the root at `node`: a function of the root's operands."""
-    square = _square_node(trace, node, out)
-    square.spec = spec = _new(Spec)
+    return _wrapped(trace, out, _square_node(trace, node, out))
+
+
+def _wrapped(trace: ReverseTrace, out: Any, node: Node) -> Any:
+    """The tracer of `out`, whose shape and dtype may be others than the operand's."""
+    node.spec = spec = _new(Spec)
     spec.shape, spec.dtype = out.shape, out.dtype
-    return trace.wrap(out, square)
+    return trace.wrap(out, node)
 
 
 def _square_node(trace: ReverseTrace, node: Node, out: Any = None) -> Node:
@@ -193,6 +220,47 @@ def _square_node(trace: ReverseTrace, node: Node, out: Any = None) -> Node:
         square, parents = plan, tuple(_square_of_parent(trace, node, i) for i in range(len(node.parents)))
         saved = tuple(map(squared, node.saved)) if STEPS[plan] else node.saved
     return make_node(next(trace.numbers), square, saved, parents, node.shape, node.dtype)
+
+
+def _multiplied(node: Node) -> int | None:
+    """Which operand of a node is the root that it is a multiple of? None if it is no multiple."""
+    plan: Any = node.plan
+    if plan not in STEPS or not is_multiple(plan.primitive):
+        return None
+    roots = [i for i, parent in enumerate(node.parents) if is_root(parent)]
+    return roots[0] if len(roots) == 1 else None
+
+
+def _base(node: Node) -> Node:
+    """The root that a node is a multiple of; itself, if it is none."""
+    i = _multiplied(node)
+    return node if i is None else _base(node.parents[i])
+
+
+def _product_node(trace: ReverseTrace, a: Node, x: Any, b: Node, y: Any) -> Node | None:
+    """The node of x * y, whose nodes are multiples of the same root; None if a value is needed that nobody kept.
+
+    (c * r) * r is c * r²: what makes the multiple takes r² in the place of r.
+    """
+    if are_same(a, b):
+        return _square_node(trace, a)
+    for node, other, factor in ((a, b, y), (b, a, x)):
+        i = _multiplied(node)
+        if i is None or node.parents[i].shape != node.shape:
+            continue
+        plan: Any = node.plan
+        saved, name = dict(zip(plan.keeps, node.saved)), plan.primitive.operand_names[plan.slots[i]]
+        inner = saved.get(name)
+        if inner is None and "out" in saved:  # of a quotient
+            inner = saved["out"] * saved["y"]
+        product = _product_node(trace, node.parents[i], inner, other, factor)
+        grows = saved.keys() & {name, "out"}
+        if product is None or grows and factor is None:
+            continue
+        saved = tuple(kept * factor if key in grows else kept for key, kept in saved.items())
+        parents = tuple(product if k == i else parent for k, parent in enumerate(node.parents))
+        return make_node(next(trace.numbers), plan, saved, parents, node.shape, node.dtype)
+    return None
 
 
 def _square_of_parent(trace: ReverseTrace, node: Node, i: int) -> Node:

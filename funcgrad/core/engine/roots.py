@@ -4,7 +4,8 @@ A root has a kink or an infinite slope at 0; its square is smooth. A chain throu
 there. So a trace that is to record a square looks whether the operand is the output of a root. It then
 records the square of the root as one function of the root's own operands (`squared`): exact to every order.
 Its fourth power is the square of that, and so on.
-So is the product of two roots that are the same: norm(x) * norm(x).
+So is the product of two roots that are the same, or multiples of the same: norm(x) * norm(x), k * r * r. And
+their contraction, y @ y with y = np.abs(x), which sums the square (`declare_product`).
 So is the square of a multiple of a root, and of its elements in another order: (norm(x) / l) ** 2. Of what
 stands between (`STEPS`) it is known that f(x, y)² = f(x², y²): the same f takes the squares of its operands.
 In reverse mode the node of the operand tells. In forward mode the tracer does (`_root`), as long as it holds
@@ -40,8 +41,10 @@ SIGNS: set[Any] = {np.negative, np.positive}
 # Their results are elements of the operand: some, in any order, any number of times.
 MOVES: set[Any] = {
     operator.getitem, np.reshape, np.squeeze, np.expand_dims, np.transpose, np.swapaxes, np.moveaxis,
-    np.broadcast_to, np.copy, np.flip, np.roll, np.diagonal,
+    np.broadcast_to, np.copy, np.flip, np.roll, np.diagonal, np.diag, np.tril, np.triu, np.rot90,
 }  # fmt: skip
+# Their results are elements of several operands, which all have to be roots.
+JOINS: set[Any] = {np.concatenate, np.stack, np.where}
 _DEPTH = 8  # so many steps are looked through
 
 
@@ -60,21 +63,31 @@ def declare_square(root: Primitive, square: Primitive) -> None:
     root.rule.squared = square
 
 
-def squares_in(function: Any, operands: Any, traced: Any, same: Callable[[Any, Any], bool]) -> int:
-    """Which power of the square of its first operand is this call (1, the square itself; 0, none)?
+def declare_product(product: Primitive, of_square: Callable[..., Any]) -> None:
+    """Say what a product or contraction of two operands is, given their elementwise product and the parameters.
 
-    `traced` are the operands that have a derivative, `same(x, y)` tells whether two of them are the same.
+    `of_square` returns None where other elements meet, too, as in a product of matrices.
     """
-    if function is np.multiply or function is np.vdot and not np.shape(operands[0]):
-        return int(len(traced) == 2 and same(*traced))
+    product.rule.of_square = of_square
+
+
+def halves_in(function: Any, operands: Any) -> int:
+    """Which power of the square of its operand is this call (1, the square itself; 0, none)?"""
     return int(function is np.square) or (halved(operands[1]) if function in POWERS else 0)
+
+
+def is_multiple(primitive: Primitive) -> bool:
+    """Does it multiply its operand, by a factor or by -1?"""
+    return primitive.function in FACTORS or primitive.function in SIGNS
 
 
 def are_same(a: Any, b: Any, depth: int = 8) -> bool:
     """Are two nodes of the same call of the same operands, as those of norm(x) * norm(x) are?"""
     if a is b:
         return True
-    if a.plan is None or a.plan is not b.plan or not depth or not _has_saved(a.plan, a.saved, b.saved):
+    if a.plan is None or a.plan is not b.plan or a.shape != b.shape or not depth:
+        return False
+    if not _has_saved(a.plan, a.saved, b.saved):
         return False
     pairs = zip(a.parents, b.parents)
     return len(a.parents) == len(b.parents) and all(are_same(x, y, depth - 1) for x, y in pairs)
@@ -134,9 +147,14 @@ def note_step(plan: Any) -> None:
     LEADING.add(plan)
 
 
-def is_step(primitive: Primitive, slots: Any) -> bool:
-    """Is the square of this function that of the squares of its operands? (What divides by a root is none.)"""
+def is_step(primitive: Primitive, slots: Any, traced: Any = ()) -> bool:
+    """Is the square of this function that of the squares of its operands? (What divides by a root is none.)
+
+    `slots` are the operands that are roots, of those that are `traced`.
+    """
     function = primitive.function
+    if function in JOINS:
+        return all(i in slots for i in traced)
     if function is np.divide:
         return 0 in slots
     return function is np.multiply or function in SIGNS or function in MOVES
@@ -150,11 +168,13 @@ def is_root(node: Any, depth: int = _DEPTH) -> bool:
     if plan not in STEPS or depth <= 0:
         return False
     origin = node.origin
-    if type(origin) is tuple:
-        found = is_root(origin[0], depth - 1) or _is_root_beside(plan, origin[1], depth)
+    if plan.primitive.function in JOINS:
+        leads = all(is_root(x, depth - 1) for x in node.parents)
+    elif type(origin) is tuple:
+        leads = is_root(origin[0], depth - 1) or _is_root_beside(plan, origin[1], depth)
     else:
-        found = origin.plan in LEADING and is_root(origin, depth - 1)
-    if not found:
+        leads = origin.plan in LEADING and is_root(origin, depth - 1)
+    if not leads:
         return False
     return can_be_squared(plan.primitive, node.saved, node)
 

@@ -23,7 +23,7 @@ from funcgrad.core.engine.catalogue import Function
 from funcgrad.core.engine.forward import ForwardTracer
 from funcgrad.core.engine.primitive import Call, Primitive
 from funcgrad.core.engine.reverse import ReverseTracer, plan_of, power_of_root
-from funcgrad.core.engine.roots import LEADING, ROOTS, are_same, halved, is_root
+from funcgrad.core.engine.roots import LEADING, ROOTS, halved, is_root
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Trace, snapshot
 from funcgrad.core.lanes.batch import at_once
@@ -70,10 +70,12 @@ _ROOT = (
     "    return power_of_root(trace, node_x, x, n, out)\n"
 )
 
-# What `x * y` is, if both are outputs of the same root.
-_SAME_ROOTS = (
-    f"if node_x.plan is node_y.plan and {_MAY_LEAD} and is_root(node_x) and are_same(node_x, node_y):\n"
-    "    return power_of_root(trace, node_x, x, 1, out)\n"
+# What `x * y` or `x @ y` is, if both may lead to the same root.
+_PRODUCT = (
+    f"if {_MAY_LEAD} and {_MAY_LEAD.replace('_x', '_y')} and is_root(node_x):\n"
+    "    tracer = trace.of_root(primitive, Call((x, y), names, {}), out, (node_x, node_y))\n"
+    "    if tracer is not None:\n"
+    "        return tracer\n"
 )
 
 _UNARY = """\
@@ -275,15 +277,11 @@ def _record(primitive: Primitive, slots: str, operands: tuple[str, ...], space: 
             "power_of_root": power_of_root,
         }
         root = _ROOT.format(squares=_SQUARES[primitive.function])
-    elif primitive.function is np.multiply and slots == "xy":
-        space |= {
-            "leading": LEADING,
-            "roots": ROOTS,
-            "is_root": is_root,
-            "are_same": are_same,
-            "power_of_root": power_of_root,
-        }
-        root = _SAME_ROOTS
+    elif primitive.rule.of_square is not None and slots == "xy":
+        names = tuple((name, None) for name in operands)
+        space |= {"leading": LEADING, "roots": ROOTS, "is_root": is_root}
+        space |= {"primitive": primitive, "Call": Call, "names": names}
+        root = _PRODUCT
     return root + _RECORD.format(guard=guard, spec=spec, slots=slots, saved=saved, origin=origin).rstrip()
 
 

@@ -76,6 +76,76 @@ def test_two_roots_that_are_the_same_are_a_square(root: str) -> None:
         np.testing.assert_allclose(second(x), np.diag([2.0, 20.0, 200.0]))
 
 
+# Products of a root y with itself or a multiple of itself, each the sum of y ** 2 with these weights.
+w = np.array([1.0, 2.0, 3.0])
+PRODUCTS: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "y @ y": (lambda y: y @ y, 1),
+    "dot": (lambda y: np.dot(y, y), 1),
+    "inner": (lambda y: np.inner(y, y), 1),
+    "vdot": (lambda y: np.vdot(y, y), 1),
+    "vecdot": (lambda y: np.vecdot(y[None], y[None])[0], 1),
+    "tensordot": (lambda y: np.tensordot(y, y, 1), 1),
+    "einsum": (lambda y: np.einsum("i,i", y, y), 1),
+    "einsum of rows": (lambda y: np.einsum("ij,ij->i", y[:, None], y[:, None]) @ w, w),
+    "weights * y @ y": (lambda y: (w * y) @ y, w),
+    "y @ (weights * y)": (lambda y: y @ (w * y), w),
+    "2 * y * y": (lambda y: np.sum(2 * y * y), 2),
+    "y * (-y / 4)": (lambda y: np.sum(y * (-y / 4)), -0.25),
+    "(2 * y) * (weights * y)": (lambda y: np.sum((2 * y) * (w * y)), 2 * w),
+    "joined": (lambda y: np.sum(np.concatenate([y, 2 * y]) ** 2), 5),
+    "stacked": (lambda y: np.sum(np.square(np.stack([y, -y]))), 2),
+    "padded": (lambda y: np.sum(np.pad(y, 2) ** 2), 1),
+    "chosen": (lambda y: np.sum(np.where(w > 1.5, 2 * y, y) ** 2), np.array([1, 4, 4])),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_of_a_root_with_itself_are_smooth(name: str) -> None:
+    product, weights = PRODUCTS[name]
+    for root in ("abs", "sqrt", "norm"):
+        f: Any = lambda x, root=root: product(ROOTS[root](x))
+        for _ in range(2):
+            np.testing.assert_allclose(grad(f)(x), 2 * x * weights)
+            for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), hessian(f)):
+                np.testing.assert_allclose(second(x), np.diag(2 * weights * np.ones(3)))
+            np.testing.assert_allclose(jacfwd(jacfwd(jacrev(f)))(x), np.zeros((3, 3, 3)), atol=1e-12)
+
+
+# Energies of springs: of their stiffness k and their length r.
+ENERGIES: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+    "0.5 * k * r * r": (lambda k, r: 0.5 * k * r * r, lambda k, s: 0.5 * k * s),
+    "r * (k * r)": (lambda k, r: r * (k * r), lambda k, s: k * s),
+    "r / k * r": (lambda k, r: r / k * r, lambda k, s: s / k),
+    "(k * r) * (r / k / 2)": (lambda k, r: (k * r) * (r / k / 2), lambda k, s: s / 2),
+    "(k * r) * (k * r * k)": (lambda k, r: (k * r) * (k * r * k), lambda k, s: k**3 * s),
+    "(2 * r) * (k * r)": (lambda k, r: (2 * r) * (k * r), lambda k, s: 2 * k * s),
+    "(2 * r) / k * (k * r)": (lambda k, r: (2 * r) / k * (k * r), lambda k, s: 2 * s),
+    "-(r / k) * (r / k)": (lambda k, r: -(r / k) * (r / k), lambda k, s: -s / k**2),
+}
+
+
+@pytest.mark.parametrize("name", ENERGIES)
+@pytest.mark.parametrize("place", [0.0, 0.4])
+def test_the_energy_of_a_spring_and_its_stiffness(name: str, place: float) -> None:
+    energy, of_square = ENERGIES[name]
+    f = lambda p: energy(p[0], np.linalg.norm(p[1:]))
+    smooth = lambda p: of_square(p[0], p[1] ** 2 + p[2] ** 2)
+    p = np.array([3.0, place, 2 * place])
+    np.testing.assert_allclose(grad(f)(p), grad(smooth)(p), atol=1e-12)
+    for second in (lambda f: jacrev(jacrev(f)), lambda f: jacfwd(jacfwd(f)), hessian):
+        np.testing.assert_allclose(second(f)(p), second(smooth)(p), atol=1e-12)
+    third = jacfwd(hessian(f))(p)
+    np.testing.assert_allclose(third, jacfwd(hessian(smooth))(p), atol=1e-12)
+
+
+def test_reshaped_roots_are_not_the_same() -> None:
+    f = lambda x: np.sum(np.outer(np.abs(x), np.abs(x)) * w) + np.sum(np.kron(np.abs(x), np.abs(x)))
+    y = np.array([0.5, -0.2, 0.3])
+    expected = np.outer(np.sign(y), np.sign(y)) * (w + w[:, None] + 2)
+    for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), hessian(f)):
+        np.testing.assert_allclose(second(y), expected)
+
+
 def test_two_roots_that_differ_are_none() -> None:
     y, t = np.array([0.5, 0.2]), np.array([1.0, -0.5])
     for f in (

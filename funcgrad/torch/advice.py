@@ -105,15 +105,8 @@ ADVICE: dict[str, dict[str, str]] = {
         ".*": NO_LAYOUT,
     },
     "distributions": {
-        "ContinuousBernoulli|GeneralizedPareto|LKJCholesky|VonMises|Wishart": (
-            "write TransformedDistribution, or funcgrad.scipy.stats for its density"
-        ),
-        "LogisticNormal": "write softmax of Normal(loc, scale).rsample()",
-        "LowRankMultivariateNormal": "write MultivariateNormal(loc, w @ w.mT + torch.diag(d))",
-        "RelaxedOneHotCategorical": "write torch.nn.functional.gumbel_softmax(logits, tau)",
+        "Wishart": "write a @ a.mT of MultivariateNormal samples, or funcgrad.scipy.stats.wishart for its density",
         "ExponentialFamily": "write a subclass of Distribution",
-        "biject_to|transform_to": "write the Transform: ExpTransform for positive, SigmoidTransform for intervals",
-        r"\w+Transform": "write a subclass of Transform with _call, _inverse and log_abs_det_jacobian",
     },
     "distributions.transforms": {r"\w+Transform": "write a subclass of Transform"},
     "distributions.constraints": {r".*": "write a subclass of Constraint with check(value)"},

@@ -105,13 +105,17 @@ class TransformedDistribution(Distribution):
             raise ValueError(
                 f"base_distribution needs to have shape with size at least {event_dim}, but got {len(shape)}."
             )
-        self._extra = event_dim - len(base_distribution.event_shape)
+        for transform in self.transforms:
+            shape = transform.forward_shape(shape)
         super().__init__(shape[:cut], shape[cut:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The same distribution with its parameters expanded to `batch_shape`."""
         made: Any = super().expand(batch_shape)
-        made.base_dist = self.base_dist.expand((*batch_shape, *self._event_shape[: self._extra]))
+        shape = (*batch_shape, *self._event_shape)
+        for transform in reversed(self.transforms):
+            shape = transform.inverse_shape(shape)
+        made.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         return made
 
     @property

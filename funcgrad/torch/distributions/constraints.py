@@ -210,6 +210,13 @@ class _LowerCholesky(_LowerTriangular):
         return super().check(value) & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
 
 
+class _CorrCholesky(_LowerCholesky):
+    def check(self, value: Any) -> Any:
+        lengths = value.square().sum(-1)
+        tolerance = np.finfo(plain(value).dtype).eps * value.shape[-1] * 10
+        return super().check(value) & ((lengths - 1).abs() <= float(tolerance)).all(-1)
+
+
 class _Symmetric(Constraint):
     event_dim = 2
 
@@ -232,6 +239,7 @@ nonnegative_integer, positive_integer = _IntegerGreaterThan(0), _IntegerGreaterT
 unit_interval = _Interval(0.0, 1.0)
 real_vector = IndependentConstraint(real, 1)
 lower_triangular, lower_cholesky = _LowerTriangular(), _LowerCholesky()
+corr_cholesky = _CorrCholesky()
 symmetric, positive_definite = _Symmetric(), _PositiveDefinite()
 dependent = _Dependent()
 multinomial = _Multinomial

@@ -76,6 +76,14 @@ class Transform:
         """log |dy/dx|."""
         raise NotImplementedError(f"{type(self).__name__} has no log_abs_det_jacobian")
 
+    def forward_shape(self, shape: Any) -> Any:
+        """The shape of y for an x of this shape."""
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        """The shape of x for a y of this shape."""
+        return shape
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
@@ -83,8 +91,13 @@ class Transform:
 class _Inverse(Transform):
     def __init__(self, transform: Transform) -> None:
         super().__init__(transform._cache_size)
-        self._inv, self.sign, self.event_dim = transform, transform.sign, transform.event_dim
+        self._inv, self.event_dim = transform, transform.event_dim
         self.domain, self.codomain = transform.codomain, transform.domain
+
+    @property
+    def sign(self) -> Any:
+        """Does it turn the order around?"""
+        return self._inv.sign
 
     @property
     def inv(self) -> Transform:
@@ -100,6 +113,12 @@ class _Inverse(Transform):
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
         """log |dy/dx|."""
         return -self._inv.log_abs_det_jacobian(y, x)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return self._inv.inverse_shape(shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return self._inv.forward_shape(shape)
 
     def __repr__(self) -> str:
         return f"_InverseTransform({self._inv!r})"
@@ -274,6 +293,16 @@ class ComposeTransform(Transform):
             )
             x = after
         return total
+
+    def forward_shape(self, shape: Any) -> Any:
+        for part in self.parts:
+            shape = part.forward_shape(shape)
+        return shape
+
+    def inverse_shape(self, shape: Any) -> Any:
+        for part in reversed(self.parts):
+            shape = part.inverse_shape(shape)
+        return shape
 
     def __repr__(self) -> str:
         return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"

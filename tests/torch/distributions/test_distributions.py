@@ -67,6 +67,14 @@ def table(M):
         "negative binomial logits": (D.NegativeBinomial(5, logits=t(0.2, -0.9)), t(3.0, 1.0)),
         "multinomial": (D.Multinomial(4, t(0.2, 0.3, 0.5)), t(1.0, 0.0, 3.0)),
         "relaxed": (D.RelaxedBernoulli(t(0.7), t(0.2, 0.9)), t(0.3, 0.8)),
+        "relaxed one hot": (D.RelaxedOneHotCategorical(t(0.7), t(0.2, 0.3, 0.5)), t(0.3, 0.1, 0.6)),
+        "logistic normal": (D.LogisticNormal(t(0.5, -1.0), t(1.0, 0.7)), t(0.3, 0.1, 0.6)),
+        "low rank": (D.LowRankMultivariateNormal(t(0.5, -1.0), factor[:, :1], t(1.0, 0.7)), t(0.3, 4.0)),
+        "continuous bernoulli": (D.ContinuousBernoulli(t(0.2, 0.5)), t(0.3, 0.6)),
+        "lkj": (
+            D.LKJCholesky(3, t(0.5, 2.0)),
+            D.transform_to(D.constraints.corr_cholesky)(t(0.1, 0.5, -0.3)),
+        ),
         "mixture": (D.MixtureSameFamily(D.Categorical(t(0.2, 0.8)), flat), t(0.3)[0]),
         "mixture of vectors": (
             D.MixtureSameFamily(
@@ -135,7 +143,7 @@ def test_answers_are_those_of_the_original(original, name):
 
 # Where PyTorch draws in ways of its own, only shapes are the same.
 OWN_STREAMS = {"student", "gamma", "beta", "dirichlet", "binomial", "binomial logits"}
-OWN_STREAMS |= {"inverse gamma", "chi2", "fisher", "negative binomial", "negative binomial logits"}
+OWN_STREAMS |= {"inverse gamma", "chi2", "fisher", "negative binomial", "negative binomial logits", "lkj"}
 
 
 @pytest.mark.parametrize("method", ["sample", "rsample"])
@@ -155,6 +163,7 @@ def test_samples_are_those_of_the_original(original, name, method):
 FEW_DIVERGENCES = {"cauchy", "half cauchy", "half normal", "gumbel", "pareto", "weibull", "inverse gamma"}
 FEW_DIVERGENCES |= {"kumaraswamy", "chi2", "fisher", "geometric", "geometric logits", "negative binomial"}
 FEW_DIVERGENCES |= {"negative binomial logits", "multinomial", "relaxed", "mixture", "mixture of vectors"}
+FEW_DIVERGENCES |= {"relaxed one hot", "logistic normal", "low rank", "continuous bernoulli", "lkj"}
 
 
 @pytest.mark.parametrize("kind", ["Cauchy", "HalfNormal", "Gumbel", "Pareto", "Geometric"])
@@ -436,3 +445,87 @@ def test_mixtures_know_where_their_components_are():
     np.testing.assert_allclose(mixture.log_prob(ft.tensor([0.5, 0.2, 0.9])).numpy(), 0, atol=1e-6)
     with pytest.raises(ValueError, match="within the support"):
         mixture.log_prob(ft.tensor([0.5, 1.5]))
+
+
+DOMAINS = {
+    "positive": lambda c: c.positive,
+    "greater_than": lambda c: c.greater_than(1.0),
+    "less_than": lambda c: c.less_than(2.0),
+    "interval": lambda c: c.interval(-1.0, 2.0),
+    "unit_interval": lambda c: c.unit_interval,
+    "simplex": lambda c: c.simplex,
+    "corr_cholesky": lambda c: c.corr_cholesky,
+    "lower_cholesky": lambda c: c.lower_cholesky,
+    "positive_definite": lambda c: c.positive_definite,
+    "independent": lambda c: c.independent(c.positive, 1),
+}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_transforms_to_what_fulfills_a_constraint(name):
+    def results(M):
+        D = M.distributions
+        constraint, found = DOMAINS[name](D.constraints), []
+        shape = (2, 3, 3) if name in ("lower_cholesky", "positive_definite") else (2, 6)
+        x = M.linspace(-1.0, 1.2, int(np.prod(shape)), dtype=M.float64).reshape(shape)
+        for registry in (D.biject_to, D.transform_to) if len(shape) == 2 else (D.transform_to,):
+            transform = registry(constraint)
+            y = transform(x)
+            assert bool(constraint.check(y).all())
+            assert tuple(y.shape) == tuple(transform.forward_shape(x.shape))
+            found += [y, transform.inv(y)]
+            if len(shape) == 2 and not (name == "simplex" and registry is D.transform_to):
+                found.append(transform.log_abs_det_jacobian(x, y))
+        return [z.numpy() for z in found]
+
+    torch = pytest.importorskip("torch", reason="the original is not installed")
+    for x, expected in zip(results(ft), results(torch), strict=True):
+        np.testing.assert_allclose(x, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_transforms_of_parts():
+    def results(M):
+        D, x = M.distributions, M.tensor([[0.1, 0.2, 0.7], [0.3, 0.4, 0.9]], dtype=M.float64)
+        parts = [D.ExpTransform(), D.AffineTransform(1.0, 2.0)]
+        each = [
+            D.StackTransform(parts, dim=0),
+            D.CatTransform(parts, dim=1, lengths=[1, 2]),
+            D.CumulativeDistributionTransform(D.Normal(0.0, 1.0)),
+            D.IndependentTransform(D.ExpTransform(), 1),
+            D.ReshapeTransform((3,), (3, 1)),
+        ]
+        return [z.numpy() for t in each for z in (t(x), t.inv(t(x)), t.log_abs_det_jacobian(x, t(x)))]
+
+    torch = pytest.importorskip("torch", reason="the original is not installed")
+    for x, expected in zip(results(ft), results(torch), strict=True):
+        np.testing.assert_allclose(x, expected, rtol=1e-9)
+
+
+def test_registries_refuse_what_they_do_not_know():
+    D = ft.distributions
+    with pytest.raises(NotImplementedError, match="register a factory"):
+        D.biject_to(D.constraints.boolean)
+    with pytest.raises(TypeError, match="Expected constraint"):
+        D.biject_to.register(int, lambda _: None)
+
+
+def test_tails_and_angles_have_the_densities_of_scipy():
+    D, x = ft.distributions, np.array([0.3, 1.2, 2.5])
+
+    def t(*x):
+        return ft.tensor(x, dtype=ft.float64)
+
+    cases = [
+        (D.GeneralizedPareto(t(0.1), t(1.5), t(c)), stats.genpareto(c, 0.1, 1.5)) for c in (0.4, -0.2, 0.0)
+    ]
+    for mine, theirs in cases:
+        np.testing.assert_allclose(mine.cdf(ft.tensor(x)), theirs.cdf(x), rtol=1e-12)
+        np.testing.assert_allclose(mine.icdf(t(0.1, 0.9)), theirs.ppf([0.1, 0.9]), rtol=1e-12)
+        np.testing.assert_allclose(mine.entropy(), theirs.entropy(), rtol=1e-12)
+        np.testing.assert_allclose([mine.mean, mine.variance], np.reshape(theirs.stats(), (2, 1)), rtol=1e-12)
+    cases += [(D.VonMises(t(0.4), t(k)), stats.vonmises(k, 0.4)) for k in (0.3, 5.0, 900.0)]
+    for mine, theirs in cases:
+        np.testing.assert_allclose(mine.log_prob(ft.tensor(x)), theirs.logpdf(x), rtol=1e-10)
+    ft.manual_seed(0)
+    drawn = D.VonMises(t(0.4), t(5.0)).sample((20000,)).numpy()
+    assert stats.kstest(drawn[:, 0], stats.vonmises(5.0, 0.4).cdf).pvalue > 1e-3

@@ -59,6 +59,9 @@ FACADE = {  # the same of PyTorch's functions
     "jacrev": lambda: torch.func.jacrev(lambda x: torch.sin(torch.from_numpy(A) @ x), chunk_size=CHUNK)(
         torch.ones(3, dtype=torch.float64)
     ),
+    "jacfwd": lambda: torch.func.jacfwd(lambda x: torch.sin(x) @ torch.from_numpy(A), chunk_size=CHUNK)(
+        torch.ones(N, dtype=torch.float64)
+    ),
     "vmap": lambda: torch.vmap(lambda x: torch.sin(x * COLUMNS).sum(), chunk_size=CHUNK)(ROWS),
 }
 LARGE = {  # the result is a matrix, and is to be the only one

@@ -91,7 +91,7 @@ ADVICE: dict[str, dict[str, str]] = {
     },
     "nn.utils.parametrize": {".*": "copy the module with copy.deepcopy, parametrizations and all"},
     "nn.utils.prune": {"PruningContainer": "prune step by step: each method keeps what was pruned before"},
-    "optim": {"Adafactor": "write torch.optim.Adam or SGD", "swap_.*": "load the state_dict()"},
+    "optim": {"swap_.*": "load the state_dict()"},
     "linalg": {".*": INTERNAL},
     "fft": {".*": INTERNAL},
     "func": {"rearrange": "write x.permute and x.reshape, or einops.rearrange"},

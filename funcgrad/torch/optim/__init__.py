@@ -2,7 +2,7 @@
 
 optimizer.py   the base          groups.py, checkpoints.py   its parameter groups, its state as a dict
 stepping.py    steps by a rule of funcgrad.optim              algorithms.py   SGD, Adam, ...      lbfgs.py   LBFGS
-one_by_one.py    SparseAdam, Muon
+one_by_one.py  Adafactor, SparseAdam, Muon
 lr_scheduler/  schedules         swa_utils.py                 averages of models
 """
 
@@ -12,7 +12,7 @@ from funcgrad.torch.public import gather
 _NAMES = {
     algorithms: "ASGD SGD Adadelta Adagrad Adam Adamax AdamW NAdam RAdam RMSprop Rprop",
     lbfgs: "LBFGS",
-    one_by_one: "Muon SparseAdam",
+    one_by_one: "Adafactor Muon SparseAdam",
     optimizer: "Optimizer",
 }
 gather(globals(), _NAMES, lr_scheduler, swa_utils)

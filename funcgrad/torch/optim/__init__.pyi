@@ -16,6 +16,7 @@ from builtins import type as _type
 from typing_extensions import TypeIs as _TypeIs
 from funcgrad.torch.tensors.dtypes import dtype as _dtype
 from funcgrad.torch.tensors.size import device as _device
+from funcgrad.torch.optim.one_by_one import Adafactor as Adafactor
 from funcgrad.torch.optim.lbfgs import LBFGS as LBFGS
 from funcgrad.torch.optim.one_by_one import Muon as Muon
 from funcgrad.torch.optim.optimizer import Optimizer as Optimizer

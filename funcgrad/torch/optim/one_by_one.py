@@ -1,4 +1,4 @@
-"""SparseAdam and Muon, whose steps are taken parameter by parameter."""
+"""Adafactor, SparseAdam and Muon, whose steps are taken parameter by parameter."""
 
 from __future__ import annotations
 
@@ -31,6 +31,85 @@ class ParameterwiseOptimizer(Optimizer):
 
     def _step(self, p: Any, group: dict[str, Any]) -> None:
         raise NotImplementedError
+
+
+class Adafactor(ParameterwiseOptimizer):
+    """Steps by the root of the mean square gradient, of which matrices keep only the means of rows and columns.
+
+    Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018. `lr` is relative to
+    the size of a parameter; `beta2_decay` says how the memory grows, `eps` holds the smallest mean square root (None:
+    that of the dtype) and the smallest size, `d` the largest root mean square of an update.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: Any = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        if not lr >= 0.0:
+            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
+        if not beta2_decay <= 0.0:
+            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
+        if eps[0] is not None and not eps[0] >= 0.0:
+            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
+        if not eps[1] >= 0.0:
+            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
+        if not d >= 1.0:
+            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
+        if not weight_decay >= 0.0:
+            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        given = {"lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay}
+        super().__init__(params, given | {"foreach": foreach, "maximize": maximize})
+
+    def _step(self, p: Any, group: dict[str, Any]) -> None:
+        state, x, g = self.state[p], np.array(plain(p)), np.asarray(plain(p.grad))
+        if x.dtype.kind == "c":
+            raise RuntimeError("Adafactor does not support complex parameters")
+        g = -g if group["maximize"] else g
+        if not state:
+            state["step"] = make_tensor(np.zeros((), np.float32))
+            for name, shape in _mean_shapes(x.shape).items():
+                state[name] = make_tensor(np.zeros(shape, x.dtype))
+        step = float(plain(state["step"])) + 1
+        state["step"] = make_tensor(np.array(step, np.float32))
+        least = np.finfo(x.dtype).eps if group["eps"][0] is None else group["eps"][0]
+        update = g / np.sqrt(
+            np.maximum(_mean_square(state, g, step ** group["beta2_decay"], least), least**2)
+        )
+        size = max(group["eps"][1], float(np.linalg.norm(x)) / math.sqrt(x.size))
+        excess = max(1.0, float(np.linalg.norm(update)) / (math.sqrt(x.size) * group["d"]))
+        x *= 1 - group["lr"] * group["weight_decay"]
+        x -= (size * min(group["lr"], step**-0.5) / excess) * update
+        p.copy_(make_tensor(x.astype(p.value.dtype)))
+
+
+def _mean_shapes(shape: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    """The shapes of the means that are kept for a parameter."""
+    if len(shape) < 2:
+        return {"variance": shape}
+    return {"row_var": (*shape[:-1], 1), "col_var": (*shape[:-2], 1, shape[-1])}
+
+
+def _mean_square(state: dict[str, Any], g: np.ndarray, weight: float, least: Any) -> np.ndarray:
+    """The estimated mean square of the gradient, after `g` has entered the means with this weight."""
+    means = {}
+    for name, axis in (("variance", None), ("row_var", -1), ("col_var", -2)):
+        if name in state:
+            square = g * g if axis is None else np.mean(g * g, axis, keepdims=True)
+            held = np.asarray(plain(state[name]))
+            means[name] = held + (square - held) * weight
+            state[name] = make_tensor(means[name])
+    if "variance" in means:
+        return means["variance"]
+    rows = means["row_var"]
+    return rows @ means["col_var"] / np.maximum(rows.mean(-2, keepdims=True), least)
 
 
 class SparseAdam(ParameterwiseOptimizer):

@@ -377,3 +377,45 @@ def test_lbfgs_tries_the_same_points(original, options):
     np.testing.assert_allclose(x, expected_x, rtol=1e-6)
     assert (state["n_iter"], state["func_evals"]) == (expected_state["n_iter"], expected_state["func_evals"])
     assert set(expected_state) - set(state) == {"al"}  # scratch
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"lr": 0.1, "weight_decay": 0.1, "d": 1.5, "maximize": True},
+        {"eps": (1e-5, 1e-2), "beta2_decay": -0.5},
+    ],
+)
+def test_adafactor_steps_as_the_original(original, options):
+    def run(torch):
+        shapes = ((3,), (3, 4), (2, 3, 4), ())
+        params = [
+            (torch.arange(max(1, int(np.prod(s))), dtype=torch.float64) / 7 - 0.5).reshape(s).requires_grad_()
+            for s in shapes
+        ]
+        optimizer = torch.optim.Adafactor(params, **options)
+        for k in range(4):
+            optimizer.zero_grad()
+            sum((p.sin() * (p + k)).sum() for p in params).backward()
+            optimizer.step()
+        state = optimizer.state_dict()
+        fresh = torch.optim.Adafactor(params)
+        fresh.load_state_dict(state)
+        held = [x for i in range(4) for x in fresh.state_dict()["state"][i].values()]
+        return [array(x) for x in (*params, *held)], str(optimizer)
+
+    (found, text), (expected, expected_text) = run(ft), run(original)
+    assert text == expected_text
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lr", "d", "weight_decay"])
+def test_adafactor_refuses_what_the_original_refuses(original, name):
+    texts = []
+    for torch in (ft, original):
+        with pytest.raises(ValueError, match="should be") as caught:
+            torch.optim.Adafactor([torch.ones(1, requires_grad=True)], **{name: -1.0})
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]

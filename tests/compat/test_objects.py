@@ -129,3 +129,14 @@ def test_a_class_without_a_space_is_refused_where_one_is_needed() -> None:
     assert type(autograd.grad(content)(Lonely())) is Lonely
     with pytest.raises(TypeError, match="objects of Lonely"):
         autograd.grad(lambda x: content(x) + content(x))(Lonely())
+
+
+def test_names_of_extend_are_in_builtins_too() -> None:
+    from funcgrad.compat.autograd import builtins, extend
+    from funcgrad.compat.autograd.numpy import numpy_jvps, numpy_vjps
+
+    assert builtins.primitive is extend.primitive
+    assert builtins.Box is Box
+    assert numpy_jvps.untake is numpy_vjps.untake
+    with pytest.raises(AttributeError, match="no attribute 'primitives'"):
+        builtins.primitives  # noqa: B018

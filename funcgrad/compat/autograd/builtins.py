@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from importlib import import_module
 from typing import Any
 
 from funcgrad.compat.autograd.spaces import TreeVSpace
@@ -60,3 +61,10 @@ def sequence_extend_right(seq: Any, *elts: Any) -> Any:
 def sequence_extend_left(seq: Any, *elts: Any) -> Any:
     """A sequence with more at its beginning."""
     return builtins.type(seq)([*elts, *seq])
+
+
+def __getattr__(name: str) -> Any:
+    extend = import_module("funcgrad.compat.autograd.extend")  # whose names autograd's module has, too
+    if name in extend.__all__:
+        return getattr(extend, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -33,17 +33,32 @@ def const_graph(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[
     >>> float(f(0.0)), float(f(np.pi / 2))
     (0.0, 1.0)
     """
-    nodes: list[Any] = []
+    recorded = const_graph_unary(lambda inputs: fun(*args, *inputs, **kwargs))
 
     @functools.wraps(fun)
-    def recorded(*more: Any) -> Any:
+    def of_all(*more: Any) -> Any:
+        return recorded(more)
+
+    return of_all
+
+
+def const_graph_unary(fun: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same, for a function of one argument.
+
+    >>> f = const_graph_unary(lambda x: x * x)
+    >>> float(f(2.0)), float(f(3.0))
+    (4.0, 9.0)
+    """
+    nodes: list[Any] = []
+
+    def recorded(x: Any) -> Any:
         if not nodes:
-            value, end = trace(ConstGraphNode.new_root(), lambda inputs: fun(*args, *inputs, **kwargs), more)
+            value, end = trace(ConstGraphNode.new_root(), fun, x)
             if end is None:
                 raise ValueError("const_graph: the output does not depend on the arguments")
             nodes.extend(reversed(list(toposort(end))))
             return value
-        values = {nodes[0]: more}
+        values = {nodes[0]: x}
         for node in nodes[1:]:
             values[node] = node.partial_fun([values[parent] for parent in node.parents])
         return values[nodes[-1]]

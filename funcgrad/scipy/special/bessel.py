@@ -41,8 +41,15 @@ def _near_zero(x: Any, p: Any, a: Any, b: Any, sign: int, n: int) -> Any:
 
 # ---- of the first, second and third kind -----------------------------------------------------------------------------
 def neighbours(function: np.ufunc) -> Callable[..., Any]:
-    """(C[v-1] - C[v+1]) / 2, the derivative of J, Y and the Hankel functions."""
+    """(C[v-1] - C[v+1]) / 2, the derivative of Y and the Hankel functions."""
     return lambda x, y: 0.5 * (function(x - 1, y) - function(x + 1, y))
+
+
+def _jv_derivative(x: Any, y: Any, n: int) -> Any:
+    """The n-th derivative of jv(x, y). At subnormal numbers SciPy's jv is 0, but the series is not."""
+    out = sum((-1) ** k * math.comb(n, k) * special.jv(x + (2 * k - n), y) for k in range(n + 1)) / 2**n
+    tiny = (abs(y) < 1e-290) & (y != 0)
+    return repaired(out, tiny, lambda x, y: _near_zero(y, x, 1, x + 1, -1, n), x, y)
 
 
 def _iv_derivative(x: Any, y: Any, n: int) -> Any:
@@ -97,6 +104,7 @@ def _unscaled(x: Any, y: Any) -> Any:
     return x * half * half
 
 
+jv_derivative = own(_jv_derivative, ORDER, lambda x, y, n: jv_derivative(x, y, n + 1), None)
 iv_derivative = own(_iv_derivative, ORDER, lambda x, y, n: iv_derivative(x, y, n + 1), None)
 kv_derivative = own(_kv_derivative, ORDER, lambda x, y, n: kv_derivative(x, y, n + 1), None)
 
@@ -104,11 +112,12 @@ elementwise("j0", lambda x: -special.j1(x))
 elementwise("y0", lambda x: -special.y1(x))
 elementwise("i0", lambda x: special.i1(x))
 elementwise("k0", lambda x: -special.k1(x))
-elementwise("j1", lambda x: 0.5 * (special.j0(x) - special.jv(2, x)))
+elementwise("j1", lambda x: jv_derivative(1, x, 1))
 elementwise("y1", lambda x: 0.5 * (special.y0(x) - special.yv(2, x)))
 elementwise("i1", lambda x: iv_derivative(1, x, 1))
 elementwise("k1", lambda x: kv_derivative(1, x, 1))
-for _name in ("jv", "yv", "yn", "hankel1", "hankel2"):
+elementwise("jv", ORDER, lambda x, y: jv_derivative(x, y, 1))
+for _name in ("yv", "yn", "hankel1", "hankel2"):
     elementwise(_name, ORDER, neighbours(getattr(special, _name)))
 elementwise("iv", ORDER, lambda x, y: iv_derivative(x, y, 1))
 elementwise("kv kn", ORDER, lambda x, y: kv_derivative(x, y, 1))

@@ -21,6 +21,7 @@ import numpy as np
 from scipy import special
 
 from funcgrad.core.engine.trace import concrete
+from funcgrad.scipy.special import uniform
 from funcgrad.scipy.special.densities import LARGE, _deviance, _stirling_rest
 from funcgrad.transforms.derivatives import jvp
 
@@ -84,7 +85,12 @@ def gamma_in_shape(a: Any, x: Any) -> Any:
     inside = (x > 0) & (x < np.inf)
     low = in_parameter(_lower_gamma, 0, a, np.where(upper | np.logical_not(inside), 0.5, x))
     high = in_parameter(_upper_gamma, 0, a, np.where(upper & inside, x, a + 2.0))
-    return np.where(inside, np.where(upper, -high, low), 0.0)
+    out = np.where(upper, -high, low)
+    near = uniform.near_the_mean(a, x)
+    if np.any(concrete(near)):
+        b = np.where(near, a, uniform.LEAST)
+        out = np.where(near, in_parameter(uniform.lower_gamma, 0, b, np.where(near, x, uniform.LEAST)), out)
+    return np.where(inside, out, 0.0)
 
 
 # ---- beta ----------------------------------------------------------------------------------------------------------------

@@ -257,3 +257,13 @@ def test_keywords_and_methods_of_ufuncs() -> None:
         grad(lambda x: np.sum(special.xlogy.outer(x, x)))(x),
         grad(lambda x: np.sum(special.xlogy(x[:, None], x)))(x),
     )
+
+
+@pytest.mark.parametrize("x", [1e-310, -1e-310, 1e-300])
+def test_bessel_functions_keep_their_series_at_subnormal_numbers(x: float) -> None:
+    for first in (special.j0, lambda x: special.jv(0.0, x)):
+        assert grad(grad(grad(first)))(x) == pytest.approx(0.375 * x, rel=1e-12, abs=0)
+    assert grad(grad(special.j1))(x) == pytest.approx(-0.375 * x, rel=1e-12, abs=0)
+    assert jvp(lambda x: jvp(special.j1, (x,), (1.0,))[1], (x,), (1.0,))[1] == pytest.approx(
+        -0.375 * x, rel=1e-12, abs=0
+    )

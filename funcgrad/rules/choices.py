@@ -18,7 +18,7 @@ from funcgrad.core.engine.batch import STRATEGIES, BatchTrace, BatchTracer, is_b
 from funcgrad.core.engine.catalogue import ANY_CAST, Out
 from funcgrad.core.engine.declare import composite, custom, elementwise, selection
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.roots import declare_square
+from funcgrad.core.engine.roots import declare_product, declare_square
 from funcgrad.core.engine.trace import concrete, innermost
 from funcgrad.core.memory.orders import in_order
 from funcgrad.core.memory.views import FILLED
@@ -131,6 +131,7 @@ def _square_of_abs(x):
 
 
 SQUARE_OF_ABS = elementwise(_square_of_abs, lambda x: 2 * np.conjugate(x) if x.dtype.kind == "c" else 2 * x)
+declare_product(SQUARE_OF_ABS, lambda square: square)
 declare_square(elementwise(np.absolute, _abs_slope), SQUARE_OF_ABS)
 declare_square(elementwise(np.fabs, lambda x: np.sign(x)), SQUARE_OF_ABS)
 # of a complex number: z/|z|, which turns with z

@@ -16,7 +16,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from funcgrad.core.arrays.ufunc import as_array
 from funcgrad.core.engine.declare import composite, custom
-from funcgrad.core.engine.roots import declare_square
+from funcgrad.core.engine.roots import declare_product, declare_square
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import NonDifferentiableError
 from funcgrad.rules.axes import Axis, axes_of, expanded
@@ -70,17 +70,16 @@ _of_order_two = custom(
     batch="axis",
     name="linalg.norm",
 )
-declare_square(
-    _of_order_two,
-    custom(
-        _square_of_euclidean,
-        _square_pull,
-        push=_square_push,
-        reach=_reach,
-        batch="axis",
-        name="linalg.norm(x) ** 2",
-    ),
+_squared = custom(
+    _square_of_euclidean,
+    _square_pull,
+    push=_square_push,
+    reach=_reach,
+    batch="axis",
+    name="linalg.norm(x) ** 2",
 )
+declare_square(_of_order_two, _squared)
+declare_product(_squared, lambda square, axis=None, keepdims=False: square.sum(axis=axis, keepdims=keepdims))
 
 
 def root(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:

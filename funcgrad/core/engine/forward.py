@@ -18,6 +18,7 @@ from funcgrad.core.engine.roots import (
     are_same_roots,
     can_be_squared,
     halves_in,
+    is_copy,
     is_multiple,
     is_step,
     squared,
@@ -61,7 +62,7 @@ class ForwardTrace(Trace):
         if not isinstance(out, (tuple, list)) and getattr(out, "dtype", OBJECT) is OBJECT:
             of_numbers(out, primitive.title)  # refuses it
         if primitive.rule.squared is not None:
-            return self.root_of(primitive, lowered, out, tangents)
+            return self.root_of(primitive, lowered, out, tangents, self._nested(primitive, call))
         roots = (
             {i: root for i in tangents if (root := self._root_of(call.operands[i]))} if self.has_roots else {}
         )
@@ -70,6 +71,13 @@ class ForwardTrace(Trace):
         if roots and is_step(primitive, roots, tangents) and can_be_squared(primitive, lowered.operands, out):
             return self.root_of(primitive, lowered, out, tangents, roots)
         return self.paired(out, pushed(primitive, lowered, out, tangents))
+
+    def _nested(self, primitive: Primitive, call: Call) -> dict[int, Root] | None:
+        """The root that is the operand of a root, if the square of the one follows from that of the other."""
+        if not self.has_roots or cast("Primitive", primitive.rule.squared).rule.of_square is None:
+            return None
+        root = self._root_of(call.operands[0])
+        return {0: root} if root is not None and root.out.dtype.kind == "f" else None
 
     def _root_of(self, x: Any) -> Root | None:
         """The root that the operand `x` is the output of."""
@@ -158,6 +166,10 @@ def pushed(primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any])
 def _pushed_square(root: Root, square: Any) -> Any:
     """The tangent of `square`, that of a root; of a step, it is of the squares of the operands."""
     primitive, call, tangents = root.primitive, root.call, root.tangents
+    if primitive.rule.squared is not None and root.roots:
+        of_square: Any = primitive.rule.squared.rule.of_square  # which is linear
+        t = _pushed_square(root.roots[0], squared(call.operands[0]))
+        return None if t is None else of_square(dense(t), **call.params)
     if primitive.function in SIGNS:
         return _pushed_square(root.roots[0], square)
     if primitive.function in MOVES:
@@ -175,10 +187,18 @@ def _pushed_square(root: Root, square: Any) -> Any:
     return pushed(cast("Primitive", primitive.rule.squared), call, square, tangents)
 
 
+def _uncopied(root: Root) -> Root:
+    """The root that another is a copy of; itself, if it is none."""
+    while root.roots and is_copy(root.primitive, root.out.shape):
+        root = root.roots[0]
+    return root
+
+
 def _pushed_product(a: Root, b: Root) -> Any:
     """The tangent of the product of the same roots, or multiples of the same; None of any others."""
     if a.out.shape != b.out.shape:
         return None
+    a, b = _uncopied(a), _uncopied(b)
     if a is b or are_same_roots(a, b):
         return _pushed_square(a, a.out * b.out)
     for root, other in ((a, b), (b, a)):

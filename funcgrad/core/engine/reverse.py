@@ -19,6 +19,7 @@ from funcgrad.core.engine.roots import (
     STEPS,
     are_same,
     halves_in,
+    is_copy,
     is_multiple,
     is_root,
     note_plan,
@@ -212,6 +213,8 @@ def _square_node(trace: ReverseTrace, node: Node, out: Any = None) -> Node:
     """The node of the square (with the value `out`, if that is known) of what `node` stands for."""
     plan: Any = node.plan
     if plan in ROOTS:
+        if (nested := _square_of_nested(trace, node)) is not None:
+            return nested
         square = plan_of(ROOTS[plan], plan.slots, Call((), plan.layout, {}))
         saved, parents = resaved(plan, node.saved, square, out), node.parents
     elif plan.primitive.function in SIGNS:
@@ -220,6 +223,18 @@ def _square_node(trace: ReverseTrace, node: Node, out: Any = None) -> Node:
         square, parents = plan, tuple(_square_of_parent(trace, node, i) for i in range(len(node.parents)))
         saved = tuple(map(squared, node.saved)) if STEPS[plan] else node.saved
     return make_node(next(trace.numbers), square, saved, parents, node.shape, node.dtype)
+
+
+def _square_of_nested(trace: ReverseTrace, node: Node) -> Node | None:
+    """The node of the square of a root whose operand is a root, too: norm(abs(x)) ** 2 sums the squares of abs(x)."""
+    plan, parent = cast("Plan", node.plan), node.parents[0]
+    of_square = ROOTS[plan].rule.of_square
+    if of_square is None or parent.plan not in LEADING or parent.dtype.kind != "f" or not is_root(parent):
+        return None
+    params = dict(node.saved if type(node.saved) is dict else zip(plan.keeps, node.saved))
+    params.pop("out", None)
+    x = params.pop("x")
+    return of_square(_wrapped(trace, x * x, _square_node(trace, parent)), **params)._node
 
 
 def _multiplied(node: Node) -> int | None:
@@ -231,8 +246,16 @@ def _multiplied(node: Node) -> int | None:
     return roots[0] if len(roots) == 1 else None
 
 
+def _uncopied(node: Node) -> Node:
+    """The node that a node is a copy of; itself, if it is none."""
+    while node.plan in STEPS and is_copy(cast("Plan", node.plan).primitive, node.shape):
+        node = node.parents[0]
+    return node
+
+
 def _base(node: Node) -> Node:
     """The root that a node is a multiple of; itself, if it is none."""
+    node = _uncopied(node)
     i = _multiplied(node)
     return node if i is None else _base(node.parents[i])
 
@@ -242,6 +265,7 @@ def _product_node(trace: ReverseTrace, a: Node, x: Any, b: Node, y: Any) -> Node
 
     (c * r) * r is c * r²: what makes the multiple takes r² in the place of r.
     """
+    a, b = _uncopied(a), _uncopied(b)
     if are_same(a, b):
         return _square_node(trace, a)
     for node, other, factor in ((a, b, y), (b, a, x)):

@@ -81,6 +81,11 @@ def is_multiple(primitive: Primitive) -> bool:
     return primitive.function in FACTORS or primitive.function in SIGNS
 
 
+def is_copy(primitive: Primitive, shape: Any) -> bool:
+    """Is the result of a step, with this shape, its operand as it is? So is a vector's y.T."""
+    return primitive.function is np.copy or primitive.function is np.transpose and len(shape) < 2
+
+
 def are_same(a: Any, b: Any, depth: int = 8) -> bool:
     """Are two nodes of the same call of the same operands, as those of norm(x) * norm(x) are?"""
     if a is b:

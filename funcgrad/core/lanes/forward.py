@@ -183,7 +183,9 @@ def _pushing(primitive: Primitive, operands: tuple[str, ...], space: dict[str, A
 
 def _tests(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, str]:
     """The lines that leave the lane if an operand is a root: the first one, a tracer, or the second one alone."""
-    if primitive.function not in _OF_ROOTS and primitive.rule.of_square is None:
+    rule = primitive.rule
+    products = rule.of_square, rule.squared and rule.squared.rule.of_square
+    if primitive.function not in _OF_ROOTS and not any(products):
         return {"root_x": "", "root_y": ""}
     either = " or ".join(f'hasattr({name}, "_root")' for name in operands)
     depth = 4 * len(operands)

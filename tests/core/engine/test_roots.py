@@ -95,6 +95,11 @@ PRODUCTS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "joined": (lambda y: np.sum(np.concatenate([y, 2 * y]) ** 2), 5),
     "stacked": (lambda y: np.sum(np.square(np.stack([y, -y]))), 2),
     "padded": (lambda y: np.sum(np.pad(y, 2) ** 2), 1),
+    "y.T @ y": (lambda y: y.T @ y, 1),
+    "a copy": (lambda y: np.copy(y) @ (2 * y), 2),
+    "norm": (lambda y: np.linalg.norm(w * y) ** 2, w**2),
+    "norms of rows": (lambda y: np.sum(np.linalg.norm(np.stack([y, y]), axis=1, keepdims=True) ** 2), 2),
+    "absolute values": (lambda y: np.sum(np.abs(-y) ** 2), 1),
     "chosen": (lambda y: np.sum(np.where(w > 1.5, 2 * y, y) ** 2), np.array([1, 4, 4])),
 }
 

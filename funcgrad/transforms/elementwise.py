@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, overload
 
-import numpy as np
-
 from funcgrad import tree
+from funcgrad.core.arrays.zeros import ones
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.errors import OutputError
 from funcgrad.transforms.leaves import argument_leaves
@@ -34,7 +33,7 @@ class ElementwiseGrad(Differentiated):
                 raise OutputError(
                     f"elementwise_grad: {name_of(self.fun)} returned complex numbers; use vjp or jacrev"
                 )
-        cts = pullback(tree.map(lambda o: np.ones(o.shape, o.dtype)[()], out))
+        cts = pullback(tree.map(lambda o: ones(o)[()], out))
         return cts if self.in_several else cts[0]
 
 

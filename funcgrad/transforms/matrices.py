@@ -9,7 +9,7 @@ import numpy as np
 
 from funcgrad import tree
 from funcgrad.core.arrays.spec import spec
-from funcgrad.core.arrays.zeros import float0, ones, zeros
+from funcgrad.core.arrays.zeros import float0, of_kind, ones, zeros
 from funcgrad.core.engine.batch import BatchTrace, BatchTracer
 from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer
@@ -156,7 +156,7 @@ class JacRev(Jacobian):
                 if ct is None:
                     rows.append(np.zeros((n, *v.shape), float0) if node is None else zeros(v, n))
                 else:
-                    rows.append(own(take(dense(ct))))
+                    rows.append(of_kind(own(take(dense(ct))), v))
             results.append(tree.unflatten(structure, rows))
         return results
 
@@ -260,7 +260,7 @@ class JacFwd(Jacobian):
                     is_all = type(whole) is np.ndarray and sizes[k] == whole.shape[-1]
                     block = shaped(whole if is_all else whole[..., at : at + sizes[k]], out.shape + v.shape)
                     block = block if block.dtype == v.dtype else block.astype(v.dtype)
-                    parts.append(block if is_all else own(block))
+                    parts.append(of_kind(block if is_all else own(block), v))
                 else:
                     parts.append(np.zeros(out.shape + v.shape, float0))
                 at += sizes[k]

@@ -101,7 +101,7 @@ def ravel(tree: Any) -> tuple[Any, Unravel]:
         dtypes.append(dtype)
     leaves = [dtype.type(leaf) if type(leaf) in SCALARS else leaf for leaf, dtype in zip(leaves, dtypes)]
     shapes = [None if isinstance(leaf, np.generic) else np.shape(leaf) for leaf in leaves]
-    vector = np.concatenate([np.reshape(leaf, -1) for leaf in leaves]) if leaves else np.zeros(0)
+    vector = np.concatenate([np.reshape(leaf, (-1,)) for leaf in leaves]) if leaves else np.zeros(0)
     return vector, Unravel(structure, tuple(shapes), tuple(dtypes))
 
 

@@ -13,7 +13,18 @@ import pytest
 
 from benchmarks.problems.lazy import COLUMNS, MODELS, Model, data, graph
 from funcgrad import dask as with_dask
-from funcgrad import grad, hessian, jacfwd, jacrev, jvp, tree, value_and_grad, vmap
+from funcgrad import (
+    elementwise_grad,
+    grad,
+    hessian,
+    hessian_diagonal,
+    jacfwd,
+    jacrev,
+    jvp,
+    tree,
+    value_and_grad,
+    vmap,
+)
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import FuncgradError, UnsupportedFunctionError
 from tests.grouping import in_groups
@@ -159,6 +170,21 @@ def test_chunks_of_rows_keep_the_graph_free_of_their_axis() -> None:
     for transform in (jacrev, jacfwd):
         found = uncomputed(lambda t=transform: t(f, chunk_size=4)(x))
         np.testing.assert_allclose(computed(found), computed(whole), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("transform", [jacrev, jacfwd, hessian, elementwise_grad, hessian_diagonal])
+def test_constant_derivatives_are_lazy(transform: Any) -> None:
+    """A Jacobian that no element counts for is of the data's kind, too, and so is what is put together of it."""
+    line = np.linspace(0.1, 1, 6)
+    x = da.from_array(line, chunks=3)
+    functions: list[Any] = [np.sum, np.mean, lambda x: np.sum(x**3)]
+    if transform is not hessian_diagonal:
+        functions += [lambda x: 2 * x, lambda x: np.ones(3) * np.sum(x), lambda x: {"a": x, "b": np.tanh(x)}]
+    for f in functions:
+        results = tree.leaves(uncomputed(lambda f=f: transform(f)(x)))
+        assert {type(result) for result in results} == {da.Array}
+        for found, expected in zip(results, tree.leaves(transform(f)(line)), strict=True):
+            np.testing.assert_allclose(computed(found), expected)
 
 
 def test_zeros_are_lazy() -> None:

@@ -56,6 +56,12 @@ def ones(to: Any) -> Any:
     return np.ones_like(like, to.dtype, shape=None if like.shape == to.shape else to.shape)
 
 
+def of_kind(x: Any, to: Any) -> Any:
+    """`x`, a constant that is plain, as an array of the kind that the value has."""
+    like = _like(to) if type(x) is np.ndarray else None
+    return x if like is None else np.asarray(x, like=like)
+
+
 def _like(to: Any) -> Any:
     """An array of another library that this value is, or belongs to; None for NumPy's own."""
     like = to.like if isinstance(to, ForeignSpec) else memory_of(to)

@@ -36,40 +36,64 @@ def frechet(a: Any, e: Any, out: Any) -> Any:
     m = next((m for m, reach in _REACHES.items() if norm <= reach), 13)
     s = max(0, ceil(log2(norm / _REACHES[m]))) if norm else 0
     if s:
-        a, e = a * 0.5**s, e * 0.5**s
+        a = a * 0.5**s
     # p = v + u, q = v - u, with u odd and v even; the same of their derivatives
-    (u, v), (in_u, in_v) = _pade(a, e, m)
+    u, v, in_u, in_v = _pade(a, e, m)
     getrf, getrs = sl.get_lapack_funcs(("getrf", "getrs"), (u,))
     lu, pivots, info = getrf((v - u).T, overwrite_a=True)
     if info:
         raise np.linalg.LinAlgError("The denominator of the Pade approximant is singular.")
     solved = lambda x: getrs(lu, pivots, x, trans=1)[0]
-    r = solved(v + u) if s else out
-    found = solved(in_u + in_v + (in_u - in_v) @ r)
+    v += u
+    r = solved(v) if s else out
+    del u, v
+    right = in_u + in_v
+    in_u -= in_v
+    right += in_u @ r
+    del in_u, in_v
+    slope = solved(right)
+    slope *= 0.5**s  # linear in e, which need not be scaled before
     for k in range(s):
-        found = r @ found + found @ r
+        slope = r @ slope + slope @ r
         r = r @ r if k + 1 < s else r
-    return found
+    return slope
 
 
-def _pade(a: Any, e: Any, m: int) -> tuple[Any, Any]:
-    """The odd and the even part of the numerator, and of its derivative along e."""
-    n, count = a.shape[0], min(m // 2, 4) if m < 13 else 3
-    powers, slopes = np.empty((count + 1, n, n), a.dtype), np.empty((count, n, n), a.dtype)  # of a^2
-    powers[0] = np.eye(n)
-    np.matmul(a, a, out=powers[1])
-    np.add(a @ e, e @ a, out=slopes[0])
+def _pade(a: Any, e: Any, m: int) -> tuple[Any, Any, Any, Any]:
+    """The odd and the even part of the numerator, and their derivatives along e."""
+    powers, slopes = _squares(a, e, min(m // 2, 4) if m < 13 else 3)
+    odd, even = _PADE[m]
+    w, in_w = _part(odd, powers, slopes)
+    u, in_u = a @ w, a @ in_w
+    in_u += e @ w
+    del w, in_w  # before the other part: four matrices fewer at the peak
+    v, in_v = _part(even, powers, slopes)
+    return u, v, in_u, in_v
+
+
+def _squares(a: Any, e: Any, count: int) -> tuple[Any, Any]:
+    """The powers of a^2, and their derivatives along e."""
+    powers, slopes = np.empty((2, count, *a.shape), a.dtype)
+    np.matmul(a, a, out=powers[0])
+    np.matmul(a, e, out=slopes[0])
+    slopes[0] += e @ a
     for k in range(1, count):
-        i, j = (k + 1) // 2, k + 1 - (k + 1) // 2
-        np.matmul(powers[i], powers[j], out=powers[k + 1])
-        np.add(powers[i] @ slopes[j - 1], slopes[i - 1] @ powers[j], out=slopes[k])
-    flat = powers.reshape(count + 1, -1), slopes.reshape(count, -1)
-    sums = lambda b: [(c @ x).reshape(2, n, n) for c, x in zip((b, b[:, 1:]), flat, strict=True)]
-    (w, v), (in_w, in_v) = sums(_PADE[m][:, : count + 1])
-    if m == 13:  # and a^6 times more
-        rest = np.concatenate([np.zeros((2, 1)), _PADE[m][:, 4:]], axis=1)
-        (w6, v6), (in_w6, in_v6) = sums(rest)
-        a6, in_a6 = powers[3], slopes[2]
-        w, v = w + a6 @ w6, v + a6 @ v6
-        in_w, in_v = in_w + a6 @ in_w6 + in_a6 @ w6, in_v + a6 @ in_v6 + in_a6 @ v6
-    return (a @ w, v), (a @ in_w + e @ w, in_v)
+        i = (k - 1) // 2
+        j = k - 1 - i
+        np.matmul(powers[i], powers[j], out=powers[k])
+        np.matmul(powers[i], slopes[j], out=slopes[k])
+        slopes[k] += slopes[i] @ powers[j]
+    return powers, slopes
+
+
+def _part(b: Any, powers: Any, slopes: Any) -> tuple[Any, Any]:
+    """The polynomial in a^2 with the coefficients b, and its derivative; terms past `powers` are a^6 times more."""
+    count = len(powers)
+    part, slope = (np.tensordot(b[1 : count + 1], x, 1) for x in (powers, slopes))
+    np.einsum("ii->i", part)[...] += b[0]
+    if len(b) > count + 1:
+        rest, in_rest = (np.tensordot(b[count + 1 :], x, 1) for x in (powers, slopes))
+        part += powers[-1] @ rest
+        slope += powers[-1] @ in_rest
+        slope += slopes[-1] @ rest
+    return part, slope

@@ -218,40 +218,61 @@ def sylvester(a: Any, b: Any, q: Any) -> Any:
     return _sylvester(*_schur_forms(a, b), a, b, q)
 
 
-def _sylvester_joint(ct, r, u, s, v, a, b, out, transposed=False):
-    ct_q = _sylvester(r, u, s, v, a, b, ct, not transposed)
+@constant("a")
+def _schur_form(a: Any) -> Any:
+    return sl.schur(a, output="real" if a.dtype.kind == "f" else "complex", check_finite=False)
+
+
+def symmetric_sylvester(a: Any, q: Any) -> Any:
+    """The x with a x + x a = q: one Schur form serves both sides."""
+    dtype = np.result_type(a.dtype, q.dtype)
+    a = a if a.dtype == dtype else a.astype(dtype)
+    r, u = _schur_form(a)
+    return _sylvester(r, u, r, u, a, a, q if q.dtype == dtype else q.astype(dtype), alike=True)
+
+
+def _sylvester_joint(ct, r, u, s, v, a, b, out, transposed=False, alike=False):
+    ct_q = _sylvester(r, u, s, v, a, b, ct, not transposed, alike)
     if transposed:
         return None, None, None, None, -(out @ mT(ct_q)), -(mT(ct_q) @ out), ct_q
     return None, None, None, None, -(ct_q @ mT(out)), -(mT(out) @ ct_q), ct_q
 
 
-def _sylvester_push(t, r, u, s, v, a, b, q, out, transposed=False):
+def _sylvester_push(t, r, u, s, v, a, b, q, out, transposed=False, alike=False):
     right = np.zeros_like(out) if t["q"] is None else t["q"]
     turned = mT if transposed else (lambda x: x)
     if t["a"] is not None:
         right = right - turned(t["a"]) @ out
     if t["b"] is not None:
         right = right - out @ turned(t["b"])
-    return _sylvester(r, u, s, v, a, b, right, transposed)
+    return _sylvester(r, u, s, v, a, b, right, transposed, alike)
 
 
-def _sylvester_pull_q(ct, r, u, s, v, a, b, transposed=False):
-    return _sylvester(r, u, s, v, a, b, ct, not transposed)
+def _sylvester_pull_q(ct, r, u, s, v, a, b, transposed=False, alike=False):
+    return _sylvester(r, u, s, v, a, b, ct, not transposed, alike)
 
 
 @step("r u s v a b q", {"q": _sylvester_pull_q}, joint=_sylvester_joint, push=_sylvester_push)
-def _sylvester(r, u, s, v, a, b, q, transposed=False):
-    """a x + x b = q, or a.T x + x b.T = q, by the Schur forms a = u r u.H and b.H = v s v.H."""
+def _sylvester(r, u, s, v, a, b, q, transposed=False, alike=False):
+    """a x + x b = q, or a.T x + x b.T = q, by the Schur forms a = u r u.H and b.H = v s v.H.
+
+    Where a and b are `alike`, both have the form u r u.H.
+    """
     trsyl = sl.get_lapack_funcs("trsyl", (r, s))
-    if transposed:  # conjugated: a.H y + y b.H = conj(q), with y = conj(x)
-        f = u.conj().T @ q.conj() @ v
-        y, scale, info = trsyl(r, s, f, trana="C", tranb="N")
-    else:
-        f = u.conj().T @ q @ v
-        y, scale, info = trsyl(r, s, f, trana="N", tranb="C")
+    sides = (
+        ("C", "N") if transposed else ("N", "C")
+    )  # transposed is conjugated: a.H y + y b.H = conj(q), y = conj(x)
+    if alike:
+        sides = (sides[0], sides[0])
+    f = u.conj().T @ (q.conj() if transposed else q) @ v
+    y, scale, info = trsyl(r, s, f, trana=sides[0], tranb=sides[1], overwrite_c=True)
     if info < 0:
         raise np.linalg.LinAlgError(f"Illegal value encountered in the {-info} term")
-    out = u @ (scale * y) @ v.conj().T
+    del f
+    y *= scale
+    out = u @ y
+    del y
+    out = out @ v.conj().T
     return out.conj() if transposed else out
 
 
@@ -298,7 +319,7 @@ def _check_square(a: Any, q: Any) -> None:
 # x x = a, so dx x + x dx = da.
 
 
-@step("a", lambda ct, out: sylvester(mT(out), mT(out), ct), push=lambda t, out: sylvester(out, out, t))
+@step("a", lambda ct, out: symmetric_sylvester(mT(out), ct), push=lambda t, out: symmetric_sylvester(out, t))
 def square_root(a):
     """sqrtm"""
     return sl.sqrtm(a)

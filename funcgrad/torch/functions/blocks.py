@@ -7,6 +7,7 @@ not hold (not finite ones, quotients that are too large) goes to NumPy's functio
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,35 @@ remainder = _in_blocks(np.remainder, _remainder_block, 4, np.float64)
 fmod = _in_blocks(np.fmod, _fmod_block, 4, np.float64)
 floor_divide = _in_blocks(np.floor_divide, _floor_block, 3, np.float64)
 logaddexp = _in_blocks(np.logaddexp, _logaddexp_block, 1, np.float32)
+
+_WHOLE = range(4, 17)  # exponents: their roundings in float64 are far below one of float32
+
+
+def power(x: Any, y: float) -> Any:
+    """x ** y of floats and a number: x * x * x and 1 / (x * x) as PyTorch rounds them, whole powers of many
+    elements of float32 in double precision.
+    """
+    if y == 3:
+        square = x * x
+        return np.multiply(square, x, square if square.ndim else None)
+    if y == -2:
+        return 1 / (x * x)
+    if type(x) is np.ndarray and x.dtype == np.float32 and x.size >= _MANY and y in _WHOLE:
+        return by_blocks(partial(_power_block, int(y)), x, buffers=2, dtype=np.float64)
+    return x**y
+
+
+def _power_block(n: int, x: Any, out: Any, square: Any, power: Any) -> None:
+    """By repeated squaring."""
+    np.copyto(square, x)
+    power[...] = 1
+    while n:
+        if n & 1:
+            np.multiply(power, square, power)
+        n >>= 1
+        if n:
+            np.multiply(square, square, square)
+    np.copyto(out, power, casting="same_kind")
 
 
 _LANES = 1 << 10

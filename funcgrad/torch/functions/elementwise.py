@@ -67,6 +67,8 @@ def _pow(input: Any, exponent: Any) -> Any:
     x, y = aligned((input, exponent))
     if x.dtype.kind in "iu" and not hasattr(exponent, "dtype") and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if type(x) is np.ndarray and x.dtype in (np.float32, np.float64) and type(exponent) in (int, float):
+        return blocks.power(x, exponent)
     return np.power(x, y)
 
 
@@ -85,7 +87,8 @@ add = enter("add", binary_lane(np.add, Op("add", _add, "AddBackward0")), "fmi")
 sub = enter("sub", binary_lane(np.subtract, Op("sub", _sub, "SubBackward0")), "fmi", "subtract")
 mul = enter("mul", binary_lane(np.multiply, Op("mul", _mul, "MulBackward0")), "fmi", "multiply")
 div = enter("div", binary_lane(np.divide, Op("div", _div, "DivBackward0")), "fmi", "divide true_divide")
-pow = enter("pow", binary_lane(np.power, Op("pow", _pow, _pow_node), "PowBackward0", "exponent"), "fmi")
+_pow_op = Op("pow", _pow, _pow_node)
+pow = enter("pow", binary_lane(np.power, _pow_op, "PowBackward0", "exponent", blocks.power), "fmi")
 rsub = declare("rsub", _rsub, "RsubBackward1")
 neg = enter("neg", unary_lane(np.negative, Op("neg", np.negative, "NegBackward0")), "fmi", "negative")
 abs = enter("abs", unary_lane(np.absolute, Op("abs", np.absolute, "AbsBackward0")), "fmi", "absolute")

@@ -84,7 +84,7 @@ def NAME(input, other, **options):
 {record_xy}
                 elif (kind is float or kind is int) and (dtype is F32 or dtype is F64):
                     y = other
-                    out = {run}
+                    out = {run_number}
                     if type(out) is ndarray or type(out) in scalars:
                         node_x = input.node
                         if node_x is None:
@@ -147,7 +147,9 @@ def _space(ufunc: Any, op: Op) -> dict[str, Any]:
 
 
 # PyTorch does not warn of 1/0 or log(0), and a `with np.errstate` would cost as much as the operation.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"funcgrad\.torch\.graph\.lanes")
+warnings.filterwarnings(
+    "ignore", category=RuntimeWarning, module=r"funcgrad\.torch\.(graph\.lanes|functions\.blocks)"
+)
 
 
 def _lane(template: str, name: str, op: Op, fields: dict[str, str], space: dict[str, Any]) -> Any:
@@ -176,19 +178,25 @@ def whole_lane(numpy_function: Any, run: str, op: Op) -> Callable[..., Any]:
 
 
 def binary_lane(
-    ufunc: Any, op: Op, number_title: str | None = None, second: str = "other"
+    ufunc: Any,
+    op: Op,
+    number_title: str | None = None,
+    second: str = "other",
+    with_number: Callable[[Any, Any], Any] | None = None,
 ) -> Callable[..., Any]:
     """The lane of a ufunc of two operands; `number_title` names the node of a tensor beside a number, `second` the
-    second operand.
+    second operand. `with_number` is what computes the ufunc of a tensor and a number, where that is not an operator.
     """
-    space = _space(ufunc, op)
+    space = _space(ufunc, op) | {"with_number": with_number}
+    run = OPERATORS.get(ufunc, "function(x, y)")
     recorded = {slots: _record(ufunc, slots, "xy", op.title((), {}), space) for slots in ("x", "y", "xy")}
     beside_number = recorded["x"]
     if number_title is not None:
         space["plan_number"] = named(space["plan_x"], number_title)
         beside_number = beside_number.replace("plan_x", "plan_number")
     fields = {
-        "run": OPERATORS.get(ufunc, "function(x, y)"),
+        "run": run,
+        "run_number": "with_number(x, y)" if with_number else run,
         "plain_xy": indented(_PLAIN, 36),
         "plain_x": indented(_PLAIN, 28),
         "record_y": indented(recorded["y"], 32),

@@ -125,3 +125,21 @@ def test_running_extremes(operands: Callable[..., np.ndarray], largest: bool) ->
         assert np.all(index <= place)
         met = (y == values) | np.isnan(y)
         np.testing.assert_array_equal(index[met], place[met])  # the last of those that are equal
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("exponent", [3, 3.0, -2, 4, 7, 16])
+def test_whole_powers(dtype, exponent):
+    """Within 2 units in the last place; of float32 beyond the cube, within 1; edges are NumPy's."""
+    x = (np.random.default_rng(5).standard_normal(COUNT) * 3).astype(dtype)
+    edges = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], dtype)
+    with np.errstate(all="ignore"):
+        true = np.power(x.astype(np.longdouble), exponent)
+        at_edges = np.power(edges, exponent)
+    out = (torch.tensor(x) ** exponent).numpy()
+    assert out.dtype == dtype
+    bound = 1 if dtype == np.float32 and exponent > 3 else 2
+    assert np.max(np.abs(out - true) / np.spacing(np.abs(true.astype(dtype)))) <= bound
+    np.testing.assert_array_equal((torch.tensor(edges) ** exponent).numpy(), at_edges)
+    np.testing.assert_array_equal((torch.tensor(x, requires_grad=True) ** exponent).detach().numpy(), out)
+    np.testing.assert_array_equal(torch.pow(torch.tensor(x), exponent).numpy(), out)

@@ -25,6 +25,10 @@ from funcgrad.core.engine.primitive import Call, Primitive
 Sizes = tuple[int, ...]
 CHUNK = 1 << 19  # elements of the matrix of windows that is made at a time: what fits into the cache
 
+LONG = (
+    1 << 10
+)  # padded elements of a channel: from here on, multiples of its line take less time than of windows
+
 
 @dataclass(frozen=True)
 class Geometry:
@@ -83,6 +87,25 @@ class Geometry:
         """Is it one product of matrices for each example?"""
         lean = {*self.kernel, *self.stride, self.groups} == {1}
         return lean and not any(self.before) and not any(self.after)
+
+    @cached_property
+    def is_dense(self) -> bool:
+        """Is there a window at every element, of which there are many more than windows that wrap around?"""
+        return set(self.stride) == {1} and math.prod(self.padded) < 2 * math.prod(self.out)
+
+    @cached_property
+    def offsets(self) -> list[tuple[Sizes, int]]:
+        """Each position in a window, and how far it is from the window's first on a line of the padded input."""
+        steps = [math.prod(self.padded[i + 1 :]) for i in range(len(self.padded))]
+        return [
+            (k, sum(i * d * step for i, d, step in zip(k, self.dilation, steps, strict=True)))
+            for k in itertools.product(*map(range, self.kernel))
+        ]
+
+    @property
+    def places(self) -> int:
+        """How many places on the line there are from the first window to the last."""
+        return math.prod(self.padded) - self.offsets[-1][1]
 
     def grouped(self, more: int) -> Geometry:
         """With so many times as many groups."""
@@ -161,9 +184,12 @@ def correlate(x: Any, weight: Any, geometry: Geometry) -> Any:
     """y (N, O, *out), from x (N, C, *size) and weight (O, C/groups, *kernel)."""
     if geometry.is_pointwise:
         return (weight.reshape(weight.shape[:2]) @ _flat(x)).reshape(len(x), len(weight), *geometry.size)
+    depthwise = _is_depthwise(weight.shape, geometry.groups)
+    if depthwise and geometry.is_dense and math.prod(geometry.padded) >= LONG:
+        return _slid(x, weight, geometry)
     padded = padded_last(x, geometry)
     dtype = np.result_type(x, weight)
-    if _is_depthwise(weight.shape, geometry.groups):
+    if depthwise:
         y, part = (np.zeros((len(x), *geometry.out, len(weight)), dtype) for _ in range(2))
         for k, where in geometry.positions:
             line = np.tile(weight[(slice(None), 0, *k)], (geometry.out[-1], 1))  # long inner loops
@@ -174,6 +200,48 @@ def correlate(x: Any, weight: Any, geometry: Geometry) -> Any:
     for chunk in _chunks(len(x), geometry, x.shape[1]):
         np.matmul(_rows(padded[chunk], geometry), matrices, out=_grouped(y[chunk], geometry.groups))
     return channels_first(y).reshape(len(x), len(weight), *geometry.out)
+
+
+# ---- a kernel for each channel, a window at each element -----------------------------------------------------------
+# On a line of padded elements (channels first) a window's element is so many places further: all places of a channel
+# are a multiple of a slice of the line. Places whose windows wrap around an edge are computed too, and left out.
+def _line(x: Any, geometry: Geometry, at: Sizes, dtype: Any) -> Any:
+    """x (N, C, *S) as lines (N, C, length) of the padded grid, with x at `at` and zeros elsewhere."""
+    lines = np.zeros((*x.shape[:2], *geometry.padded), dtype)
+    lines[(..., *(slice(b, b + n) for b, n in zip(at, x.shape[2:], strict=True)))] = x
+    return _flat(lines)
+
+
+def _slid(x: Any, weight: Any, geometry: Geometry) -> Any:
+    """`correlate`, an example at a time, which fits into the cache."""
+    dtype, length = np.result_type(x, weight), geometry.places
+    y = np.empty((len(x), len(weight), *geometry.out), dtype)
+    line = np.empty((len(weight), math.prod(geometry.padded)), dtype)
+    part = np.empty((len(weight), length), dtype)
+    kept = (slice(None), *map(slice, geometry.out))
+    for example, to in zip(x, y, strict=True):
+        slid = _line(example[np.newaxis], geometry, geometry.before, dtype)[0]
+        total = line[:, :length]
+        total[...] = 0
+        for k, offset in geometry.offsets:
+            np.multiply(
+                slid[:, offset : offset + length], weight[(slice(None), 0, *k)][:, np.newaxis], out=part
+            )
+            total += part
+        to[...] = line.reshape(len(weight), *geometry.padded)[kept]
+    return y
+
+
+def _weighed(x: Any, y: Any, geometry: Geometry) -> Any:
+    """`weigh`, as products of lines."""
+    dtype, length = np.result_type(x, y), geometry.places
+    lines = _line(x, geometry, geometry.before, dtype)
+    others = _line(y, geometry, (0,) * len(geometry.out), dtype)[:, :, :length, np.newaxis]
+    weight = np.empty((x.shape[1], 1, *geometry.kernel), dtype)
+    for k, offset in geometry.offsets:
+        products = lines[:, :, np.newaxis, offset : offset + length] @ others
+        weight[(slice(None), 0, *k)] = products[..., 0, 0].sum(axis=0)
+    return weight
 
 
 def spread(y: Any, weight: Any, geometry: Geometry) -> Any:
@@ -209,6 +277,8 @@ def weigh(x: Any, y: Any, geometry: Geometry) -> Any:
         return (
             (_flat(y) @ _flat(x).swapaxes(1, 2)).sum(axis=0).reshape(y.shape[1], x.shape[1], *geometry.kernel)
         )
+    if geometry.is_dense and geometry.groups > 1 and geometry.groups == x.shape[1] == y.shape[1]:
+        return _weighed(x, y, geometry)
     padded, last, groups = padded_last(x, geometry), channels_last(y), geometry.groups
     dtype, shape = np.result_type(x, y), (y.shape[1], x.shape[1] // groups, *geometry.kernel)
     if _is_depthwise(shape, groups):

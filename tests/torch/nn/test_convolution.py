@@ -151,6 +151,29 @@ def test_vmap(shape, kernel, settings, batched, transposed):
                 np.testing.assert_allclose(f[k].numpy(), o.numpy(), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("size", "kernel", "padding", "dilation"),
+    [((1100,), (5,), 4, 1), ((33, 40), (3, 2), (1, 0), (2, 1)), ((9, 12, 11), (3, 3, 2), 1, 1)],
+)
+def test_a_kernel_for_each_of_many_places(monkeypatch, size, kernel, padding, dilation):
+    """By lines of the padded grid as by windows; the weight's gradient is the transpose."""
+    rng = np.random.default_rng(3)
+    x = ft.tensor(rng.standard_normal((2, 3, *size)), requires_grad=True)
+    weight = ft.tensor(rng.standard_normal((3, 1, *kernel)), requires_grad=True)
+
+    def run() -> Any:
+        function = getattr(F, f"conv{len(size)}d")
+        return function(x, weight, padding=padding, dilation=dilation, groups=3)
+
+    out = run()
+    ct = ft.tensor(rng.standard_normal(out.shape))
+    ct_x, ct_weight = ft.autograd.grad(out, [x, weight], ct)
+    for operand, gradient in ((x, ct_x), (weight, ct_weight)):
+        assert float((operand * gradient).sum().detach()) == pytest.approx(float((out * ct).sum().detach()))
+    monkeypatch.setattr("funcgrad.nn.kernels.convolution.LONG", 1 << 60)
+    np.testing.assert_allclose(out.detach().numpy(), run().detach().numpy(), rtol=1e-12, atol=1e-13)
+
+
 def test_many_examples_go_in_chunks(monkeypatch):
     from funcgrad.nn.kernels import convolution as kernels
 

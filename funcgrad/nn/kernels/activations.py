@@ -146,9 +146,16 @@ def _elu_slope_block(v: Any, out: Any, u: Any, zero: Any, below: float, scale: f
         out += u
 
 
+def _leaky_relu_slope(x: Any, slope: Any) -> Any:
+    if type(slope) is float and 0 <= slope <= 1 and type(x) is np.ndarray:
+        ones = (x > 0).astype(x.dtype)  # without branches, which are mispredicted
+        return np.maximum(ones, x.dtype.type(slope), out=ones)
+    return np.where(x > 0, _one(x), x.dtype.type(slope))
+
+
 LEAKY_RELU = elementwise(
     _leaky_relu,
-    lambda x, slope: np.where(x > 0, _one(x), x.dtype.type(slope)),
+    _leaky_relu_slope,
     None,
     operands="x slope",
     name="leaky_relu",

@@ -46,7 +46,7 @@ def neighbours(function: np.ufunc) -> Callable[..., Any]:
 
 
 def _jv_derivative(x: Any, y: Any, n: int) -> Any:
-    """The n-th derivative of jv(x, y). At subnormal numbers SciPy's jv is 0, but the series is not."""
+    """The n-th derivative of jv(x, y). From 1e-304 down SciPy's jv may be 0, but the series is not."""
     out = sum((-1) ** k * math.comb(n, k) * special.jv(x + (2 * k - n), y) for k in range(n + 1)) / 2**n
     tiny = (abs(y) < 1e-290) & (y != 0)
     return repaired(out, tiny, lambda x, y: _near_zero(y, x, 1, x + 1, -1, n), x, y)

@@ -21,7 +21,7 @@ _ORDERS, _POWERS = 9, 26
 
 
 def _reversed_series(count: int) -> list[Fraction]:
-    """The alpha of mu = alpha_1 eta + alpha_2 eta**2 + ... (DLMF 8.12.11)."""
+    """The alpha of mu = alpha_1 eta + alpha_2 eta**2 + ... (DLMF 8.12.13)."""
     alphas = [Fraction(0), Fraction(1)]
     for n in range(2, count):
         inner = sum((j * alphas[j] * alphas[n - j + 1] for j in range(2, n)), Fraction(0))
@@ -35,7 +35,7 @@ def _coefficients() -> np.ndarray[Any, Any]:
     count = _POWERS + 2 * _ORDERS + 3
     alphas = _reversed_series(count)
     first = [Fraction(-1, 3), *((n + 2) * alphas[n + 2] for n in range(1, count - 2))]
-    # gamma(a) = sqrt(2 pi) a**(a - 1/2) exp(-a) * sum of g_k / a**k  (DLMF 5.11.5)
+    # gamma(a) = sqrt(2 pi) a**(a - 1/2) exp(-a) * sum of g_k / a**k  (DLMF 5.11.3)
     double, stirling = Fraction(1), []
     for k in range(_ORDERS):
         stirling.append(double * alphas[2 * k + 1])

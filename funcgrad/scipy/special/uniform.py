@@ -3,7 +3,7 @@
     P(a, x) = erfc(-eta sqrt(a / 2)) / 2 - exp(-a eta**2 / 2) / sqrt(2 pi a) * sum of c_k(eta) / a**k
     eta**2 / 2 = mu - log(1 + mu),   mu = (x - a) / a,   eta of the sign of mu
 
-Here x - a is rounded once. An integral would add terms a hundred thousand times as large as the second
+Here x - a is rounded once. An integral would add terms forty thousand times as large as the second
 derivative in a.
 """
 

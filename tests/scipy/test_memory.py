@@ -40,7 +40,7 @@ CALLS: dict[str, tuple[str, Callable[[Any, Any], Any], Any, float]] = {
     "pinv": ("linalg", lambda m, a: m.pinv(a), MATRIX, 4),
     "lstsq": ("linalg", lambda m, a: m.lstsq(a, OTHER[0])[0], MATRIX, 4),
     "polar": ("linalg", lambda m, a: m.polar(a)[0], MATRIX, 4),
-    "median_filter": ("ndimage", lambda m, a: m.median_filter(a, 3), OTHER, 6),
+    "median_filter": ("ndimage", lambda m, a: m.median_filter(a, 3), OTHER, 4),
     "gaussian_filter": ("ndimage", lambda m, a: m.gaussian_filter(a, 2.0), OTHER, 4),
     "convolve of images": ("ndimage", lambda m, a: m.convolve(a, MATRIX[:3, :3]), OTHER, 4),
     "zscore": ("stats", lambda m, a: m.zscore(a), SERIES, 4),

@@ -28,8 +28,13 @@ def chosen(x: Any, cval: Any, run: Callable[[Any, Any], Any]) -> Any:
     order = np.argsort(plain, kind="stable")
     ranks = np.empty(plain.size)
     ranks[order] = np.arange(plain.size)
-    picked = order[run(ranks[:-1].reshape(x.shape), ranks[-1]).astype(np.intp)]
-    return GETITEM(flat, picked)
+    rank = run(ranks[:-1].reshape(x.shape), ranks[-1])
+    del ranks  # each is as large as x
+    place = rank.astype(np.intp)
+    del rank
+    np.take(order, place, out=place, mode="clip")
+    del order
+    return GETITEM(flat, place)
 
 
 def _min_or_max_filter1d(

@@ -137,7 +137,7 @@ class JacRev(Jacobian):
             cts = sweep([(node, ones(value)[()])])
             return self._gathered(pullback, lambda ct: ct.reshape(1, *ct.shape), cts, n)
         with BatchTrace(n) as trace:
-            identity = identity_rows(value.size, rows)
+            identity = identity_rows(value, rows)
             cts = (
                 sweep([(node, seed(trace, identity, value.shape, value.dtype, masked=masked))])
                 if node is not None
@@ -204,7 +204,7 @@ class JacFwd(Jacobian):
         collected: list[Collected] = []
         structure, aux, outs = tree.LEAF, None, []
         for rows in shown(chunks(total, self.chunk_size), self.transform, progress=self.progress):
-            tangents, outs, structure, aux = self._pushed(fun, flat, sizes, rows, masked=masked)
+            tangents, outs, structure, aux = self._pushed(fun, flat, rows, masked=masked)
             collected = collected or [Collected(total, last=True) for _ in tangents]
             for whole, part in zip(collected, tangents, strict=True):
                 whole.add(part)
@@ -213,10 +213,9 @@ class JacFwd(Jacobian):
         return blocks, structure, aux
 
     def _pushed(
-        self, fun: Any, flat: Any, sizes: list[int], rows: slice, *, masked: bool
+        self, fun: Any, flat: Any, rows: slice, *, masked: bool
     ) -> tuple[list[Any], list[Any], Any, Any]:
         """The tangents of all output leaves, batched along axis 0, for some rows of the inputs' identity."""
-        identity = identity_rows(sum(sizes), rows)
         with BatchTrace(rows.stop - rows.start) as batch, ForwardTrace() as trace:
             args, start = [], 0
             for values, structure in flat:
@@ -225,7 +224,8 @@ class JacFwd(Jacobian):
                     if v.dtype.kind not in "fc":
                         leaves.append(v)
                         continue
-                    t = seed(batch, identity[:, start : start + v.size], v.shape, v.dtype, masked=masked)
+                    identity = identity_rows(v, rows, start=start)
+                    t = seed(batch, identity, v.shape, v.dtype, masked=masked)
                     leaves.append(trace.wrap(v, t))
                     start += v.size
                 args.append(tree.unflatten(structure, leaves))

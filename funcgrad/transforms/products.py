@@ -111,7 +111,7 @@ class HessianDiagonal(Differentiated):
         slope = slope_of(flat, (x,), self.transform)
         diagonal = Collected(x.size)
         for rows in shown(chunks(x.size, self.chunk_size), self.transform, progress=self.progress):
-            directions = identity_rows(x.size, rows, x.dtype)
+            directions = identity_rows(x, rows, x.dtype)
             # The gradient may be a plain array without an index per example: so a choice, not an index.
             entry = vmap(lambda t: np.sum(np.where(t != 0, jvp(slope, (x,), (t,))[1], 0)))
             diagonal.add(entry(directions))

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.arrays.zeros import foreign_like
+from funcgrad.core.memory.chunks import is_lazy
 from funcgrad.errors import ArgumentError
 
 
@@ -23,9 +25,17 @@ def chunks(n: int, size: int | None) -> list[slice]:
     return [slice(start, min(start + step, n)) for start in range(0, max(n, 1), step)]
 
 
-def identity_rows(n: int, rows: slice, dtype: Any = float) -> np.ndarray:
-    """Rows of the identity matrix of order n, without the others."""
-    return np.eye(rows.stop - rows.start, n, rows.start, dtype)
+def identity_rows(like: Any, rows: slice, dtype: Any = float, *, start: int = 0) -> Any:
+    """These rows of an identity matrix, in the columns from `start` on that belong to the elements of `like`.
+
+    They are lazy where `like` is: plain ones would be as large as its size squared, and make plain what follows.
+    """
+    count, first = rows.stop - rows.start, rows.start - start
+    lazy = foreign_like(like)
+    if lazy is None or not is_lazy(lazy):
+        return np.eye(count, like.size, first, dtype)
+    ones_at = np.arange(first, first + count, like=lazy)
+    return (ones_at[:, np.newaxis] == np.arange(like.size, like=lazy)).astype(dtype)
 
 
 class Collected:

@@ -41,7 +41,7 @@ def zeros(to: Any, *lead: int) -> Any:
     shape = (*lead, *to.shape)
     if to.dtype.kind not in "fc":
         return np.zeros(shape, float0)[()]
-    like = _like(to)
+    like = foreign_like(to)
     if like is None:
         return np.zeros(shape, to.dtype)[()]
     # asked for a shape, Dask chooses chunks anew
@@ -50,7 +50,7 @@ def zeros(to: Any, *lead: int) -> Any:
 
 def ones(to: Any) -> Any:
     """Ones for a value or a Spec that has a derivative."""
-    like = _like(to)
+    like = foreign_like(to)
     if like is None:
         return np.ones(to.shape, to.dtype)
     return np.ones_like(like, to.dtype, shape=None if like.shape == to.shape else to.shape)
@@ -58,11 +58,11 @@ def ones(to: Any) -> Any:
 
 def of_kind(x: Any, to: Any) -> Any:
     """`x`, a constant that is plain, as an array of the kind that the value has."""
-    like = _like(to) if type(x) is np.ndarray else None
+    like = foreign_like(to) if type(x) is np.ndarray else None
     return x if like is None else np.asarray(x, like=like)
 
 
-def _like(to: Any) -> Any:
+def foreign_like(to: Any) -> Any:
     """An array of another library that this value is, or belongs to; None for NumPy's own."""
     like = to.like if isinstance(to, ForeignSpec) else memory_of(to)
     return like if is_foreign(like) else None

@@ -38,9 +38,10 @@ more: a function that funcgrad does not know is refused by name.
 | refused | with an error that says what the note says |
 
 *reverse* and *forward*: the derivative exists in this mode, to every order. *vmap*: a batch is one call for the `whole` of it, or
-one for `each` example. *Dask*: on Dask arrays it is `lazy` in both modes, `asks` for values, which are computed, or is `refused`,
-as Dask lacks it ([](larger_than_memory.md)). *sparse*: on arrays of the library `sparse` it is `right` in both modes, and sparse
-where that library gives sparse arrays, right but `dense` there, or `refused`.
+one for `each` example. *Dask*: on Dask arrays it is `lazy` (in both modes, to second order and under vmap, if nothing else is
+said), `asks` for values, which are computed, or is `refused`, as Dask lacks it ([](larger_than_memory.md)). *sparse*: on arrays
+of the library `sparse` it is `right` in both modes, and sparse where that library gives sparse arrays, right but `dense` there,
+or `refused`.
 
 {counts}
 
@@ -101,7 +102,17 @@ def row(name: str, made: Function, note: str = "") -> str:
 def recorded(library: str) -> dict[str, str]:
     """What became of the samples of each function on arrays of this library (lazily.py, sparsely.py of tests/interop)."""
     lines = (Path(__file__).parent / f"support_{library}.txt").read_text(encoding="utf-8").splitlines()
-    return dict(line.split() for line in lines)
+    return {title: _shown(*statuses) for title, *statuses in map(str.split, lines)}
+
+
+def _shown(status: str, second: str = "-", batched: str = "-") -> str:
+    """The status in both modes, and where second derivatives or vmap do less."""
+    less = [
+        f"{what} {of}"
+        for what, of in (("second order", second), ("vmap", batched))
+        if of not in ("-", "lazy")
+    ]
+    return f"{status} ({', '.join(less)})" if less and status == "lazy" else status
 
 
 def on_dask(made: Function) -> str:

@@ -1,8 +1,9 @@
 """Samples on Dask arrays: what becomes of each, and the record of it, `python -m tests.interop.lazily`.
 
-docs/support_dask.txt has a line for each function that there is a sample of: `lazy` (right in both modes, nothing
-computed on the way), `asks` (it asks for values, and computes them), `refused` (by name). docs/support.py shows it in its
-table, and test_dask.py compares the two.
+docs/support_dask.txt has a line for each function that there is a sample of, with what becomes of its derivatives in both
+modes, of its second ones and of vmap: `lazy` (right, nothing computed on the way), `asks` (it asks for values, and computes
+them), `refused` (by name); `-` where there is nothing to compare. docs/support.py shows it in its table, and test_dask.py
+compares the two.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad import grad, jvp, vmap
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import FuncgradError
 from tests.optional import optional
@@ -131,6 +133,46 @@ def outcome(sample: Sample) -> str:
     return found
 
 
+def beyond(sample: Sample) -> tuple[str, str]:
+    """The same of its second derivatives (forward over reverse), and of vmap."""
+    leaves = [x if hasattr(x, "dtype") else np.float64(x) for x in sample.leaves()[0]]
+    if not leaves or any(x.dtype.kind != "f" for x in leaves):
+        return "-", "-"
+    total, ts = _total(sample), directions(leaves, 2)
+    slope = grad(total, tuple(range(len(leaves))))
+    pairs = [np.stack([x, 1.01 * x]) for x in leaves]
+    by_example = [da.from_array(x, chunks=(1, *lazy(x[0]).chunks)) for x in pairs]
+    return (
+        _compared(
+            lambda xs, ts: jvp(slope, tuple(xs), tuple(ts))[1],
+            (leaves, ts),
+            (map(lazy, leaves), map(lazy, ts)),
+        ),
+        _compared(lambda xs: [vmap(total)(*xs)], (pairs,), (by_example,)),
+    )
+
+
+def _total(sample: Sample) -> Callable[..., Any]:
+    """The sample as a function of arrays to one number."""
+    call = sample.leaves()[1]
+    return lambda *xs: sum(np.sum(np.real(out) * (0.7 + k)) for k, out in enumerate(floating(call(*xs))))
+
+
+def _compared(run: Callable[..., Any], plain: Any, lazily: Any) -> str:
+    """What becomes of `run` on Dask arrays, compared with plain ones; `-` if it refuses those, too."""
+    try:
+        expected = list(run(*plain))
+    except FuncgradError:
+        return "-"
+    try:
+        assert_lazily(list(uncomputed(lambda: run(*lazily))), expected)
+    except ComputedError:
+        return "asks"
+    except FuncgradError:
+        return "refused"
+    return "lazy"
+
+
 def _as(like: list[Any], x: Any) -> Any:
     return lazy(x) if any(isinstance(v, da.Array) for v in like) else x
 
@@ -139,8 +181,11 @@ def record() -> str:
     """The lines of the record."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {CATALOGUE[sample.subject].title: outcome(sample) for sample in chosen().values()}
-    return "".join(f"{title} {status}\n" for title, status in sorted(found.items()))
+        found = {
+            CATALOGUE[sample.subject].title: (outcome(sample), *beyond(sample))
+            for sample in chosen().values()
+        }
+    return "".join(f"{title} {' '.join(statuses)}\n" for title, statuses in sorted(found.items()))
 
 
 if __name__ == "__main__":

@@ -28,19 +28,25 @@ from funcgrad import (
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import FuncgradError, UnsupportedFunctionError
 from tests.grouping import in_groups
-from tests.interop.lazily import RECORD, chosen, computed, da, dask, outcome, uncomputed
+from tests.interop.lazily import RECORD, beyond, chosen, computed, da, dask, outcome, uncomputed
 from tests.rules.samples import Sample
 
-RECORDED = dict(line.split() for line in RECORD.read_text(encoding="utf-8").splitlines())
+RECORDED = {line.split()[0]: line.split()[1:] for line in RECORD.read_text(encoding="utf-8").splitlines()}
+
+RENEW = "run `python -m tests.interop.lazily` and `python docs/support.py`"
 
 
 @in_groups(chosen())
 @pytest.mark.filterwarnings("ignore")
 def test_derivatives_on_dask_arrays_are_right_and_lazy(sample: Sample) -> None:
     title = CATALOGUE[sample.subject].title
-    assert outcome(sample) == RECORDED[title], (
-        "run `python -m tests.interop.lazily` and `python docs/support.py`"
-    )
+    assert outcome(sample) == RECORDED[title][0], RENEW
+
+
+@in_groups([*chosen().items()][::8])  # they follow from the first ones: of the others, the record tells
+@pytest.mark.filterwarnings("ignore")
+def test_second_derivatives_and_vmap_are_as_recorded(sample: Sample) -> None:
+    assert [*beyond(sample)] == RECORDED[CATALOGUE[sample.subject].title][1:], RENEW
 
 
 # ---- graphs ----------------------------------------------------------------------------------------------------------

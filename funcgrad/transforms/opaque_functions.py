@@ -229,6 +229,10 @@ class FunctionCall(CustomCall, PullCall):
             by_key: Mapping[Any, Any] = result
         else:
             by_key = dict(enumerate(self._one_for_each(result)))
+        if self.arguments.is_flat:  # a leaf is checked by what it is, without words for what it is not
+            parts = [by_key.get(self.key(i)) for i in slots]
+            if all(type(part) in NO_TREES for part in parts):
+                return [self._part(part, i, "pull") for part, i in zip(parts, slots, strict=True)]
         cts: list[Any] = []
         for i, structure in enumerate(self.arguments.structures):
             what = f"{self.function.title}: the cotangent that its pull returned for argument {self.key(i)!r}"

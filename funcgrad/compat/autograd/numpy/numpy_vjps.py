@@ -13,6 +13,8 @@ from funcgrad.transforms.derivatives import vjp as _vjp
 def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
     """`x` summed to the shape of the operand that was broadcast; `target_meta` is as `metadata` gives it."""
     shape, ndim, _, is_complex = target_meta
+    if not ndim and isinstance(x, float):
+        return x
     while np.ndim(x) > ndim:
         x = np.sum(x, axis=broadcast_idx)
     repeated = tuple(i for i, n in enumerate(shape) if n == 1 and np.shape(x)[i] != 1)
@@ -23,6 +25,8 @@ def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
 
 def metadata(x: Any) -> tuple[Any, ...]:
     """Shape, number of axes, dtype, and whether it is complex."""
+    if type(x) is np.ndarray or type(x) is np.float64:
+        return x.shape, x.ndim, x.dtype, x.dtype.kind == "c"
     return np.shape(x), np.ndim(x), np.result_type(x), np.iscomplexobj(x)
 
 

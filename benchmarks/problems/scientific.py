@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,13 +14,7 @@ from benchmarks.measure import ratio, seconds_per_call
 from benchmarks.problem import Figure
 from funcgrad import value_and_grad
 
-try:
-    import scipy.integrate
-    import scipy.linalg
-    import scipy.signal
-    import scipy.sparse.linalg
-except ImportError:  # SciPy is optional
-    scipy = None  # type: ignore[assignment]
+scipy: Any = import_module("scipy") if find_spec("scipy") else None  # loads its modules when they are used
 
 DIRECT, EQUATIONS = 3.0, 4.0
 N, GRID = 500, 316

@@ -19,9 +19,6 @@ them.
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -29,6 +26,7 @@ import numpy as np
 from funcgrad.core.arrays.arguments import as_operand
 from funcgrad.core.engine.declare import composite, custom
 from funcgrad.errors import UnsupportedFunctionError
+from funcgrad.rules.cholesky import pulled_by_blocks, solver
 from funcgrad.rules.gauges import (
     diagonal,
     inverse,
@@ -56,27 +54,14 @@ def _lower_half(x: Any) -> Any:
 def _cholesky_pull(ct, out, upper=False):
     """Murray, arXiv:1602.07527."""
     factor, ct = (mH(out), mT(ct)) if upper else (out, conj(ct))
-    return conj(symmetrised(_between_inverses(factor, _lower_half(mH(factor) @ ct))))
-
-
-def _between_inverses(factor: Any, x: Any) -> Any:
-    """factor^-H x factor^-1, for a lower triangle; by SciPy's triangular solver where that is worth it."""
-    is_large = type(factor) is type(x) is np.ndarray and factor.ndim == 2 and len(factor) >= _LARGE
-    solve = _solver(factor.dtype.char) if is_large and factor.dtype == x.dtype else None
-    if solve is None:
-        inverse = np.linalg.inv(factor)
-        return mH(inverse) @ x @ inverse
-    return solve(1.0, factor.T, solve(1.0, factor.T, x), side=1, trans_a=1)
+    is_large = type(factor) is type(ct) is np.ndarray and factor.ndim == 2 and len(factor) >= _LARGE
+    if is_large and factor.dtype == ct.dtype and solver(factor.dtype.char):
+        return pulled_by_blocks(factor, ct)
+    inverse = np.linalg.inv(factor)
+    return conj(symmetrised(mH(inverse) @ _lower_half(mH(factor) @ ct) @ inverse))
 
 
 _LARGE = 48  # rows: below, the calls take longer than the arithmetic
-
-
-@cache
-def _solver(char: str) -> Any:
-    if char not in "fd" or find_spec("scipy") is None:
-        return None
-    return getattr(import_module("scipy.linalg.blas"), {"d": "dtrsm", "f": "strsm"}[char])
 
 
 def _cholesky_push(t, out, upper=False):

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from funcgrad.core.engine.trace import Tracer
+from funcgrad.rules.cholesky import pulled_by_blocks
 from funcgrad.rules.decompositions import qr_factors
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised
 from funcgrad.scipy.declare import Chapter, constant, step
 from funcgrad.scipy.linalg.stacks import matrix, over_stacks
 from funcgrad.scipy.linalg.systems import _completed, triangular
+from funcgrad.scipy.linalg.triangles import is_lower
 from funcgrad.transforms.derivatives import jvp, vjp
 
 linalg = Chapter("linalg")
@@ -132,24 +133,10 @@ def _push_of_pull(t, factor, wanted):
     push=_push_of_pull,
 )
 def _pulled(factor, wanted):
-    """`_pull_formula`, block by block (Murray, section 4.2), which takes twice as long as the factorisation."""
-    n, size = factor.shape[0], 96
-    if n <= size or factor.dtype.kind == "c":
+    """`_pull_formula`, by blocks where they are real."""
+    if factor.dtype.kind == "c":
         return _pull_formula(factor, wanted)
-    back = np.tril(wanted)
-    for end in range(n, 0, -size):
-        j, k = max(0, end - size), end
-        r, d, b, c = factor[j:k, :j], factor[j:k, j:k], factor[k:, :j], factor[k:, j:k]
-        if k < n:
-            back[k:, j:k] = sl.solve_triangular(d, back[k:, j:k].T, lower=True, trans=1, check_finite=False).T
-            back[k:, :j] -= back[k:, j:k] @ r
-            back[j:k, j:k] -= np.tril(back[k:, j:k].T @ c)
-        inner = _pull_formula(d, back[j:k, j:k])
-        back[j:k, j:k] = np.tril(2 * inner) - np.diag(np.diagonal(inner))
-        back[j:k, :j] -= (2 * inner) @ r
-        if k < n:
-            back[j:k, :j] -= back[k:, j:k].T @ b
-    return 0.5 * (back + back.T)
+    return pulled_by_blocks(factor, wanted.astype(factor.dtype, copy=False))
 
 
 def _cholesky_pull(ct, out, lower=True):
@@ -176,9 +163,11 @@ def cholesky(a, lower=False):
 
 
 def _packed_cholesky_pull(ct, out, lower=True):
-    other = np.triu(ct, 1) if lower else np.tril(ct, -1)
-    back = _pulled(out, ct) if lower else _pulled(mH(out), mH(ct))
-    return back + other if isinstance(other, Tracer) or other.any() else back
+    factor, wanted = (out, ct) if lower else (mH(out), mH(ct))
+    back = _pulled(factor, wanted)
+    if is_lower(wanted):
+        return back
+    return back + (np.triu(ct, 1) if lower else np.tril(ct, -1))
 
 
 def _packed_cholesky_push(t, out, lower=True):

@@ -15,6 +15,7 @@ import scipy.linalg as sl
 from funcgrad.rules.matrices import conj, mH, mT, symmetrised
 from funcgrad.scipy.declare import Chapter, constant, step
 from funcgrad.scipy.linalg.stacks import column, like_vector, matrix, over_stacks, plain
+from funcgrad.scipy.linalg.triangles import triangle_of_products
 
 linalg = Chapter("linalg")
 
@@ -95,6 +96,36 @@ def triangular(a, b, lower=True, transposed=False, unit=False):
     if b.flags.c_contiguous and b.shape[1] > 1:  # x.T inv(a).T = b.T
         return trsm(1.0, factor, b.T, side=1, lower=lower, trans_a=int(not transposed), diag=unit).T
     return trsm(1.0, factor, b, side=0, lower=lower, trans_a=int(transposed), diag=unit)
+
+
+# ---- systems of a Cholesky factor ----------------------------------------------------------------------------------------
+# x solves c c.H x = b, for a lower factor c: with w = inv(c) conj(ct), ct_b = conj(inv(c).H w), and with u = inv(c) b
+# ct_c = -tril(ct_b u.T + conj(x) w.T). No product of matrices is formed but these two.
+
+
+def _cho_joint(ct, c, b, out):
+    w = triangular(c, conj(ct))
+    ct_b = triangular(c, conj(w), transposed=True)
+    return -triangle_of_products(ct_b, triangular(c, b), conj(out), w), ct_b
+
+
+def _cho_pull_b(ct, c):
+    return conj(cho_solved(c, conj(ct)))
+
+
+def _cho_push(t, c, b, out):
+    right = np.zeros_like(out) if t["b"] is None else t["b"]
+    if t["c"] is not None:
+        tc = np.tril(t["c"])
+        c = np.tril(c)
+        right = right - tc @ (mH(c) @ out) - c @ (mH(tc) @ out)
+    return cho_solved(c, right)
+
+
+@step("c b", {"b": _cho_pull_b}, joint=_cho_joint, push=_cho_push)
+def cho_solved(c, b):
+    """inv(c c.H) b, for the lower triangle of c."""
+    return triangular(c.conj() if c.dtype.kind == "c" else c, triangular(c, b), transposed=True)
 
 
 # ---- the public functions ------------------------------------------------------------------------------------------------
@@ -218,8 +249,7 @@ def solve_with_cholesky(c, b, lower):
     """The solution for c c.H (lower) or c.H c."""
     dtype = np.result_type(c.dtype, b.dtype)
     c, right = c.astype(dtype), column(b).astype(dtype)
-    first = triangular(c, right, True) if lower else triangular(conj(c), right, False, True)
-    return like_vector(triangular(conj(c), first, True, True) if lower else triangular(c, first, False), b)
+    return like_vector(cho_solved(c if lower else mH(c), right), b)
 
 
 # ---- least squares, pseudo-inverses --------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Elementwise functions over their whole domain, against truths computed once."""

@@ -1,6 +1,7 @@
 """Hypergeometric functions, whose derivative raises parameters (DLMF 13.3, 15.5); orthogonal polynomials.
 
-The parameters of the functions, and the degrees of the polynomials, have no known derivatives.
+Derivatives in the parameters of hyp0f1, hyp1f1 and hyp2f1 are in files of their own; the parameters of the
+others, and the degrees of the polynomials, have no known derivatives.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from scipy import special
 
 from funcgrad.core.engine.kinds import Unknown
 from funcgrad.core.engine.trace import concrete
+from funcgrad.scipy.special.hypergeometric_parameters import gauss_in_parameter, limit_in_parameter
 from funcgrad.scipy.special.rules import elementwise, unsupported
-from funcgrad.scipy.special.shapes import confluent_in_parameter, gauss_in_parameter, limit_in_parameter
+from funcgrad.scipy.special.shapes import confluent_in_parameter
 
 PARAMETER, DEGREE, ORDER = Unknown("a parameter"), Unknown("the degree"), Unknown("the order")
 

@@ -169,25 +169,3 @@ def _confluent(a: Any, b: Any, x: Any) -> Any:
 def confluent_in_parameter(which: int, a: Any, b: Any, x: Any) -> Any:
     """The derivative of hyp1f1 in a (which = 0) or b (which = 1)."""
     return in_parameter(_confluent, which, a, b, x)
-
-
-def _limit(b: Any, x: Any) -> Any:
-    k = _terms(min(_count(x), 400))
-    return _sum_of(_wide(x) / (_wide(b) + k) / (k + 1))
-
-
-def limit_in_parameter(b: Any, x: Any) -> Any:
-    """The derivative of hyp0f1 in b; NaN for x below -40, where its series cancels."""
-    out = in_parameter(_limit, 0, b, np.where(x < -40, 0.0, x))
-    return np.where(x < -40, np.nan, out)
-
-
-def _gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
-    k = _terms(400)
-    return _sum_of((_wide(a) + k) * (_wide(b) + k) / (_wide(c) + k) / (k + 1) * _wide(x))
-
-
-def gauss_in_parameter(which: int, a: Any, b: Any, c: Any, x: Any) -> Any:
-    """The derivative of hyp2f1 in a, b or c; NaN beyond 0.9, where the series is too long."""
-    near = abs(x) <= 0.9
-    return np.where(near, in_parameter(_gauss, which, a, b, c, np.where(near, x, 0.0)), np.nan)

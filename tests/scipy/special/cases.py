@@ -467,7 +467,26 @@ case("stdtr", student, (3.0, 0.7), (30.0, -2.0), wrt=(0,), **SHAPES)
 case("stdtrit", None, (3.0, 0.7), wrt=(0,))
 case("gdtr", lambda x, y, z: incomplete_gamma(y, x * z), (1.2, 2.0, 0.7), wrt=(1,), **SHAPES)
 case("gdtrc", lambda x, y, z: 1 - incomplete_gamma(y, x * z), (1.2, 2.0, 0.7), wrt=(1,), **SHAPES)
-case("hyp0f1", mp.hyp0f1, (1.5, 0.3), (2.0, -5.0), wrt=(0,), **SHAPES)
+case(
+    "hyp0f1",
+    mp.hyp0f1,
+    (1.5, 0.3),
+    (2.0, -5.0),
+    (0.3, -200.0),
+    (12.0, -1e4),
+    (20.0, -60.0),
+    wrt=(0,),
+    **SHAPES,
+)
 case("hyp1f1", mp.hyp1f1, (0.5, 1.5, -0.7), (2.0, 3.0, 4.0), (0.7, 1.6, -20.0), wrt=(0, 1), **SHAPES)
-case("hyp2f1", mp.hyp2f1, (0.5, 1.5, 2.5, 0.3), (0.5, 1.5, 2.5, -0.8), wrt=(0, 1, 2), **SHAPES)
+case(
+    "hyp2f1",
+    mp.hyp2f1,
+    (0.5, 1.5, 2.5, 0.3),
+    (0.5, 1.5, 2.5, -0.8),
+    (3.2, 0.3, 2.5, 0.999),
+    wrt=(0, 1, 2),
+    **SHAPES,
+)
+case("hyp2f1", mp.hyp2f1, (0.5, 1.5, 2.5, -1e4), (-0.7, 1.5, 0.6, -4.0), wrt=(0, 1, 2), **SHAPES)
 case("eval_genlaguerre", mp.laguerre, (0.0, 0.5, 0.3), (5.0, 0.5, 0.3), wrt=(1,))

@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from funcgrad import grad, jvp, value_and_grad
+from funcgrad import grad, hessian, jvp, value_and_grad
 from funcgrad.core.engine.catalogue import CATALOGUE
 from funcgrad.errors import UnsupportedFunctionError
 from tests.grouping import in_groups
@@ -61,12 +61,24 @@ def test_what_is_sparse_stays_sparse() -> None:
     assert untouched.nnz == 0
 
 
-def test_a_product_with_the_sparse_array_on_the_left_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_with_the_sparse_array_on_the_left(monkeypatch: pytest.MonkeyPatch) -> None:
     numba, common = import_module("numba"), import_module("sparse.numba_backend._common")
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)  # conftest.py has disabled it; here users meet Numba
     monkeypatch.setattr(common, "nan_check", numba.njit(common.nan_check))
-    with pytest.raises(UnsupportedFunctionError, match=r"at test_sparse\.py.*w @ a\.T for a @ w"):
-        grad(lambda w: np.sum(sparse.COO(a) @ w))(w)
+    ours, plain = (lambda w, x=x: np.sum(np.tanh(x @ w) ** 2) for x in (sparse.COO(a), a))
+    np.testing.assert_allclose(grad(ours)(w), grad(plain)(w))
+    np.testing.assert_allclose(hessian(ours)(w), hessian(plain)(w), atol=1e-12)
+    with pytest.raises(UnsupportedFunctionError, match=r"at test_sparse\.py.*a @ w for np\.dot\(a, w\)"):
+        grad(lambda w: np.sum(np.dot(sparse.COO(a), w)))(w)
+
+
+def test_functions_that_numba_compiled_are_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    numba = import_module("numba")
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    f = numba.njit(lambda x: x * x)
+    with pytest.raises(UnsupportedFunctionError, match=r"compiled by Numba .*at test_sparse\.py.*f\.py_func"):
+        grad(lambda x: f(x))(2.0)
+    assert grad(lambda x: f.py_func(x))(2.0) == 4.0
 
 
 def test_what_would_become_dense_is_refused() -> None:

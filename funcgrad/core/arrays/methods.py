@@ -29,7 +29,7 @@ from funcgrad.core.messages.conversions import (
     data_asked_for,
     is_testing,
 )
-from funcgrad.errors import user_line
+from funcgrad.errors import UnsupportedFunctionError, user_line
 from funcgrad.typed import override
 
 
@@ -349,6 +349,18 @@ class _OfMemory:
         )
 
 
+class _OfNumba:
+    """Numba asks its arguments for their type. (What answers NotImplementedError leaves an operator to the tracer.)"""
+
+    def __get__(self, x: Any, owner: type) -> NoReturn:
+        if x is None:
+            raise AttributeError("_numba_type_")
+        raise UnsupportedFunctionError(
+            f"a function compiled by Numba got a tracer at {user_line()}, and sees no operations of it. Call the Python function "
+            "that it was compiled from, `f.py_func(x)` (funcgrad.adapt(g) does so), or give it a rule with funcgrad.custom_vjp"
+        )
+
+
 METHODS = {
     "sum": np.sum, "prod": np.prod, "mean": np.mean, "var": np.var, "std": np.std, "max": np.max, "min": np.min,
     "all": np.all, "any": np.any, "argmax": np.argmax, "argmin": np.argmin, "argsort": np.argsort,
@@ -395,6 +407,8 @@ for _name in ("std", "var"):
 for _name in dir(np.ndarray):
     if not _name.startswith("__") and not hasattr(ArrayMethods, _name):
         setattr(ArrayMethods, _name, _OfMemory(_name))
+
+ArrayMethods._numba_type_ = _OfNumba()  # type: ignore[attr-defined]
 
 BINARY = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,

@@ -34,7 +34,7 @@ from funcgrad.errors import (
 # Libraries whose arrays the engine computes with as they are -> what makes one of NumPy's of them.
 _ARRAYS = {
     "dask": "a.compute()",
-    "sparse": "a.todense(), or a product with the tracer on the left: w @ a.T for a @ w",
+    "sparse": "a.todense(), or a product as an operator: a @ w for np.dot(a, w)",
 }
 # What nobody raises who does not know what he was given.
 _CLEAR = (AssertionError, ArithmeticError, StopIteration, Warning, OSError, MemoryError)

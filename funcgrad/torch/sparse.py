@@ -2,15 +2,18 @@
 dense tensors.
 
 A sparse tensor has indices and values, which may require grad; what is computed of it is dense, but for sums
-and products with numbers. SciPy's routines run beneath, where SciPy is installed.
+and products with numbers. Indices of the first dims only leave the others to the values: so are the gradients of
+tables of rows. SciPy's routines run beneath, where SciPy is installed.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from funcgrad.nn.kernels.embedding import SparseRows
 from funcgrad.torch.functions import creation
 from funcgrad.torch.functions.join import cat
 from funcgrad.torch.functions.ops import Op
@@ -54,6 +57,7 @@ class SparseTensor:
     ndim = property(lambda self: len(self.shape))
     device = property(lambda self: self._held.device)
     grad = property(lambda self: self._held.grad)
+    grad_fn = property(lambda self: self._held.grad_fn)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the number of elements along one dim."""
@@ -71,6 +75,18 @@ class SparseTensor:
 
     def _nnz(self) -> int:
         return self._index.shape[1]
+
+    def sparse_dim(self) -> int:
+        """The number of dims that the indices have."""
+        return len(self._index)
+
+    def dense_dim(self) -> int:
+        """The number of dims that are left to the values."""
+        return len(self.shape) - len(self._index)
+
+    def numel(self) -> int:
+        """The number of elements, zeros included."""
+        return math.prod(self.shape)
 
     def indices(self) -> Tensor:
         """The indices (dims, count). Raises RuntimeError before coalesce()."""
@@ -94,10 +110,13 @@ class SparseTensor:
         """Indices in order, each once: values of one element are added up."""
         if self._coalesced:
             return self
-        flat = np.ravel_multi_index(tuple(self._index), self.shape)
+        sizes = self.shape[: self.sparse_dim()]
+        flat = np.ravel_multi_index(tuple(self._index), sizes)
         places, where = np.unique(flat, return_inverse=True)
-        sums = creation.zeros(len(places), dtype=self.dtype).index_add(0, make_tensor(where), self._held)
-        return SparseTensor(np.stack(np.unravel_index(places, self.shape)), sums, self.shape, True)
+        sums = creation.zeros(len(places), *self._held.shape[1:], dtype=self.dtype).index_add(
+            0, make_tensor(where), self._held
+        )
+        return SparseTensor(np.stack(np.unravel_index(places, sizes)), sums, self.shape, True)
 
     def to_dense(self) -> Any:
         """The dense tensor."""
@@ -125,6 +144,25 @@ class SparseTensor:
         """The same, outside the graph."""
         return self._with(self._held.detach())
 
+    def clone(self) -> SparseTensor:
+        """A copy of the values."""
+        return self._with(self._held.clone())
+
+    def detach_(self) -> SparseTensor:
+        """Cut this off from the graph."""
+        self._held = self._held.detach()
+        return self
+
+    def zero_(self) -> SparseTensor:
+        """Keep nothing: all elements are 0."""
+        self._index, self._held, self._coalesced = self._index[:, :0], self._held.detach()[:0], True
+        return self
+
+    def mul_(self, other: Any) -> SparseTensor:
+        """Multiply the values by a number."""
+        self._held = self._held * other
+        return self
+
     def to(self, *args: Any, **kwargs: Any) -> SparseTensor:
         """With values of another dtype."""
         return self._with(self._held.to(*args, **kwargs))
@@ -137,6 +175,11 @@ class SparseTensor:
         return (self.to_dense() * other.to_dense()).to_sparse()
 
     __rmul__ = mul = __mul__
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        return self._with(self._held / other)
+
+    div = __truediv__
 
     def __neg__(self) -> SparseTensor:
         return self._with(-self._held)
@@ -164,10 +207,19 @@ class SparseTensor:
 
     def __repr__(self) -> str:
         pad = "       "
+        indices, values = (
+            repr(x).replace("\n", "\n" + pad + " " * n) for x, n in ((self._indices(), 8), (self._held, 7))
+        )
         return (
-            f"tensor(indices={repr(self._indices()).replace(chr(10), chr(10) + pad + ' ' * 8)},\n{pad}values={self._held!r},\n"
+            f"tensor(indices={indices},\n{pad}values={values},\n"
             f"{pad}size={tuple(self.shape)}, nnz={self._nnz()}, layout=torch.sparse_coo)"
         )
+
+
+def of_rows(rows: SparseRows) -> SparseTensor:
+    """The gradient of a table: one value (D,) for each row that was looked up."""
+    values = rows.values.conj() if rows.dtype.kind == "c" else rows.values
+    return SparseTensor(rows.indices[None], make_tensor(values), rows.shape)
 
 
 def mm(sparse: Any, dense: Any) -> Any:

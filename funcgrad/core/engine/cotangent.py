@@ -129,6 +129,14 @@ class Gathered:
         """It as a plain array or a tracer: the structure of its zeros is forgotten."""
         raise NotImplementedError
 
+    def ended(self) -> Any:
+        """It as what a leaf gets."""
+        return self.dense()
+
+    def joined(self, other: Any) -> Any:
+        """The sum with another one of its kind."""
+        return self.dense() + other.dense()
+
 
 def settled(ct: Any) -> Any:
     """`ct` as a plain array, a tracer or a Masked."""
@@ -147,10 +155,17 @@ def dense(ct: Any) -> Any:
     return ct.dense() if isinstance(ct, (Gathered, Repeated)) else ct
 
 
+def ended(ct: Any) -> Any:
+    """`ct` as what a leaf gets: a plain array or a tracer, or what a kind of `Gathered` says."""
+    return ct.ended() if isinstance(ct, Gathered) else dense(ct)
+
+
 def added(ct: Any, other: Any) -> Any:
     """The sum of two; what both mask stays zero by structure."""
     if type(ct) is Repeated or type(other) is Repeated:
         return repeated(small(ct) + small(other), ct.shape)
+    if isinstance(ct, Gathered) and type(ct) is type(other):
+        return ct.joined(other)
     if type(ct) is Masked and type(other) is Masked:
         return Masked(ct.value + other.value, np.logical_or(ct.live, other.live))
     return dense(ct) + dense(other)

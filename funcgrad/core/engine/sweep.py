@@ -16,7 +16,7 @@ from funcgrad.core.engine.cotangent import (
     Masked,
     Part,
     added,
-    dense,
+    ended,
     fit,
     is_of_library,
     settled,
@@ -176,7 +176,7 @@ def sweep(  # noqa: PLR0915 (the loop is written out: a call for each step would
             node = heappop(heap)[1]
             ct = cts.pop(node)
         if node is None:
-            return leaves if plain else {leaf: dense(ct) for leaf, ct in leaves.items()}
+            return leaves if plain else {leaf: ended(ct) for leaf, ct in leaves.items()}
         while True:
             try:
                 if plain or visitor is None and (type(ct) is ndarray or type(ct) in PLAIN_PARTS):

@@ -8,12 +8,42 @@ from typing import Any
 import numpy as np
 
 from funcgrad.core.engine.catalogue import CATALOGUE
+from funcgrad.core.engine.cotangent import Gathered
 from funcgrad.core.engine.declare import custom, linear, piecewise_constant
 from funcgrad.core.engine.primitive import Call, Primitive
 
 
-def rows_at(weight: Any, indices: Any, skipped: int | None = None, by_frequency: bool = False) -> Any:
-    """The rows of `weight` at `indices`; the pull leaves out `skipped`, and may divide by a row's count."""
+class SparseRows(Gathered):
+    """The cotangent of a table as the rows that were looked up: `values` (n, D) at `indices` (n)."""
+
+    __slots__ = ("dtype", "indices", "shape", "values")
+
+    def __init__(self, indices: np.ndarray, values: np.ndarray, like: Any) -> None:
+        self.indices, self.values, self.shape, self.dtype = indices, values, like.shape, like.dtype
+
+    def dense(self) -> Any:
+        """All rows: zeros where none was looked up."""
+        return row_sums(self.values, self.indices, self.shape[0])
+
+    settled = dense
+
+    def ended(self) -> SparseRows:
+        """Itself: who has the leaf chooses the form of its gradient."""
+        return self
+
+    def joined(self, other: SparseRows) -> SparseRows:
+        """The rows of both, the later lookups first."""
+        indices = np.concatenate([self.indices, other.indices])
+        return SparseRows(indices, np.concatenate([self.values, other.values]), self)
+
+
+def rows_at(
+    weight: Any, indices: Any, skipped: int | None = None, by_frequency: bool = False, sparse: bool = False
+) -> Any:
+    """The rows of `weight` at `indices`; the pull leaves out `skipped`, and may divide by a row's count.
+
+    `sparse`: it pulls plain cotangents to SparseRows.
+    """
     return weight.take(indices, 0)
 
 
@@ -41,12 +71,20 @@ def frequencies(indices: Any) -> Any:
 
 
 def _rows_pull(
-    ct: Any, weight: Any, indices: Any, skipped: int | None = None, by_frequency: bool = False
+    ct: Any,
+    weight: Any,
+    indices: Any,
+    skipped: int | None = None,
+    by_frequency: bool = False,
+    sparse: bool = False,
 ) -> Any:
     if skipped is not None:
         ct = np.where((indices == skipped)[..., None], np.zeros((), ct.dtype), ct)
     if by_frequency:
         ct = ct / CATALOGUE[frequencies](indices)[..., None].astype(ct.dtype)
+    if sparse and type(ct) is type(indices) is np.ndarray:
+        chosen = np.ones(indices.shape, bool) if skipped is None else indices != skipped
+        return SparseRows(indices[chosen], ct[chosen], weight)
     return ROW_SUMS(ct, indices, weight.shape[0])
 
 

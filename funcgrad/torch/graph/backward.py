@@ -379,7 +379,7 @@ def _batched(
 
 def _result(i: int, x: Any, ct: Any, unused_allowed: bool, materialize: bool, create_graph: bool) -> Any:
     if ct is not None:
-        return exchange.to_user(engine.own(engine.dense(ct)))
+        return exchange.to_user(engine.own(engine.ended(ct)))
     if materialize:
         zeros = make_tensor(np.zeros(node_of(x).shape, node_of(x).dtype))  # type: ignore[union-attr]
         return zeros.requires_grad_(create_graph)

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from funcgrad.core.engine.cotangent import dense, fit
+from funcgrad.core.engine.cotangent import dense, ended, fit
 from funcgrad.core.engine.reverse import PICK
 from funcgrad.core.engine.sweep import Node, make_node, merged, sweep
 from funcgrad.core.engine.trace import Tracer
 from funcgrad.core.memory.reads import Read
+from funcgrad.nn.kernels.embedding import SparseRows
 from funcgrad.torch.graph import modes
 from funcgrad.torch.graph.exchange import CAPTURING, CURRENT, FREED, SECOND_TIME, from_user, to_user
 from funcgrad.torch.graph.hooks import EXTRAS
@@ -98,9 +99,9 @@ class GraphVisitor:
         if result is None:
             return ct
         name = getattr(hook, "__name__", type(hook).__name__)
-        if not isinstance(result, Tensor):
+        if not (isinstance(result, Tensor) or getattr(result, "is_sparse", False)):
             raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
-        if tuple(result.value.shape) != tuple(node.shape):
+        if tuple(result.shape) != tuple(node.shape):
             raise RuntimeError(f"hook '{name}' has changed the size of value")
         found = from_user(result, self.create_graph)
         return found if found.dtype == node.dtype else found.astype(node.dtype)
@@ -140,7 +141,7 @@ class GraphVisitor:
             return part
         if type(part) is Read:
             part.spec = parent.spec
-        part = dense(part)
+        part = ended(part)
         if not hasattr(part, "shape") or part.shape != parent.shape or part.dtype != parent.dtype:
             part = fit(part, parent)
         return part
@@ -258,6 +259,10 @@ def accumulate(tensor: Tensor, ct: Any, create_graph: bool) -> None:
     held = tensor.grad_
     if held is None and type(ct) is np.ndarray and ct.dtype.kind == "f":
         tensor.grad_ = make_tensor(ct.copy())
+        return
+    if type(ct) is SparseRows or held is not None and held.is_sparse:
+        with modes.set_grad_enabled(create_graph):
+            tensor.grad_ = to_user(ct) if held is None else held + to_user(ct)
         return
     ct = dense(ct)
     if held is None:

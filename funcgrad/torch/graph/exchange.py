@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from funcgrad.core.engine.cotangent import dense
+from funcgrad.nn.kernels.embedding import SparseRows
 from funcgrad.torch.graph import modes
-from funcgrad.torch.tensors.tensor import Tensor, from_operand
+from funcgrad.torch.tensors.tensor import from_operand
 
 SECOND_TIME = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
@@ -34,16 +35,21 @@ class _Freed:
 FREED = _Freed()
 
 
-def to_user(ct: Any) -> Tensor:
-    """A cotangent as the gradient that PyTorch shows: a tensor, conjugated if complex."""
+def to_user(ct: Any) -> Any:
+    """A cotangent as the gradient that PyTorch shows: a tensor (sparse, of rows), conjugated if complex."""
+    if type(ct) is SparseRows:
+        from funcgrad.torch.sparse import of_rows
+
+        return of_rows(ct)
     ct = dense(ct)
     if not hasattr(ct, "dtype"):
         ct = np.asarray(ct)
     return from_operand(ct.conj() if ct.dtype.kind == "c" else ct)
 
 
-def from_user(gradient: Tensor, create_graph: bool) -> Any:
+def from_user(gradient: Any, create_graph: bool) -> Any:
     """The cotangent for a gradient that a user gave."""
+    gradient = gradient.to_dense() if gradient.is_sparse else gradient
     with modes.set_grad_enabled(create_graph):
         ct = gradient.__operand__()
     return ct.conj() if ct.dtype.kind == "c" else ct

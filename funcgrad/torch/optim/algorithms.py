@@ -60,6 +60,7 @@ SGD = optimizer_of(
     optim.SGD,
     "lr momentum dampening weight_decay nesterov * maximize foreach differentiable fused",
     counts=False,
+    takes_sparse=True,
 )
 Adam = optimizer_of(
     optim.Adam,
@@ -93,6 +94,7 @@ Adagrad = optimizer_of(
     "lr lr_decay weight_decay initial_accumulator_value eps foreach * maximize differentiable fused",
     "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused",
     starts=True,
+    takes_sparse=True,
     share_memory=_share_memory,
 )
 Adadelta = optimizer_of(

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from funcgrad.core.engine.trace import concrete
 from funcgrad.torch.graph.modes import enable_grad, no_grad
 from funcgrad.torch.optim.optimizer import Optimizer, Params
+from funcgrad.torch.optim.stepping import dense_gradient
 from funcgrad.torch.tensors.tensor import make_tensor, plain
 
 
@@ -69,7 +71,7 @@ class Adafactor(ParameterwiseOptimizer):
         super().__init__(params, given | {"foreach": foreach, "maximize": maximize})
 
     def _step(self, p: Any, group: dict[str, Any]) -> None:
-        state, x, g = self.state[p], np.array(plain(p)), np.asarray(plain(p.grad))
+        state, x, g = self.state[p], np.array(plain(p)), np.asarray(concrete(dense_gradient(self, p)))
         if x.dtype.kind == "c":
             raise RuntimeError("Adafactor does not support complex parameters")
         g = -g if group["maximize"] else g
@@ -115,7 +117,7 @@ def _mean_square(state: dict[str, Any], g: np.ndarray, weight: float, least: Any
 class SparseAdam(ParameterwiseOptimizer):
     """Adam for the rows that a gradient reaches: the moments of the others stay as they are.
 
-    Gradients are dense arrays here; a row is reached where its gradient is not all zeros.
+    Gradients are sparse, as those of Embedding(sparse=True). Raises RuntimeError for dense ones.
     """
 
     def __init__(
@@ -131,13 +133,15 @@ class SparseAdam(ParameterwiseOptimizer):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
 
     def _step(self, p: Any, group: dict[str, Any]) -> None:
-        state, gradient = self.state[p], np.asarray(plain(p.grad))
+        if not p.grad.is_sparse:
+            raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+        state, gradient = self.state[p], p.grad.coalesce()
         if not state:
-            zeros = np.zeros_like(gradient)
+            zeros = np.zeros_like(plain(p))
             state.update(step=0, exp_avg=make_tensor(zeros), exp_avg_sq=make_tensor(zeros.copy()))
         state["step"] += 1
-        rows = np.flatnonzero((gradient != 0).reshape(len(gradient), -1).any(1))
-        g = -gradient[rows] if group["maximize"] else gradient[rows]
+        rows, g = tuple(map(plain, gradient.indices())), plain(gradient.values())
+        g = -g if group["maximize"] else g
         first, second = group["betas"]
         m, v = (np.array(plain(state[name])) for name in ("exp_avg", "exp_avg_sq"))
         m[rows] += (g - m[rows]) * (1 - first)
@@ -190,7 +194,7 @@ class Muon(ParameterwiseOptimizer):
                 )
 
     def _step(self, p: Any, group: dict[str, Any]) -> None:
-        state, g = self.state[p], np.asarray(plain(p.grad))
+        state, g = self.state[p], np.asarray(concrete(dense_gradient(self, p)))
         held = np.asarray(plain(state["momentum_buffer"])) if "momentum_buffer" in state else np.zeros_like(g)
         held = held + (g - held) * (1 - group["momentum"])
         state["momentum_buffer"] = make_tensor(held)

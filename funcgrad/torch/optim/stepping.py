@@ -25,6 +25,7 @@ class RuleOptimizer(Optimizer):
     rule: UpdateRule
     counts = True
     starts = False
+    takes_sparse = False  # are steps of sparse gradients those of dense ones? (Not where moments decay.)
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         check({name: number(x) for name, x in defaults.items()})
@@ -80,26 +81,37 @@ def _step_group(self: RuleOptimizer, group: dict[str, Any]) -> None:
     for p in group["params"]:
         if p.grad_ is None:
             continue
+        gradient = dense_gradient(self, p)
         step, before = _begin(self, p, h, names)
         if last != (step, before):
             last = step, before
             k, carried = rule.numbers(h, step, before)
         slots = [self.state[p][name] for name in names]
-        if isinstance(p.value, Tracer) or isinstance(p.grad_.value, Tracer):
-            _adopt_all(
-                [p, *slots], updated(rule.kernel, p.value, p.grad_.value, tuple(s.value for s in slots), k)
-            )
+        if isinstance(p.value, Tracer) or isinstance(gradient, Tracer):
+            _adopt_all([p, *slots], updated(rule.kernel, p.value, gradient, tuple(s.value for s in slots), k))
         else:
-            _write(rule, p, slots, k)
+            _write(rule, p, gradient, slots, k)
         for name, x in carried.items():
             _fill(self.state[p][name], x)
 
 
-def _write(rule: UpdateRule, p: Tensor, slots: list[Tensor], k: Any) -> None:
+def dense_gradient(self: Any, p: Tensor) -> Any:
+    """The gradient of a parameter as an array. Raises RuntimeError for a sparse one that the rule can't take."""
+    gradient = p.grad_
+    if not gradient.is_sparse:
+        return gradient.value
+    if not getattr(self, "takes_sparse", False):
+        name = type(self).__name__.replace("AdamW", "Adam")  # as PyTorch says it
+        instead = ", please consider SparseAdam instead" if name == "Adam" else ""
+        raise RuntimeError(f"{name} does not support sparse gradients{instead}")
+    return gradient.to_dense().value
+
+
+def _write(rule: UpdateRule, p: Tensor, gradient: Any, slots: list[Tensor], k: Any) -> None:
     """One step in the memory of a parameter and of its state."""
     check_writable(p)
     x, arrays = storage.borrowed(p), [storage.borrowed(t, counted=False) for t in slots]
-    update_in_place(rule.kernel, x, np.asarray(p.grad_.value), tuple(arrays), k)
+    update_in_place(rule.kernel, x, np.asarray(gradient), tuple(arrays), k)
     storage.returned(p, x)
     for t, array in zip(slots, arrays):
         storage.returned(t, array)
@@ -164,6 +176,7 @@ def _step_recorded(self: RuleOptimizer, group: dict[str, Any]) -> None:
     for p in group["params"]:
         if p.grad_ is None:
             continue
+        gradient = make_tensor(dense_gradient(self, p)) if p.grad_.is_sparse else p.grad_
         check_writable(p)
         step, before = _begin(self, p, h, names)
         targets = [p, *(self.state[p][name] for name in (*names, *before))]
@@ -175,4 +188,4 @@ def _step_recorded(self: RuleOptimizer, group: dict[str, Any]) -> None:
             k, after = rule.numbers(settings, step, dict(zip(before, values[n:])))
             return *updated(rule.kernel, values[0], y, tuple(values[1:n]), k), *map(as_array, after.values())
 
-        _adopt_all(targets, Op(type(self).__name__, body)([*map(own_copy, targets)], p.grad_, **given))
+        _adopt_all(targets, Op(type(self).__name__, body)([*map(own_copy, targets)], gradient, **given))

@@ -409,18 +409,18 @@ def plain(t: Any) -> Any:
 
 def check_grad(t: Tensor, v: Any) -> None:
     """Refuse what can't be the grad of `t`."""
-    if not isinstance(v, Tensor):
+    if not (isinstance(v, Tensor) or getattr(v, "is_sparse", False)):
         raise TypeError(
             f"assigned grad expected to be a Tensor or None but got grad of type {type(v).__name__}"
         )
     if v is t:
         raise RuntimeError("can't assign Variable as its own grad")
-    if v.value.dtype != t.value.dtype:
+    if v.dtype != t.dtype:
         raise RuntimeError(
             f"attempting to assign a gradient with dtype '{v.dtype}' to a tensor with grad_dtype '{t.dtype}'. The "
             "gradient must match the tensor's dtype."
         )
-    if v.value.shape != t.value.shape:
+    if tuple(v.shape) != tuple(t.shape):
         raise RuntimeError(
             f"attempting to assign a gradient of size '{list(v.shape)}' to a tensor of size '{list(t.shape)}'. Please "
             "ensure that the gradient and the tensor are the same size"

@@ -128,7 +128,65 @@ def test_errors(torch, run):
     check_errors(torch, run)
 
 
-def test_the_gradient_is_dense_where_a_sparse_one_is_asked_for():
-    table = ft.nn.Embedding(3, 2, sparse=True)
-    table(ft.tensor([1, 1])).sum().backward()
-    assert table.weight.grad.tolist() == [[0, 0], [2, 2], [0, 0]]
+def sparsely(lib, optimizer, settings):
+    """Three steps of a table with sparse gradients: the last gradient and the table, or the error."""
+    net = lib.nn.Embedding(5, 3, padding_idx=0, sparse=True)
+    net.weight.data.copy_(lib.arange(15.0).reshape(5, 3))
+    steps = getattr(lib.optim, optimizer)(net.parameters(), **settings)
+    try:
+        for _ in range(3):
+            steps.zero_grad()
+            ((net(lib.tensor([[1, 1, 2], [0, 4, 1]])) ** 2).sum() + net(lib.tensor([3])).sum()).backward()
+            steps.step()
+    except RuntimeError as error:
+        return str(error)
+    gradient = net.weight.grad.coalesce()
+    assert gradient.is_sparse
+    assert (gradient.sparse_dim(), gradient.dense_dim()) == (1, 1)
+    return [x.detach().tolist() for x in (gradient.indices(), gradient.values(), net.weight)]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant")
+def test_sparse_gradients(torch):
+    takes = [("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9}), ("Adagrad", {"lr": 0.1})]
+    for name, settings in [*takes, ("SparseAdam", {"lr": 0.1})]:
+        for x, y in zip(sparsely(ft, name, settings), sparsely(torch, name, settings)):
+            np.testing.assert_allclose(x, y, rtol=1e-5, err_msg=name)
+    for name in (
+        "Adam",
+        "AdamW",
+        "RMSprop",
+        "NAdam",
+        "RAdam",
+        "Adadelta",
+        "Adamax",
+        "Rprop",
+        "ASGD",
+        "Adafactor",
+    ):
+        assert sparsely(ft, name, {}) == sparsely(torch, name, {})
+    dense = ft.ones(2, requires_grad=True)
+    dense.sum().backward()
+    with pytest.raises(RuntimeError, match="SparseAdam does not support dense gradients"):
+        ft.optim.SparseAdam([dense]).step()
+
+
+def test_sparse_gradients_among_others():
+    make = lambda sparse, kind=ft.nn.Embedding, **settings: kind(4, 2, sparse=sparse, **settings)
+    for kind, settings in [(ft.nn.Embedding, {}), (ft.nn.EmbeddingBag, {"mode": "mean"})]:
+        gradients = []
+        for sparse in (False, True):
+            net = make(sparse, kind, **settings)
+            net.weight.data.fill_(2.0)
+            seen = []
+            net.weight.register_hook(lambda g, seen=seen: seen.append(g.is_sparse))
+            for _ in range(2):
+                (net(ft.tensor([[1, 1], [3, 0]])) ** 2).sum().backward()
+            gradient = net.weight.grad
+            assert gradient.is_sparse is seen[0] is sparse
+            norm = ft.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            gradients.append((norm.item(), (net.weight.grad.to_dense() if sparse else gradient).tolist()))
+            (net(ft.tensor([[2]])).sum() + net.weight.sum()).backward()  # a dense part makes it dense
+            assert not net.weight.grad.is_sparse
+        np.testing.assert_allclose(*[norm for norm, _ in gradients], rtol=1e-6)
+        np.testing.assert_allclose(*[gradient for _, gradient in gradients], rtol=1e-6)

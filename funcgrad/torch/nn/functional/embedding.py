@@ -16,8 +16,8 @@ from funcgrad.torch.tensors.values import as_array
 # ---- looking up ------------------------------------------------------------------------------------------------------
 
 
-def _looked_up(input: Any, weight: Any, skipped: int | None, by_frequency: bool) -> Any:
-    return ROWS_AT(weight, input, skipped, by_frequency)
+def _looked_up(input: Any, weight: Any, skipped: int | None, by_frequency: bool, sparse: bool) -> Any:
+    return ROWS_AT(weight, input, skipped, by_frequency, sparse)
 
 
 _EMBEDDING = Op("embedding", _looked_up, "EmbeddingBackward0")
@@ -66,8 +66,8 @@ def embedding(
     """The rows of `weight` (V, D) at the integers of `input` (...): (..., D).
 
     The row `padding_idx` gets no gradient; rows longer than `max_norm` are scaled down in place first. Raises
-    IndexError for an index outside of the table. With sparse=True the gradient is dense, too, with the same
-    numbers.
+    IndexError for an index outside of the table. With sparse=True the gradient of a leaf is a
+    sparse tensor with one value for each lookup (dense where the graph of the gradient is wanted, too).
 
     >>> import funcgrad.torch as torch
     >>> torch.nn.functional.embedding(torch.tensor([2, 0]), torch.tensor([[1.0], [2.0], [3.0]]))
@@ -77,7 +77,7 @@ def embedding(
     skipped = _checked("embedding", input, weight, padding_idx)
     if max_norm is not None:
         _renormalised(weight, input, max_norm, norm_type)
-    return _EMBEDDING(input, weight, skipped, scale_grad_by_freq)
+    return _EMBEDDING(input, weight, skipped, scale_grad_by_freq, sparse)
 
 
 # ---- bags ------------------------------------------------------------------------------------------------------------
@@ -92,11 +92,12 @@ def _bagged(
     mode: str,
     skipped: int | None,
     by_frequency: bool,
+    sparse: bool,
 ) -> Any:
     """The rows at `input` (n), reduced over those of the same bag (n numbers below `count`)."""
     if mode == "max":
         return _largest(input, weight, bags, count)
-    rows = ROWS_AT(weight, input, None, by_frequency)
+    rows = ROWS_AT(weight, input, None, by_frequency, sparse)
     if weights is not None:
         rows = rows * weights[:, None]
     total = ROW_SUMS(rows, bags, count)
@@ -173,6 +174,8 @@ def embedding_bag(
     skipped = _checked("embedding_bag", input, weight, padding_idx)
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
+    if sparse and mode == "max":
+        raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None:
         _check_weights(input, per_sample_weights, mode)
     bags, count = _bags(input, offsets, include_last_offset)
@@ -186,7 +189,7 @@ def embedding_bag(
             None if weights is None else weights[make_tensor(kept)],
             bags[kept],
         )
-    return _BAG(flat, weight, weights, make_tensor(bags), count, mode, skipped, scale_grad_by_freq)
+    return _BAG(flat, weight, weights, make_tensor(bags), count, mode, skipped, scale_grad_by_freq, sparse)
 
 
 def _check_weights(input: Tensor, weights: Tensor, mode: str) -> None:

@@ -19,7 +19,12 @@ def _listed(tensors: Any) -> list[Tensor]:
 
 
 def _gradients(parameters: Any) -> list[Tensor]:
-    return [p.grad for p in _listed(parameters) if p.grad is not None]
+    """The gradients; of a sparse one its values, each element's once."""
+    chosen = [p for p in _listed(parameters) if p.grad is not None]
+    for p in chosen:
+        if p.grad.is_sparse:
+            p.grad = p.grad.coalesce()
+    return [p.grad.values() if p.grad.is_sparse else p.grad for p in chosen]
 
 
 def get_total_norm(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import numpy as np
-
 from funcgrad.core.engine.cotangent import Masked, dense, fit
 from funcgrad.core.engine.kinds import fit_tangent
 from funcgrad.core.engine.primitive import Call, Opaque, Primitive
@@ -16,16 +14,18 @@ from funcgrad.core.engine.roots import (
     SIGNS,
     Root,
     are_same_roots,
-    can_be_squared,
     halves_in,
     is_copy,
     is_multiple,
     is_step,
+    memo_of,
+    remembered,
+    settled,
     squared,
 )
 from funcgrad.core.engine.sweep import Node, sweep
 from funcgrad.core.engine.trace import Trace, Tracer, bind, lower, rebuilt
-from funcgrad.core.memory.plain import loud, ndarray, quiet
+from funcgrad.core.memory.plain import loud, quiet
 from funcgrad.core.memory.reads import buffer_for
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
 from funcgrad.typed import override
@@ -61,42 +61,37 @@ class ForwardTrace(Trace):
             return self.constant(out)
         if not isinstance(out, (tuple, list)) and getattr(out, "dtype", OBJECT) is OBJECT:
             of_numbers(out, primitive.title)  # refuses it
-        if primitive.rule.squared is not None:
-            return self.root_of(primitive, lowered, out, tangents, self._nested(primitive, call))
-        roots = (
-            {i: root for i in tangents if (root := self._root_of(call.operands[i]))} if self.has_roots else {}
+        memos = (
+            [memo_of(x) if i in tangents else None for i, x in enumerate(call.operands)]
+            if self.has_roots
+            else []
         )
-        if roots and (t := self._pushed_of_roots(primitive, call, lowered, out, roots)) is not None:
+        if primitive.rule.squared is not None:
+            return self.root_of(primitive, lowered, out, tangents, memos)
+        if not any(memos):
+            return self.paired(out, pushed(primitive, lowered, out, tangents))
+        if (t := self._pushed_of_roots(primitive, lowered, out, memos)) is not None:
             return self.paired(out, t)
-        if roots and is_step(primitive, roots, tangents) and can_be_squared(primitive, lowered.operands, out):
-            return self.root_of(primitive, lowered, out, tangents, roots)
+        if is_step(primitive, [i for i, memo in enumerate(memos) if memo], tangents):
+            return self.root_of(primitive, lowered, out, tangents, memos)
         return self.paired(out, pushed(primitive, lowered, out, tangents))
 
-    def _nested(self, primitive: Primitive, call: Call) -> dict[int, Root] | None:
-        """The root that is the operand of a root, if the square of the one follows from that of the other."""
-        if not self.has_roots or cast("Primitive", primitive.rule.squared).rule.of_square is None:
-            return None
-        root = self._root_of(call.operands[0])
-        return {0: root} if root is not None and root.out.dtype.kind == "f" else None
-
-    def _root_of(self, x: Any) -> Root | None:
-        """The root that the operand `x` is the output of."""
-        root = getattr(x, "_root", None) if isinstance(x, ForwardTracer) and x._trace is self else None
-        return root if root is not None and root.out is x._value else None
-
-    def _pushed_of_roots(
-        self, primitive: Primitive, call: Call, lowered: Call, out: Any, roots: dict[int, Root]
-    ) -> Any:
+    def _pushed_of_roots(self, primitive: Primitive, call: Call, out: Any, memos: list[Any]) -> Any:
         """The tangent of `out`, an even power of a root or a product of two that are alike; None of any other."""
-        if 0 not in roots:
+        if not memos[0]:
             return None
         if n := halves_in(primitive.function, call.operands):
-            return self._pushed_power(roots[0], primitive, n, out)
+            root = settled(memos[0])
+            return None if root is None else self._pushed_power(root, primitive, n, out)
         of_square = primitive.rule.of_square
-        if of_square is None or len(roots) != 2 or roots[0].out.dtype.kind != "f":
+        if of_square is None or sum(map(bool, memos)) != 2 or call.operands[0].dtype.kind != "f":
             return None
-        t = _pushed_product(roots[0], roots[1])
-        square = None if t is None else of_square(self.wrap(roots[0].out * roots[1].out, t), **lowered.params)
+        roots = [settled(memo) for memo in memos if memo]
+        if None in roots:
+            return None
+        a, b = cast("list[Root]", roots)
+        t = _pushed_product(a, b)
+        square = None if t is None else of_square(self.wrap(a.out * b.out, t), **call.params)
         return None if square is None else square._node
 
     def _pushed_power(self, root: Root, primitive: Primitive, n: int, out: Any) -> Any:
@@ -109,24 +104,19 @@ class ForwardTrace(Trace):
         return pushed(primitive, Call((square, n), layout, {}), out, {0: t})
 
     def root_of(
-        self,
-        primitive: Primitive,
-        call: Call,
-        out: Any,
-        tangents: dict[int, Any],
-        roots: dict[int, Root] | None = None,
+        self, primitive: Primitive, call: Call, out: Any, tangents: dict[int, Any], memos: list[Any]
     ) -> Any:
-        """The output of a root, which remembers what it is a root of, for its square; or of a step from `roots`."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tracer = self.paired(out, pushed(primitive, call, out, tangents))
-        if roots is not None:
-            call = call.with_operands([np.copy(x) if type(x) is ndarray else x for x in call.operands])
-        # which may change
-        elif not all(i in tangents or type(x) is not ndarray for i, x in enumerate(call.operands)):
-            return tracer
+        """The output of a root or a step to one, which remembers what it is of, for its square."""
+        token = quiet()
+        try:
+            t = pushed(primitive, call, out, tangents)
+        finally:
+            loud(token)
+        tracer = self.paired(out, t)
         if type(tracer) is ForwardTracer:
             self.has_roots = True
-            tracer._root = Root(primitive, call, out, tangents, roots or {})
+            ts = tuple(map(tangents.get, range(len(call.operands))))
+            tracer._root = remembered(primitive, call, out, ts, memos)
         return tracer
 
     def paired(self, out: Any, t: Any) -> Any:

@@ -9,7 +9,8 @@ their contraction, y @ y with y = np.abs(x), which sums the square (`declare_pro
 So is the square of a multiple of a root, and of its elements in another order: (norm(x) / l) ** 2. Of what
 stands between (`STEPS`) it is known that f(x, y)² = f(x², y²): the same f takes the squares of its operands.
 In reverse mode the node of the operand tells. In forward mode the tracer does (`_root`), as long as it holds
-that very output.
+that very output. It holds no more than a tuple (`Memo`), so that a root costs no more than any function; what
+can be squared is found out when a square is asked for (`settled`).
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from funcgrad.core.engine.kinds import Elementwise, Plan
+from funcgrad.core.engine.primitive import Call
 from funcgrad.core.engine.sweep import Node
 from funcgrad.core.engine.trace import Tracer, concrete
 from funcgrad.core.memory.plain import ndarray
 
 if TYPE_CHECKING:
-    from funcgrad.core.engine.primitive import Call, Primitive
+    from funcgrad.core.engine.primitive import Primitive
 
 _MANY = 2**31
 _NUMBERS = frozenset([int, float, np.float64, np.float32, np.int64])
@@ -46,6 +48,12 @@ MOVES: set[Any] = {
 # Their results are elements of several operands, which all have to be roots.
 JOINS: set[Any] = {np.concatenate, np.stack, np.where}
 _DEPTH = 8  # so many steps are looked through
+_CALLS = 32  # so many calls are remembered in forward mode, so that a loop of them is forgotten on its way
+
+# What the output of a root, or of a step, remembers in forward mode: the primitive, its operands (or the call, if
+# it has parameters), the output, the tangents of the operands, their memos (None, if there is none); and how many
+# calls this goes back to.
+Memo = tuple["Primitive", Any, Any, Any, Any, int]
 
 
 class Root(NamedTuple):
@@ -56,6 +64,60 @@ class Root(NamedTuple):
     out: Any
     tangents: dict[int, Any]
     roots: dict[int, Root]  # of a step: which of its operands are roots, or lead to one
+
+
+def memo_of(x: Any) -> Memo | None:
+    """What a tracer of forward mode remembers, if it still holds that output."""
+    memo = getattr(x, "_root", None)
+    return memo if memo is not None and memo[2] is x._value else None
+
+
+def remembered(primitive: Primitive, call: Any, out: Any, tangents: Any, memos: Any) -> Memo | None:
+    """The memo of a root or a step, whose operands have `tangents` and `memos`: one for each, or None."""
+    operands = call if type(call) is tuple else call.operands
+    calls = 1
+    for x, memo in zip(operands, memos):
+        if memo is not None:
+            calls += memo[5] if memo[2] is x else _CALLS  # if it was written since
+    if calls > _CALLS:
+        if primitive.rule.squared is None:
+            return None
+        memos, calls = (), 1
+    for x, t in zip(operands, tangents):
+        if t is None and type(x) is ndarray:
+            call = _held(call, tangents)
+            break
+    return primitive, call, out, tangents, memos, calls
+
+
+def _held(call: Any, tangents: Any) -> Any:
+    """The operands (or the call) with copies of the plain arrays, which may change later."""
+    is_call = isinstance(call, Call)
+    operands = call.operands if is_call else call
+    held = tuple(x.copy() if t is None and type(x) is ndarray else x for x, t in zip(operands, tangents))
+    return call.with_operands(held) if is_call else held
+
+
+def settled(memo: Memo) -> Root | None:
+    """The root that a memo is of; None if what stands between can't be squared."""
+    primitive, call, out, tangents, memos, _ = memo
+    if type(call) is tuple:
+        call = Call(call, tuple((name, None) for name in primitive.operand_names[: len(call)]), {})
+    tangents = {i: t for i, t in enumerate(tangents) if t is not None}
+    square = primitive.rule.squared
+    if square is not None and square.rule.of_square is None:
+        memos = ()
+    looked = {i: settled(memo) for i, memo in enumerate(memos) if memo is not None}
+    roots = {i: root for i, root in looked.items() if root is not None}
+    if square is not None:
+        roots = {i: root for i, root in roots.items() if root.out.dtype.kind == "f"}
+    elif (
+        not roots
+        or not is_step(primitive, roots, tangents)
+        or not can_be_squared(primitive, call.operands, out)
+    ):
+        return None
+    return Root(primitive, call, out, tangents, roots)
 
 
 def declare_square(root: Primitive, square: Primitive) -> None:

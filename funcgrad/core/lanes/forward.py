@@ -15,7 +15,7 @@ from funcgrad.core.engine.cotangent import Masked, dense
 from funcgrad.core.engine.forward import ForwardTrace, ForwardTracer, pushed, transposed_pull
 from funcgrad.core.engine.kinds import Elementwise, fit_tangent
 from funcgrad.core.engine.primitive import Call, Primitive
-from funcgrad.core.engine.roots import MOVES
+from funcgrad.core.engine.roots import MOVES, POWERS, SIGNS, remembered
 from funcgrad.core.lanes.source import FASTER, PLAIN, SCALARS, compiled, indented, running
 from funcgrad.core.memory.plain import loud, ndarray, quiet
 from funcgrad.core.messages.conversions import OBJECT, of_numbers
@@ -30,7 +30,6 @@ tracer._trace = trace
 tracer._value = out
 tracer._node = t
 tracer._alias = None
-return tracer
 """
 
 # Python objects among the operands lose the derivative.
@@ -39,18 +38,34 @@ if type(out) is not float64 and getattr(out, "dtype", OBJECT) is OBJECT:
     of_numbers(out, title)
 """
 
-# Of a root (roots.py) an even power and a step to one go the general way, and the root itself remembers what it is of.
-_OF_ROOTS = {np.square, np.power, np.float_power, np.multiply, np.divide, np.negative, np.positive, *MOVES}
-_IS_ROOT = """\
-if trace.has_roots and ({test}):
+# Roots (roots.py): an even power of one, elements of one and the product of two go the general way ...
+_LEAVE = """\
+if trace.has_roots and {test}:
     return None
 """
-_ROOT = "return trace.root_of(primitive, Call((x,), layout, {}), out, {0: t_x})\n"
+_HAS_ROOT = 'hasattr({}, "_root")'
+# ... but a root, and a step from one, remember what they are of.
+_ASK = '{root} = getattr({x}, "_root", None) if trace.has_roots else None\n'
+_REMEMBER = "tracer._root = remembered(primitive, ({operands},), out, ({tangents},), ({memos},))\n"
+_REMEMBER_ALONE = "trace.has_roots = True\ntracer._root = primitive, (x,), out, (t_x,), (), 1\n"
+_RETURN = "return tracer\n"
+
+# The slope of a root at 0 is no affair of who takes its square.
+_QUIET = """\
+if type(out) is float64 and out:
+{push}
+else:
+    state = quiet()
+    try:
+{again}
+    finally:
+        loud(state)
+"""
 
 _UNARY = """\
 def NAME(x):
     trace = x._trace
-{root_x}    t_x = x._node
+{asks_x}    t_x = x._node
     if t_x is None or type(trace) is not Trace or not trace.is_open:
         return None
     x = x._value
@@ -62,21 +77,21 @@ def NAME(x):
 
 _BINARY = """\
 def NAME(x, y):
-    t_x = t_y = None
+    t_x = t_y = {nothing}None
     if type(x) is Tracer:
         trace = x._trace
-{root_x}        t_x = x._node
+{asks_x}        t_x = x._node
         if type(y) is Tracer:
             if y._trace is not trace:
                 return None
-            t_y = y._node
+{asks_both}            t_y = y._node
             y = y._value
         elif type(y) not in plain:
             return None
         x = x._value
     elif type(x) in plain:
         trace = y._trace
-{root_y}        t_y = y._node
+{asks_y}        t_y = y._node
         y = y._value
     else:
         return None
@@ -91,7 +106,7 @@ def NAME(x, y):
 _FUNCTION = """\
 def NAME(x):
     trace = x._trace
-{root_x}    t_x = x._node
+{asks_x}    t_x = x._node
     if t_x is None or type(trace) is not Trace or not trace.is_open:
         return None
     x = x._value
@@ -160,13 +175,8 @@ def fitted(out: Any, t: Any) -> Any:
 def ufunc_lane(primitive: Primitive, operands: tuple[str, ...]) -> Callable[..., Any]:
     """The lane of a ufunc of one or two operands, of which one at least is a tracer of forward mode."""
     space = _space(primitive, operands)
-    if primitive.rule.squared is not None and len(operands) > 1:
-        return lambda x, y: None
-    fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4)} | _tests(primitive, operands)
-    if primitive.rule.squared is None:
-        fields |= {"push": _pushing(primitive, operands, space), "wrap": indented(_WRAP, 4)}
-    else:
-        fields |= {"push": "", "wrap": indented(_ROOT, 4)}
+    fields = {"run": running(primitive, operands), "check": indented(_CHECK, 4)}
+    fields |= {"push": _pushing(primitive, operands, space), **_about_roots(primitive, operands)}
     return compiled((_UNARY if len(operands) == 1 else _BINARY).format(**fields), primitive.name, space)
 
 
@@ -178,21 +188,68 @@ def _pushing(primitive: Primitive, operands: tuple[str, ...], space: dict[str, A
         if set(slots) <= set(operands)
     }
     fields["masked"] = _masked(primitive, operands, fields["push_x"])
-    return _quietly((_PUSH_UNARY if len(operands) == 1 else _PUSH_BINARY).format(**fields))
+    push = (_PUSH_UNARY if len(operands) == 1 else _PUSH_BINARY).format(**fields)
+    return _quietly(push, _QUIETLY if primitive.rule.squared is None else _QUIET)
 
 
-def _tests(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, str]:
-    """The lines that leave the lane if an operand is a root: the first one, a tracer, or the second one alone."""
-    rule = primitive.rule
-    products = rule.of_square, rule.squared and rule.squared.rule.of_square
-    if primitive.function not in _OF_ROOTS and not any(products):
-        return {"root_x": "", "root_y": ""}
-    either = " or ".join(f'hasattr({name}, "_root")' for name in operands)
-    depth = 4 * len(operands)
-    return {
-        "root_x": indented(_IS_ROOT.format(test=either), depth) + "\n",
-        "root_y": indented(_IS_ROOT.format(test='hasattr(y, "_root")'), depth) + "\n",
+def _about_roots(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, str]:
+    """The lines that ask whether an operand is a root, which leave the lane or remember it; and the lane's end."""
+    rule, function, depth = primitive.rule, primitive.function, 4 * len(operands)
+    leave = {name: _LEAVE.format(test=_HAS_ROOT.format(name)) for name in operands}
+    asks = {"x": "", "y": "", "both": ""}
+    if function is np.square or function in POWERS or function in MOVES:
+        asks["x"] = leave["x"]
+    elif rule.of_square is not None and len(operands) > 1:
+        asks["both"] = _LEAVE.format(test=" and ".join(map(_HAS_ROOT.format, operands)))
+    leading = _leading(primitive, operands)
+    for name in leading:
+        asks[name] = _ASK.format(root=f"root_{name}", x=name)
+    if "y" in leading:
+        asks["both"] += asks["y"]
+    end = _WRAP
+    if rule.squared is not None or leading:
+        end += _remember(primitive, operands, leading)
+    lines = {
+        f"asks_{name}": indented(line, 12 if name == "both" else depth) + "\n" if line else ""
+        for name, line in asks.items()
     }
+    return {
+        **lines,
+        "nothing": "".join(f"root_{name} = " for name in leading),
+        "wrap": indented(end + _RETURN, 4),
+    }
+
+
+def _leading(primitive: Primitive, operands: tuple[str, ...]) -> tuple[str, ...]:
+    """The operands with which `out` is a step from a root or, as a root of a root, has a square that is one."""
+    rule, function = primitive.rule, primitive.function
+    if function is np.divide:
+        return ("x",)
+    if (
+        function is np.multiply
+        or function in SIGNS
+        or rule.squared is not None
+        and rule.squared.rule.of_square
+    ):
+        return operands
+    return ()
+
+
+def _remember(primitive: Primitive, operands: tuple[str, ...], leading: tuple[str, ...]) -> str:
+    """The lines with which the tracer of a root or a step remembers what it is of."""
+    is_root = primitive.rule.squared is not None
+    if is_root and not leading and len(operands) == 1:
+        return _REMEMBER_ALONE
+    memos = [f"root_{name}" if name in leading else "None" for name in operands]
+    remember = _REMEMBER.format(
+        operands=", ".join(operands),
+        tangents=", ".join(f"t_{name}" for name in operands),
+        memos=", ".join(memos),
+    )
+    if is_root:
+        return "trace.has_roots = True\n" + remember
+    test = " or ".join(f"root_{name} is not None" for name in leading)
+    return f"if {test}:\n{indented(remember, 4)}\n"
 
 
 def function_lane(primitive: Primitive) -> Callable[..., Any]:
@@ -200,19 +257,16 @@ def function_lane(primitive: Primitive) -> Callable[..., Any]:
     if primitive.rule.squared is not None:
         return lambda x: None
     space = {**_space(primitive, ("x",)), "function": FASTER.get(primitive.function, primitive.function)}
-    fields = {
-        **_tests(primitive, ("x",)),
-        "check": indented(_CHECK, 4),
-        "wrap": indented(_WRAP, 4),
-    }
+    fields = {**_about_roots(primitive, ("x",)), "check": indented(_CHECK, 4)}
     push_x = _push(primitive, "x", ("x",), space)
-    fields["push"] = _quietly(_PUSH_UNARY.format(push_x=push_x, masked=_masked(primitive, ("x",), push_x)))
+    push = _PUSH_UNARY.format(push_x=push_x, masked=_masked(primitive, ("x",), push_x))
+    fields["push"] = _quietly(push, _QUIETLY)
     return compiled(_FUNCTION.format(**fields), primitive.name, space)
 
 
-def _quietly(push: str) -> str:
+def _quietly(push: str, quietly: str) -> str:
     """The lines that push, in the body of a lane."""
-    return indented(_QUIETLY.format(push=indented(push, 4), again=indented(push, 8)), 4)
+    return indented(quietly.format(push=indented(push, 4), again=indented(push, 8)), 4)
 
 
 def _masked(primitive: Primitive, operands: tuple[str, ...], push_x: str) -> str:
@@ -228,7 +282,8 @@ def _space(primitive: Primitive, operands: tuple[str, ...]) -> dict[str, Any]:
         "ndarray": ndarray, "float64": np.float64, "function": primitive.function, "fitted": fitted,
         "OBJECT": OBJECT, "of_numbers": of_numbers, "title": primitive.title, "quiet": quiet, "loud": loud,
         "primitive": primitive, "layout": tuple((name, None) for name in primitive.operand_names[: len(operands)]),
-        "pushed": pushed, "fit_tangent": fit_tangent, "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
+        "pushed": pushed, "fit_tangent": fit_tangent, "remembered": remembered,
+        "push": primitive.rule.push if primitive.rule.pushes else transposed_pull,
     }  # fmt: skip
 
 

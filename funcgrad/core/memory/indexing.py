@@ -231,7 +231,7 @@ def _read_with_tangent(x: ForwardTracer, index: Any) -> Any:
         type(trace) is not ForwardTrace
         or not trace.is_open
         or trace.has_roots
-        and hasattr(x, "_root")
+        and getattr(x, "_root", None) is not None
         or type(value) is not ndarray
         or type(t) is not ndarray
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -340,6 +341,31 @@ def test_a_factor_that_changes_later() -> None:
 
     for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), jacrev(jacfwd(f)), hessian(f)):
         np.testing.assert_allclose(second(x), np.diag([18.0, 32.0, 50.0]))
+
+
+def test_an_operand_that_changes_later() -> None:
+    def f(x):
+        zeros = np.zeros(3)
+        y = np.hypot(x, zeros) * 2
+        zeros[:] = 1
+        return np.sum(y**2)
+
+    for second in (jacrev(jacrev(f)), jacfwd(jacfwd(f)), hessian(f)):
+        np.testing.assert_allclose(second(x), 8 * np.eye(3))
+
+
+def test_a_loop_forgets_its_roots() -> None:
+    """Forward mode would hold on to every step of a loop otherwise, as a tape does."""
+    tangents = []
+
+    def f(x):
+        for _ in range(100):
+            x = -abs(x * 1.25) / 1.25
+            tangents.append(weakref.ref(x._node))
+        assert sum(t() is not None for t in tangents) < 40
+        return np.sum(x**2)
+
+    np.testing.assert_allclose(jvp(f, (x,), (np.ones(3),))[1], 2 * np.sum(x))
 
 
 def test_the_functions_of_math() -> None:

@@ -403,7 +403,11 @@ def package_stub(module: ModuleType) -> str:
         elif inspect.isfunction(thing) or isinstance(thing, Op):
             last.append(signature(name, thing, None))
         else:
-            last.append(f"{name}: {type(thing).__name__}")
+            kind = type(thing)
+            home = f"from {kind.__module__} import {kind.__name__}"
+            if kind.__name__ not in module.__all__ and home not in lines and home not in _NAMESPACE:
+                lines.append(home)
+            last.append(f"{name}: {kind.__name__}")
     return written([_NAMESPACE + ALIASES, *lines, *last])
 
 

@@ -77,6 +77,7 @@ from funcgrad.torch.distributions.compound import TransformedDistribution as Tra
 from funcgrad.torch.distributions.normal import Uniform as Uniform
 from funcgrad.torch.distributions.shapes import VonMises as VonMises
 from funcgrad.torch.distributions.tails import Weibull as Weibull
+from funcgrad.torch.distributions.constraint_registry import ConstraintRegistry
 from funcgrad.torch.distributions import constraints as constraints
 from funcgrad.torch.distributions import kl as kl
 from funcgrad.torch.distributions.kl import kl_divergence as kl_divergence

@@ -178,7 +178,7 @@ def test_muon_steps_along_an_orthogonal_matrix() -> None:
 
 
 def test_sparse_adam_leaves_other_rows_alone() -> None:
-    table = torch.nn.Embedding(5, 2)
+    table = torch.nn.Embedding(5, 2, sparse=True)
     before = table.weight.detach().clone()
     optimizer = torch.optim.SparseAdam(table.parameters(), lr=0.1)
     table(torch.tensor([1, 3, 3])).sum().backward()
